@@ -1,0 +1,226 @@
+"""The only file that touches private names of scikit-learn and joblib.
+
+scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-ops before.
+"""
+
+import warnings
+from contextlib import nullcontext
+
+import numpy as np
+from joblib._utils import eval_expr
+from sklearn import get_config
+from sklearn.base import _fit_context
+from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._search import (
+    _yield_masked_array_for_each_param as masked_param_columns,
+)
+from sklearn.model_selection._validation import (
+    _aggregate_score_dicts as aggregate_score_dicts,
+)
+from sklearn.model_selection._validation import (
+    _insert_error_scores as insert_error_scores,
+)
+from sklearn.model_selection._validation import (
+    _normalize_score_results as normalize_score_results,
+)
+from sklearn.model_selection._validation import (
+    _warn_or_raise_about_fit_failures as warn_or_raise_about_fit_failures,
+)
+from sklearn.utils._array_api import _convert_to_numpy, get_namespace, get_namespace_and_device
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
+from sklearn.utils.metadata_routing import (
+    _routing_enabled as routing_enabled,
+)
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.parallel import delayed
+from sklearn.utils.metaestimators import _safe_split as safe_split
+from sklearn.utils.validation import (
+    _check_method_params as check_method_params,
+)
+from sklearn.utils.validation import (
+    _num_samples as num_samples,
+)
+
+try:
+    import cloudpickle  # a dependency of joblib from 1.6 on
+except ImportError:
+    from joblib.externals import cloudpickle
+
+__all__ = [
+    "BaseSearchCV",
+    "Interval",
+    "MultimetricScorer",
+    "StrOptions",
+    "aggregate_score_dicts",
+    "check_method_params",
+    "cloudpickle",
+    "configured",
+    "consumed_params",
+    "fit_context",
+    "insert_error_scores",
+    "is_valid_value",
+    "masked_param_columns",
+    "normalize_score_results",
+    "num_samples",
+    "pre_dispatch_count",
+    "root_callback_context",
+    "safe_split",
+    "to_namespace_of",
+    "to_numpy",
+    "warn_or_raise_about_fit_failures",
+]
+
+#: Validates the constructor's parameters, and tears callbacks down after ``fit``.
+fit_context = _fit_context(prefer_skip_nested_validation=False)
+
+
+def configured(function):
+    """A picklable `function` that takes this thread's configuration and warning filters along."""
+    wrapper = delayed(function)()[0]
+    return wrapper.with_config_and_warning_filters(get_config(), list(warnings.filters))
+
+
+def pre_dispatch_count(pre_dispatch, n_jobs):
+    """Number of tasks in flight, from scikit-learn's ``pre_dispatch`` (an int or "2*n_jobs")."""
+    if pre_dispatch == "all":
+        return float("inf")
+    if isinstance(pre_dispatch, str):
+        pre_dispatch = eval_expr(pre_dispatch.replace("n_jobs", str(n_jobs)))
+    return max(int(pre_dispatch), 1)
+
+
+def to_numpy(array):
+    """A numpy copy or view of an array of any array API namespace, or of a list."""
+    xp, _ = get_namespace(array)
+    return np.asarray(_convert_to_numpy(array, xp))
+
+
+def to_namespace_of(X, indices):
+    """Indices in the namespace and on the device of X."""
+    xp, _, device = get_namespace_and_device(X)
+    return tuple(xp.asarray(index, device=device) for index in indices)
+
+
+def is_valid_value(estimator, name, value):
+    """Say whether the estimator's own parameter validation lets a value pass.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        With nested parameters.
+    name : str
+        As in ``set_params``.
+    value : object
+        A candidate value.
+
+    Returns
+    -------
+    valid : bool
+        False also if the estimator has no such validation.
+    """
+    owner_name, _, leaf = name.rpartition("__")
+    owner = estimator.get_params().get(owner_name, estimator if not owner_name else None)
+    constraints = getattr(owner, "_parameter_constraints", {})
+    if leaf not in constraints:
+        return False
+    try:
+        validate_parameter_constraints(
+            {leaf: constraints[leaf]}, {leaf: value}, caller_name=type(owner).__name__
+        )
+    except InvalidParameterError:
+        return False
+    return True
+
+
+def consumed_params(head, name, last, fit_params):
+    """Divide the ``fit`` parameters of a pipeline between its transformers and its last step.
+
+    Parameters
+    ----------
+    head : Pipeline
+        The pipeline without its last step, possibly without steps.
+    name : str
+        Name of the last step.
+    last : estimator object
+        The last step.
+    fit_params : dict
+        Given to ``fit`` of the pipeline.
+
+    Returns
+    -------
+    head_params, last_params : dict
+        By metadata requests where routing is on, else by the ``step__`` prefix.
+    """
+    if routing_enabled():
+        head_names = (
+            get_routing_for_object(head).consumes("fit_transform", fit_params)
+            if head.steps
+            else ()
+        )
+        last_names = get_routing_for_object(last).consumes("fit", fit_params)
+        return (
+            {key: fit_params[key] for key in head_names},
+            {key: fit_params[key] for key in last_names},
+        )
+    prefix = f"{name}__"
+    mine = {k.removeprefix(prefix): v for k, v in fit_params.items() if k.startswith(prefix)}
+    return {k: v for k, v in fit_params.items() if not k.startswith(prefix)}, mine
+
+
+class _NoContext:
+    """Stands in for a callback context where there are no callbacks."""
+
+    listens = False
+
+    def subcontext(self, **kwargs):
+        return self
+
+    def call_on_fit_task_begin(self, **kwargs):
+        return self
+
+    def call_on_fit_task_end(self, **kwargs):
+        return False
+
+    def propagate_callback_context(self, estimator):
+        return nullcontext()
+
+
+def root_callback_context(search, n_tasks):
+    """The callback context of a whole ``fit``.
+
+    Parameters
+    ----------
+    search : SearchCV
+        The search being fitted.
+    n_tasks : int
+        Count of subtasks: the search, and the refit if there is one.
+
+    Returns
+    -------
+    context : CallbackContext
+        Or a stand-in that does nothing, where nobody listens: before scikit-learn 1.9, and
+        when neither the search nor its estimator holds callbacks.
+    """
+    if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
+        return _NoContext()
+    context = search._init_callback_context(max_subtasks=n_tasks)
+    context.listens = True
+    return context
+
+
+def _has_callbacks(search):
+    listeners = [search, search.estimator, *_nested(search.estimator)]
+    return hasattr(search, "_parent_callback_ctx") or any(
+        getattr(listener, "_skl_callbacks", None) for listener in listeners
+    )
+
+
+def _nested(estimator):
+    get_params = getattr(estimator, "get_params", None)
+    return get_params().values() if get_params is not None else ()

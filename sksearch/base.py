@@ -1,0 +1,301 @@
+"""What is decided: the four verbs of a search and the protocols of those who use them.
+
+A sampler says which params, a scheduler how far to bring whom, a resource what one unit of
+effort is on a scikit-learn estimator. None of them knows a class of the others.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sksearch.history import History, Params, Problem
+
+
+@dataclass(frozen=True)
+class Start:
+    """Begin a new candidate and bring it up to `resource`.
+
+    Attributes
+    ----------
+    resource : int
+        Count of resource units.
+    bracket : int
+        The bracket that the trial belongs to.
+    params : dict or None
+        The candidate; None leaves the choice to the sampler.
+    parent : int or None
+        Trial whose fitted state the new one continues from.
+    """
+
+    resource: int
+    bracket: int = 0
+    params: Params | None = None
+    parent: int | None = None
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Bring an idle trial up to a larger `resource`."""
+
+    trial_id: int
+    resource: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """One trial to be brought up to one resource: what `Study.ask` returns.
+
+    Attributes
+    ----------
+    trial_id : int
+        The trial.
+    params : dict
+        Its params.
+    resource : int
+        Where to bring it, count of units from nothing.
+    spent : int
+        What was already paid for, count of units; 0 for a new trial.
+    bracket : int
+        The trial's bracket.
+    parent : int or None
+        Trial whose fitted state a new trial continues from.
+    """
+
+    trial_id: int
+    params: Params
+    resource: int
+    spent: int = 0
+    bracket: int = 0
+    parent: int | None = None
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A row of a plan: how many candidates of a bracket are brought up to which resource."""
+
+    resource: int
+    n_candidates: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a scheduler made of brackets will do, known before anything is spent.
+
+    Attributes
+    ----------
+    brackets : tuple of tuple of Rung
+        For each bracket its rungs, lowest resource first.
+    """
+
+    brackets: tuple[tuple[Rung, ...], ...]
+
+    @property
+    def n_candidates(self) -> int:
+        """Count of candidates that are started."""
+        return sum(rungs[0].n_candidates for rungs in self.brackets)
+
+    @property
+    def n_jobs(self) -> int:
+        """Count of (candidate, rung) pairs that are evaluated."""
+        return sum(rung.n_candidates for rungs in self.brackets for rung in rungs)
+
+    def total_resources(self, *, continues: bool) -> int:
+        """Sum of resource units over all jobs.
+
+        Parameters
+        ----------
+        continues : bool
+            Whether a promoted candidate goes on from where it was, so that only the difference
+            between two rungs is paid, or starts from nothing at each rung.
+
+        Returns
+        -------
+        total : int
+            Count of units.
+        """
+        return sum(self.bracket_resources(rungs, continues) for rungs in self.brackets)
+
+    @staticmethod
+    def bracket_resources(rungs: Sequence[Rung], continues: bool) -> int:
+        """Sum of resource units over the jobs of one bracket."""
+        paid = [0, *(rung.resource for rung in rungs)] if continues else [0] * len(rungs)
+        return sum(r.n_candidates * (r.resource - p) for r, p in zip(rungs, paid, strict=False))
+
+
+class Sampler(ABC):
+    """Decides which params the next candidate has."""
+
+    @abstractmethod
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
+        """Propose params, as a function of the arguments alone.
+
+        Parameters
+        ----------
+        history : History
+            Everything that is known; must not be changed, but for its cache.
+        start : Start
+            The resource and bracket that the candidate is for.
+        rng : numpy.random.Generator
+            The source of all randomness.
+
+        Returns
+        -------
+        params : dict
+            A point of ``history.problem.space``. A candidate that is known already is asked for
+            again with another generator, and in the end replaced by a random new one.
+        """
+
+
+class Scheduler(ABC):
+    """Decides whether to start a new candidate or to bring an old one further."""
+
+    @abstractmethod
+    def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
+        """Decide what a free worker does next, as a function of the arguments alone.
+
+        Returns
+        -------
+        decision : Start, Resume or None
+            None: wait for a running job; the search is over when none is running.
+        """
+
+    @abstractmethod
+    def plan(self, problem: Problem) -> Plan:
+        """Lay out all brackets and rungs before anything is spent."""
+
+    def retired(self, history: History, job: Job) -> Iterable[int]:
+        """Trials that after the telling of `job` will never be resumed.
+
+        Their fitted states are freed. The default keeps every state until the search ends.
+        """
+        return ()
+
+
+@dataclass
+class State:
+    """A fitted estimator between two rungs, of one candidate and fold.
+
+    Attributes
+    ----------
+    estimator : estimator object
+        Unfitted for a new candidate.
+    n_steps : int
+        Count of training steps that a later rung goes on from; 0 when it begins anew.
+    seconds : float
+        Time spent in training so far.
+    rows : array-like or None
+        The training rows as the last step of a pipeline saw them first, where they cannot be
+        had again by ``transform``.
+    """
+
+    estimator: Any
+    n_steps: int = 0
+    seconds: float = 0.0
+    rows: Any = None
+
+
+class Resource(ABC):
+    """What one unit of effort is on a scikit-learn estimator.
+
+    The defaults describe an estimator that is fitted from nothing on all rows of all folds;
+    a subclass overrides what its unit acts on: folds, rows, params or training.
+    """
+
+    #: Whether a promoted candidate pays only the difference to its last rung.
+    continues: bool = False
+
+    @abstractmethod
+    def limits(self, estimator, n_samples: int, n_splits: int, n_classes: int) -> tuple[int, int]:
+        """Smallest sensible and largest resource, for a user who names none.
+
+        Parameters
+        ----------
+        estimator : estimator object
+            Unfitted.
+        n_samples, n_splits, n_classes : int
+            Counts of rows of X, of folds, and of classes (1 when y is no class label).
+
+        Returns
+        -------
+        min_resources, max_resources : int
+            Counts of units.
+        """
+
+    def check(self, estimator, names: Iterable[str]) -> None:  # noqa: B027
+        """Raise ValueError if the estimator or the searched `names` do not fit this resource."""
+
+    def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:  # noqa: B027
+        """Raise ValueError if there cannot be as much as the user's `max_resources`."""
+
+    def folds(self, n_splits: int, amount: int, spent: int) -> range:
+        """Indices of the folds that a job from `spent` to `amount` evaluates."""
+        return range(n_splits)
+
+    def rows(self, train, strata, amount: int, n_samples: int, rng):
+        """Row indices to train on at this amount.
+
+        Parameters
+        ----------
+        train : ndarray of shape (n_train,)
+            Row indices of the training fold.
+        strata : ndarray of shape (n_samples,) or None
+            Class index of each row of X.
+        amount : int
+            Count of units.
+        n_samples : int
+            Count of rows of X.
+        rng : numpy.random.Generator
+            The same for every amount and candidate of a fold.
+
+        Returns
+        -------
+        train : ndarray
+            A subset.
+        """
+        return train
+
+    def params(self, params: Params, amount: int) -> Params:
+        """Params of a candidate that was brought up to `amount`: what `cv_results_` shows."""
+        return params
+
+    def train(self, state: State, X, y, amount: int, spent: int, classes, fit_params) -> State:
+        """Bring a state from `spent` to `amount` units.
+
+        Parameters
+        ----------
+        state : State
+            A clone with the candidate's params if ``spent == 0``, else what `train` returned
+            for `spent`. May be changed in place.
+        X, y : array-like
+            The training rows.
+        amount, spent : int
+            Count of units from nothing, and how many of them were paid already.
+        classes : ndarray, list of ndarray or None
+            Labels of the whole y, for ``partial_fit`` of classifiers.
+        fit_params : dict
+            Further arguments of ``fit``, sliced to the training rows.
+
+        Returns
+        -------
+        state : State
+            Fitted.
+        """
+        fit(state.estimator, X, y, fit_params)
+        return state
+
+    def refit(self, state: State, X, y, amount: int, n_steps: int, classes, fit_params) -> State:
+        """Train the best candidate on all rows by the path that was scored.
+
+        Parameters are those of `train`; `n_steps` is the median of ``State.n_steps`` over folds.
+        """
+        return self.train(state, X, y, amount, 0, classes, fit_params)
+
+
+def fit(estimator, X, y, fit_params):
+    """Call ``fit`` with or without y, as scikit-learn's searches do."""
+    if y is None:
+        return estimator.fit(X, **fit_params)
+    return estimator.fit(X, y, **fit_params)

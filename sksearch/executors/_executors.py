@@ -1,0 +1,242 @@
+"""Where tasks run: this process, a pool of processes or threads, or a joblib backend.
+
+An executor is made for one function and one context, what all tasks share, which travels once.
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from abc import ABC, abstractmethod
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from functools import lru_cache, partial
+from pathlib import Path
+
+import joblib
+from joblib.externals.loky import get_reusable_executor
+from joblib.parallel import get_active_backend
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import ThreadpoolController
+
+from sksearch._compat import configured, pre_dispatch_count
+from sksearch.executors import _broadcast
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+class Executor(ABC):
+    """Runs ``function(context, task)``.
+
+    Attributes
+    ----------
+    n_workers : int
+        Count of tasks that run at the same time.
+    window : float
+        Count of tasks to keep submitted, running and waiting.
+    folder : Path or None
+        Where workers of other processes leave fitted states; None where objects are shared.
+    seeds_globals : bool
+        Whether a task may seed the global generators of its process while it runs.
+    """
+
+    n_workers: int = 1
+    window: float = 1
+    folder: Path | None = None
+    seeds_globals: bool = True
+
+    @abstractmethod
+    def submit(self, task) -> Future:
+        """Begin a task."""
+
+    @abstractmethod
+    def wait(self, futures, timeout) -> None:
+        """Return when one of the unfinished futures is done, or after `timeout` seconds."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, error_type, error, traceback):
+        return None
+
+
+class SerialExecutor(Executor):
+    """Runs each task in this thread, at once."""
+
+    def __init__(self, function, context):
+        self._call = partial(function, context)
+
+    def submit(self, task):
+        """Run the task; what it raises is raised here."""
+        future = Future()
+        future.set_result(self._call(task))
+        return future
+
+    def wait(self, futures, timeout):
+        """Nothing is ever unfinished."""
+
+    def __enter__(self):
+        self._limit = one_blas_thread()
+        self._limit.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self._limit.__exit__(*error)
+
+
+class ThreadExecutor(Executor):
+    """Runs tasks in threads of this process."""
+
+    seeds_globals = False  # threads share them
+
+    def __init__(self, function, context, n_workers, window):
+        self.n_workers, self.window = n_workers, window
+        self._call = partial(configured(function), context)
+        self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
+
+    def submit(self, task):
+        """Queue the task."""
+        return self._pool.submit(self._call, task)
+
+    def wait(self, futures, timeout):
+        """Wait for the first."""
+        wait(futures, timeout, FIRST_COMPLETED)
+
+    def __enter__(self):
+        self._limit = one_blas_thread()
+        self._limit.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self._pool.shutdown(cancel_futures=True)
+        self._limit.__exit__(*error)
+
+
+class ProcessExecutor(Executor):
+    """Runs tasks in loky's pool of worker processes, which later searches use again."""
+
+    def __init__(self, function, context, n_workers, window):
+        self.n_workers, self.window = n_workers, window
+        self._function, self._context = configured(function), context
+        self.folder = Path(tempfile.mkdtemp(prefix="sksearch-"))
+
+    def __enter__(self):
+        context_file = self.folder / "context"
+        _broadcast.write((self._function, self._context), context_file)
+        self._call = partial(_run_in_worker, context_file)
+        self._pool = get_reusable_executor(self.n_workers, env=_worker_env(self.n_workers))
+        return self
+
+    def submit(self, task):
+        """Queue the task."""
+        return self._pool.submit(self._call, task)
+
+    def wait(self, futures, timeout):
+        """Wait for the first."""
+        wait(futures, timeout, FIRST_COMPLETED)
+
+    def __exit__(self, error_type, error, traceback):
+        if error_type is not None:
+            # What still runs is of no use to anyone; joblib makes a new pool when asked.
+            self._pool.shutdown(wait=True, kill_workers=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class JoblibExecutor(Executor):
+    """Runs what was submitted in one call of `joblib.Parallel`: for backends of other packages.
+
+    Their futures are not joblib's public interface, so a batch ends before the next begins.
+    """
+
+    def __init__(self, function, context, n_workers):
+        self.n_workers, self.window = n_workers, float("inf")
+        self._function, self._context = function, context
+        self._queue = []
+
+    def submit(self, task):
+        """Note the task for the next batch."""
+        future = Future()
+        self._queue.append((task, future))
+        return future
+
+    def wait(self, futures, timeout):
+        """Run all that are noted."""
+        queue, self._queue = self._queue, []
+        outs = Parallel(n_jobs=self.n_workers)(
+            delayed(self._function)(self._context, task) for task, _ in queue
+        )
+        for (_, future), out in zip(queue, outs, strict=True):
+            future.set_result(out)
+
+
+def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
+    """The executor for ``n_jobs`` and the active joblib backend.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(context, task)``; importable or cloudpicklable.
+    context : object
+        What all tasks share; must not change any more once the executor is entered.
+    n_jobs : int or None
+        As in scikit-learn.
+    pre_dispatch : int or str
+        As in scikit-learn: the count of tasks in flight, at least one a worker.
+
+    Raises
+    ------
+    ValueError
+        If ``n_jobs`` is 0.
+    """
+    n_workers = joblib.effective_n_jobs(n_jobs)
+    if n_workers == 1:
+        return SerialExecutor(function, context)
+    window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
+    backend = type(get_active_backend()[0]).__name__
+    if backend == "ThreadingBackend":
+        return ThreadExecutor(function, context, n_workers, window)
+    if backend in ("LokyBackend", "MultiprocessingBackend"):
+        return ProcessExecutor(function, context, n_workers, window)
+    return JoblibExecutor(function, context, n_workers)
+
+
+def one_blas_thread():
+    """A context in which BLAS uses one thread.
+
+    Sums of several threads differ in the last bits from those of one, so results would depend
+    on ``n_jobs``. OpenMP loops (HistGradientBoosting, forests) do not, and keep theirs.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return nullcontext()  # the limit is of the whole process, and others may be using it
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _controller():
+    return ThreadpoolController()
+
+
+def _worker_env(n_workers):
+    """Thread counts that share the cores among workers, where the user has set none."""
+    share = str(max(joblib.cpu_count() // n_workers, 1))
+    return {name: os.environ.get(name, share) for name in THREAD_VARIABLES}
+
+
+def _run_in_worker(context_file, task):
+    """Run one task in a worker process, deaf to the Ctrl-C that is meant for the search."""
+    function, context = _broadcast.read_once(context_file)
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    try:
+        with one_blas_thread():
+            return function(context, task)
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, before)

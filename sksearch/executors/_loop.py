@@ -1,0 +1,82 @@
+"""The loop: ask, submit, wait, tell."""
+
+from collections import deque
+from typing import Protocol
+
+from sksearch.base import Job
+from sksearch.history import Result
+
+
+class Work(Protocol):
+    """What turns a job into tasks, and their outputs into a result."""
+
+    def tasks(self, job: Job) -> list:
+        """The tasks of a job, one a fold."""
+
+    def collect(self, job: Job, outputs: list) -> Result:
+        """The result of a job."""
+
+    def told(self, job: Job) -> None:
+        """Called when the history knows the result."""
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the search must stop, None for no limit; at most 0 to stop now."""
+
+
+def drive(study, executor, work: Work) -> None:
+    """Run a study to its end.
+
+    Results are told in the order in which the jobs were asked for, whatever the order in which
+    they end, so that the history does not depend on timing.
+
+    Parameters
+    ----------
+    study : Study
+        Asked and told.
+    executor : Executor
+        Runs the tasks.
+    work : Work
+        Knows what the tasks are.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, after telling all jobs that had ended.
+    """
+    pending: deque = deque()
+    try:
+        while True:
+            _tell_finished(study, work, pending)
+            left = work.seconds_left()
+            if left is not None and left <= 0:
+                break
+            waiting = [f for _, futures in pending for f in futures if not f.done()]
+            if len(waiting) < executor.window and (job := study.ask()) is not None:
+                pending.append((job, [executor.submit(task) for task in work.tasks(job)]))
+            elif not pending:
+                return
+            else:
+                executor.wait(waiting, left)
+    except KeyboardInterrupt:
+        _tell_finished(study, work, pending)
+        raise
+    _stop(study, executor, work, pending)
+
+
+def _tell_finished(study, work, pending):
+    """Tell the oldest jobs as far as they are finished."""
+    while pending and all(future.done() for future in pending[0][1]):
+        job, futures = pending.popleft()
+        study.tell(job, work.collect(job, [future.result() for future in futures]))
+        work.told(job)
+
+
+def _stop(study, executor, work, pending):
+    """Drop what has not begun, wait for what runs."""
+    for _, futures in reversed(pending):
+        for future in reversed(futures):
+            future.cancel()
+    kept = deque(entry for entry in pending if not any(f.cancelled() for f in entry[1]))
+    while kept:
+        executor.wait([f for f in kept[0][1] if not f.done()], None)
+        _tell_finished(study, work, kept)

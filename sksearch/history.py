@@ -1,0 +1,201 @@
+"""What is known about a search: the problem, its trials and their results.
+
+The `History` is the only mutable state of a search. Samplers and schedulers read it and decide;
+`Study` alone writes it. Everything here can be pickled, and a pickled history goes on exactly
+where it was: the caches that hang on it are dropped and grow again.
+"""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from sksearch.space import Space
+
+Params = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a search is asked to solve, fixed before anything is spent.
+
+    Attributes
+    ----------
+    space : Space
+        Where candidates come from.
+    min_resources, max_resources : int
+        Smallest and largest count of resource units that a trial is brought up to.
+    seed : int
+        Seed of every random decision of the search.
+    initial_params : tuple of dict
+        The user's first guesses; the first trials, in this order.
+    """
+
+    space: Space
+    min_resources: int = 1
+    max_resources: int = 1
+    seed: int = 0
+    initial_params: tuple[Params, ...] = ()
+
+    def __post_init__(self):
+        if not 1 <= self.min_resources <= self.max_resources:
+            raise ValueError(
+                f"min_resources={self.min_resources} must be at least 1 and not greater than "
+                f"max_resources={self.max_resources}: lower min_resources, or pass a larger "
+                "max_resources."
+            )
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one job brought.
+
+    Attributes
+    ----------
+    score : float
+        Greater is better. NaN, and only NaN, means that the job failed.
+    cost : float
+        Seconds that the job took, summed over folds.
+    status : str
+        "ok", "error" (it raised), "memory" (it ran out of memory) or "nan" (the score is not
+        a finite number).
+    error : str
+        The last line of the traceback, "" for a job that did not fail.
+    """
+
+    score: float
+    cost: float = 0.0
+    status: str = "ok"
+    error: str = ""
+
+    def __post_init__(self):
+        if math.isinf(self.score):
+            raise ValueError(f"score={self.score} must be finite, or NaN for a failed job.")
+
+
+@dataclass
+class Trial:
+    """A candidate that was started.
+
+    Attributes
+    ----------
+    id : int
+        Position in the order in which trials were started.
+    params : dict
+        The candidate's parameters, inactive ones absent.
+    bracket : int
+        The bracket that it was started in.
+    parent : int or None
+        Trial whose fitted state it continues from.
+    results : dict of int to Result
+        By the resource that the trial was brought up to, in the order of telling.
+    running : int or None
+        The resource of the job that is under way.
+    """
+
+    id: int
+    params: Params
+    bracket: int = 0
+    parent: int | None = None
+    results: dict[int, Result] = field(default_factory=dict)
+    running: int | None = None
+
+    @property
+    def resource(self) -> int:
+        """Largest resource with a result, 0 before the first one."""
+        return max(self.results, default=0)
+
+
+class History:
+    """The trials of one search, with the counts that schedulers ask for.
+
+    Parameters
+    ----------
+    problem : Problem
+        What the search is asked to solve.
+
+    Attributes
+    ----------
+    trials : list of Trial
+        In the order of starting; ``trials[i].id == i``.
+    log : list of tuple (str, int, int)
+        Every event: ("ask" or "tell", trial id, resource). Replaying it rebuilds the history.
+    exhausted : bool
+        Whether the space was found to have no new candidate left; no trial is started after.
+    cache : dict
+        For derived values that are costly to compute. May be emptied at any moment without
+        changing a decision, and is not pickled.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.trials: list[Trial] = []
+        self.log: list[tuple[str, int, int]] = []
+        self.exhausted = False
+        self.cache: dict = {}
+        self._keys: set = set()
+        self._rungs: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        self._n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
+
+    def __getstate__(self):
+        return self.__dict__ | {"cache": {}}
+
+    def __repr__(self):
+        return f"<History: {len(self.trials)} trials, {self.n_running} running>"
+
+    @property
+    def n_running(self) -> int:
+        """Count of jobs that were asked for and not told yet."""
+        n_told = sum(self._n_told.values())
+        return len(self.log) - 2 * n_told
+
+    @property
+    def keys(self) -> set:
+        """Keys (see `Space.key`) of all params that were started."""
+        return self._keys
+
+    def knows(self, params: Params) -> bool:
+        """Say whether these params were started already."""
+        return self.problem.space.key(params) in self._keys
+
+    def rung(self, bracket: int, resource: int) -> list[int]:
+        """Ids of the trials asked for at this bracket and resource, in the order of asking."""
+        return self._rungs.get((bracket, resource), [])
+
+    def n_told(self, bracket: int, resource: int) -> int:
+        """Count of results at this bracket and resource."""
+        return self._n_told.get((bracket, resource), 0)
+
+    def start(self, params: Params, bracket: int, resource: int, parent=None) -> Trial:
+        """Add a trial that runs up to `resource`."""
+        trial = Trial(len(self.trials), params, bracket, parent)
+        self.trials.append(trial)
+        self._keys.add(self.problem.space.key(params))
+        self.resume(trial.id, resource)
+        return trial
+
+    def resume(self, trial_id: int, resource: int) -> Trial:
+        """Note that a trial runs up to `resource`."""
+        trial = self.trials[trial_id]
+        if trial.running is not None or resource <= trial.resource:
+            raise ValueError(
+                f"Trial {trial_id} cannot run to resource={resource}: it has a result at "
+                f"{trial.resource} and is running to {trial.running}."
+            )
+        trial.running = resource
+        self._rungs[trial.bracket, resource].append(trial_id)
+        self.log.append(("ask", trial_id, resource))
+        return trial
+
+    def tell(self, trial_id: int, resource: int, result: Result) -> None:
+        """Note the result of a running job."""
+        trial = self.trials[trial_id]
+        if trial.running != resource:
+            raise ValueError(
+                f"Trial {trial_id} is running to {trial.running}, not to {resource}: "
+                "tell each job once, as it was asked."
+            )
+        trial.running = None
+        trial.results[resource] = result
+        self._n_told[trial.bracket, resource] += 1
+        self.log.append(("tell", trial_id, resource))

@@ -1,0 +1,48 @@
+"""What to spend: epochs, trees, any integer parameter, rows, folds, seconds."""
+
+from sksearch.base import Resource
+from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
+from sksearch.resources._epochs import EpochsResource, SecondsResource
+from sksearch.resources._parameter import ParameterResource
+
+__all__ = [
+    "EpochsResource",
+    "FoldsResource",
+    "ParameterResource",
+    "SamplesResource",
+    "SecondsResource",
+    "WholeResource",
+    "as_resource",
+]
+
+_NAMED = {
+    "epochs": EpochsResource,
+    "folds": FoldsResource,
+    "n_samples": SamplesResource,
+    "seconds": SecondsResource,
+}
+
+
+def as_resource(resource, estimator):
+    """Resolve what a user passed as ``resource=``.
+
+    Parameters
+    ----------
+    resource : str, Resource or None
+        "epochs", "n_samples", "folds", "seconds", the name of an integer parameter, an object,
+        or None for whole fits.
+    estimator : estimator object
+        Unfitted.
+
+    Returns
+    -------
+    resource : Resource
+        Not checked yet, see `Resource.check`.
+    """
+    if resource is None:
+        return WholeResource()
+    if isinstance(resource, Resource):
+        return resource
+    if resource in _NAMED:
+        return _NAMED[resource]()
+    return ParameterResource.of(resource, estimator)

@@ -1,0 +1,199 @@
+"""Passes over the training rows, by ``partial_fit``."""
+
+import inspect
+import time
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
+
+from sksearch.base import Resource, fit
+from sksearch.resources._pipeline import enter, last_step, replace_last_step
+
+#: Epochs of a user who names no maximum: the R of Hyperband's published table.
+DEFAULT_MAX = 81
+
+WAYS = (
+    "Give resource= one of: 'epochs' or 'seconds' for estimators with partial_fit (SGD, MLP, "
+    "naive Bayes, skorch nets; also as last step of a Pipeline), the name of an integer "
+    "parameter such as 'n_estimators' or 'clf__max_iter' for any estimator that has it, or "
+    "'n_samples' or 'folds' for any estimator at all."
+)
+
+
+@dataclass(frozen=True)
+class EpochsResource(Resource):
+    """One unit is one call of ``partial_fit`` on the training rows: an epoch.
+
+    A Pipeline trains its last step; its transformers are fitted once for each candidate and
+    fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
+    translated into the weights of the training fold. A candidate whose solver has no
+    ``partial_fit`` (an MLP with lbfgs) is fitted anew with ``max_iter`` set to the amount. A
+    net with ``max_epochs`` (skorch) gets as many in one call.
+
+    Notes
+    -----
+    k calls of ``partial_fit`` are not ``fit(max_iter=k)`` in scikit-learn, so `refit` repeats
+    the calls.
+    """
+
+    continues = True
+    def limits(self, estimator, n_samples, n_splits, n_classes):
+        """From 1 to 81 epochs."""
+        return 1, DEFAULT_MAX
+
+    def check(self, estimator, names):
+        """See that there is a ``partial_fit``, or that a searched step may bring one."""
+        check_partial_fit("epochs", estimator, names)
+
+    def train(self, state, X, y, amount, spent, classes, fit_params):
+        """Call ``partial_fit`` once for each epoch that is not paid yet."""
+        return train_calls(state, X, y, amount, classes, fit_params)
+
+
+@dataclass(frozen=True)
+class SecondsResource(Resource):
+    """One unit is one second of training, in calls of ``partial_fit``, for each fold.
+
+    A job goes on calling until its time is used up, so it overshoots by less than one call;
+    the time over is counted for its next job. Results depend on the speed of the machine.
+    `refit` makes as many calls as the median fold did.
+    """
+
+    continues = True
+    def limits(self, estimator, n_samples, n_splits, n_classes):
+        """Raise: nobody but the user knows how long training may last."""
+        raise ValueError(
+            "resource='seconds' needs max_resources: the seconds of training that the best "
+            "candidates get, for each fold (27 minutes are 27 * 60)."
+        )
+
+    def check(self, estimator, names):
+        """See that there is a ``partial_fit``, or that a searched step may bring one."""
+        check_partial_fit("seconds", estimator, names)
+
+    def train(self, state, X, y, amount, spent, classes, fit_params):
+        """Call ``partial_fit`` until `amount` seconds were spent, from the first on."""
+        until = float(amount)
+        while state.n_steps == 0 or state.seconds < until:
+            start = time.perf_counter()
+            state = train_calls(state, X, y, state.n_steps + 1, classes, fit_params)
+            state.seconds += time.perf_counter() - start
+        return state
+
+    def refit(self, state, X, y, amount, n_steps, classes, fit_params):
+        """Make `n_steps` calls."""
+        return train_calls(state, X, y, n_steps, classes, fit_params)
+
+
+def check_partial_fit(resource, estimator, names):
+    """Raise ValueError if no candidate of this estimator can be trained by ``partial_fit``."""
+    last = last_step(estimator)
+    path = _path_of_last_step(estimator)
+    if any(path == name or path.startswith(f"{name}__") for name in names):
+        return  # the step itself is searched: ask per candidate
+    # The class and not the object: availability may hang on a searched parameter.
+    if not hasattr(type(last), "partial_fit") and not hasattr(last, "partial_fit"):
+        raise ValueError(
+            f"resource={resource!r} needs an estimator with partial_fit, and "
+            f"{type(last).__name__} has none. {WAYS}"
+        )
+    searched = f"{path}__early_stopping" if path else "early_stopping"
+    if searched not in names:
+        _refuse_early_stopping(last)
+
+
+def _path_of_last_step(estimator):
+    """Name of the last step as in ``set_params``, "" for an estimator that is no pipeline."""
+    names = []
+    while hasattr(estimator, "steps") and last_step(estimator) is not estimator:
+        name, estimator = estimator.steps[-1]
+        names.append(name)
+    return "__".join(names)
+
+
+def _refuse_early_stopping(estimator):
+    if getattr(estimator, "early_stopping", False) is True and hasattr(
+        type(estimator), "partial_fit"
+    ):
+        raise ValueError(
+            f"{type(estimator).__name__}(early_stopping=True) cannot be trained epoch by epoch: "
+            "set early_stopping=False, stopping early is what the search does."
+        )
+
+
+def train_calls(state, X, y, n_steps, classes, fit_params):
+    """Bring a state up to `n_steps` calls of ``partial_fit``, whole Pipelines included."""
+    if n_steps <= state.n_steps:
+        return state
+    last = last_step(state.estimator)
+    _refuse_early_stopping(last)
+    Xt, last_params = enter(state, X, y, fit_params)
+    last = last_step(state.estimator)
+    if hasattr(last, "partial_fit"):
+        _call_partial_fit(last, Xt, y, n_steps, state.n_steps, classes, last_params)
+    else:
+        last = _fit_anew(last, Xt, y, n_steps, last_params)
+        state.estimator = replace_last_step(state.estimator, last)
+    state.n_steps = n_steps
+    return state
+
+
+def _call_partial_fit(last, X, y, n_steps, done, classes, fit_params):
+    accepted = inspect.signature(last.partial_fit).parameters
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
+    unknown = [name for name in fit_params if name not in accepted]
+    if unknown and not takes_all:
+        raise ValueError(
+            f"partial_fit of {type(last).__name__} does not take {', '.join(unknown)}: leave it "
+            "out, or search with another resource."
+        )
+    kwargs = dict(fit_params)
+    if done == 0 and classes is not None and "classes" in accepted:
+        kwargs["classes"] = _classes_for(last, classes)
+    args = (X,) if y is None else (X, y)
+    settings = _settings(last, y, n_steps - done)
+    before = {name: getattr(last, name) for name in settings}
+    last.set_params(**settings)
+    try:
+        for _ in range(1 if "max_epochs" in settings else n_steps - done):
+            last.partial_fit(*args, **kwargs)
+            kwargs.pop("classes", None)
+    finally:
+        last.set_params(**before)
+
+
+def _settings(last, y, n_calls):
+    """Params that hold during the calls only."""
+    settings = {}
+    params = last.get_params(deep=False)
+    if "max_epochs" in params:  # skorch: one call is max_epochs epochs
+        settings["max_epochs"] = n_calls
+    weights = params.get("class_weight")
+    if isinstance(weights, str) and weights == "balanced":
+        # partial_fit refuses "balanced", since it cannot know the weights; a fold does.
+        present = np.unique(y)
+        weights = compute_class_weight("balanced", classes=present, y=y)
+        settings["class_weight"] = dict(zip(present.tolist(), weights.tolist(), strict=True))
+    return settings
+
+
+def _classes_for(last, classes):
+    """Labels in the form that `last` wants: a list for one-model-an-output estimators."""
+    per_output = isinstance(classes, list)
+    if per_output and not hasattr(last, "estimator"):
+        return np.arange(len(classes))  # multilabel indicators of a net
+    return classes
+
+
+def _fit_anew(last, X, y, amount, fit_params):
+    if "max_iter" not in last.get_params(deep=False):
+        raise ValueError(f"{type(last).__name__} has neither partial_fit nor max_iter. {WAYS}")
+    last = clone(last).set_params(max_iter=amount)
+    with warnings.catch_warnings():
+        # To stop before convergence is what a low rung is.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fit(last, X, y, fit_params)

@@ -1,0 +1,86 @@
+"""Training only the last step of a pipeline, its transformers fitted once."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import TransformerMixin
+from sklearn.pipeline import Pipeline
+
+from sksearch._compat import consumed_params
+
+
+def last_step(estimator):
+    """The estimator that learns: the last step of a pipeline, however deep, or the estimator."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def replace_last_step(estimator, last):
+    """Put `last` in the place of `last_step(estimator)` and return the whole."""
+    if not isinstance(estimator, Pipeline):
+        return last
+    name, step = estimator.steps[-1]
+    estimator.steps[-1] = (name, replace_last_step(step, last))
+    return estimator
+
+
+def enter(state, X, y, fit_params):
+    """Pass the rows through the transformers of a state's pipeline, fitting them the first time.
+
+    Parameters
+    ----------
+    state : State
+        With a fitted pipeline if ``state.n_steps > 0``. Its transformers are fitted in place.
+    X, y : array-like
+        The training rows.
+    fit_params : dict
+        As given to ``fit`` of the whole pipeline.
+
+    Returns
+    -------
+    X : array-like
+        What the last step is trained on, the same at each call.
+    fit_params : dict
+        Those that are the last step's.
+    """
+    if not isinstance(state.estimator, Pipeline):
+        return X, fit_params
+    first = state.n_steps == 0
+    Xt, faithful, estimator = X, True, state.estimator
+    while isinstance(estimator, Pipeline):
+        # A slice shares the steps, and with memory= holds the fitted copies after a fit.
+        head = estimator[:-1]
+        name, last = estimator.steps[-1]
+        head_params, fit_params = consumed_params(head, name, last, fit_params)
+        if head.steps and first:
+            Xt = head.fit_transform(Xt, y, **head_params)
+            estimator.steps[:-1] = head.steps
+            faithful = faithful and all(map(_transforms_as_fitted, head.steps))
+        elif head.steps and state.rows is None:
+            Xt = head.transform(Xt)
+        estimator = last
+    if first and not faithful and not _equal(Xt, _transform(state.estimator, X)):
+        state.rows = Xt
+    return (Xt if state.rows is None else state.rows), fit_params
+
+
+def _transforms_as_fitted(step):
+    """Whether ``fit_transform`` is ``fit().transform()`` by construction."""
+    own = getattr(type(step[1]), "fit_transform", TransformerMixin.fit_transform)
+    return step[1] in (None, "passthrough") or own is TransformerMixin.fit_transform
+
+
+def _transform(estimator, X):
+    while isinstance(estimator, Pipeline):
+        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        estimator = estimator.steps[-1][1]
+    return X
+
+
+def _equal(a, b):
+    """Whether two containers hold the same bits, as far as we can tell; False if we cannot."""
+    if sparse.issparse(a) and sparse.issparse(b):
+        return a.shape == b.shape and (a != b).nnz == 0
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return hasattr(a, "equals") and type(a) is type(b) and bool(a.equals(b))

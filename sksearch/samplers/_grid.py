@@ -1,0 +1,31 @@
+"""All candidates of a finite space, one after another."""
+
+import math
+from dataclasses import dataclass
+
+from sksearch.base import Sampler
+
+
+@dataclass(frozen=True)
+class GridSampler(Sampler):
+    """Go through a finite space in the order of scikit-learn's ``ParameterGrid``."""
+
+    def ask(self, history, start, rng):
+        """Return the next candidate of the grid that is not known yet.
+
+        Raises
+        ------
+        ValueError
+            If the space is not finite.
+        """
+        space = history.problem.space
+        if space.size == math.inf:
+            raise ValueError(
+                "A grid needs a finite space, but some parameters have continuous "
+                "distributions: give lists of values, or use RandomSampler."
+            )
+        # All trials but the user's guesses came from the grid, so no earlier index can be new.
+        i = max(0, len(history.trials) - len(history.problem.initial_params))
+        while i < space.size - 1 and history.knows(space.point(i)):
+            i += 1
+        return space.point(min(i, space.size - 1))

@@ -1,0 +1,163 @@
+"""Synchronous schedulers as tables: rungs in exact integers, brackets, promotion at rung ends.
+
+Notation (Li et al., JMLR 18, 2018, https://jmlr.org/papers/v18/16-558.html, is [1]_ below):
+
+=================  ===================================================================
+R, r               ``max_resources``, ``min_resources``
+eta                ``factor``, one candidate in eta is promoted
+s_max              index of the most aggressive bracket; it has s_max + 1 rungs
+n_i, r_i           candidates and resource of the i-th rung of a bracket, i from 0
+=================  ===================================================================
+"""
+
+import math
+from abc import abstractmethod
+from fractions import Fraction
+
+from sksearch.base import Plan, Resume, Rung, Scheduler, Start
+
+MIN_FACTOR = 1.1  # below, rungs are nearly equal and their number explodes
+
+
+def check_factor(factor: float) -> Fraction:
+    """Return `factor` as an exact fraction.
+
+    Raises
+    ------
+    ValueError
+        If `factor` is not a finite number of at least 1.1.
+    """
+    if not (math.isfinite(factor) and factor >= MIN_FACTOR):
+        raise ValueError(
+            f"factor={factor} must be a finite number of at least {MIN_FACTOR}: one candidate "
+            "in `factor` is promoted from rung to rung; 3 is usual."
+        )
+    return Fraction(factor)
+
+
+def ladder(min_resources: int, max_resources: int, factor: float) -> list[int]:
+    """Resources of the rungs, lowest first and `max_resources` last.
+
+    The k-th rung from the top is ``floor(max_resources / factor**k)``, down to the last that is
+    at least `min_resources`. Fractions make this exact: in floating point
+    ``log(243) / log(3)`` is 4.999..., and a rung is lost.
+
+    Parameters
+    ----------
+    min_resources, max_resources : int
+        Counts of resource units.
+    factor : float
+        Ratio of neighbouring rungs, at least 1.1.
+
+    Returns
+    -------
+    resources : list of int
+        Strictly increasing. The lowest is `min_resources` only if `max_resources` is
+        `min_resources` times a power of `factor`; otherwise it is larger.
+
+    Examples
+    --------
+    >>> ladder(1, 243, 3)
+    [1, 3, 9, 27, 81, 243]
+    >>> ladder(1, 100, 4)
+    [1, 6, 25, 100]
+    """
+    exact = check_factor(factor)
+    resources, power = [max_resources], exact
+    while (resource := math.floor(max_resources / power)) >= max(1, min_resources):
+        if resource < resources[-1]:  # equal neighbours for factors under 2
+            resources.append(resource)
+        power *= exact
+    return resources[::-1]
+
+
+def n_promoted(n_candidates: int, factor: float) -> int:
+    """Count of candidates that leave a rung of `n_candidates` upwards: one at least."""
+    return max(1, math.floor(n_candidates / Fraction(factor)))
+
+
+class BracketScheduler(Scheduler):
+    """A scheduler whose brackets are a table; subclasses only name the table.
+
+    A rung is promoted when all of it was told: the best ``floor(n_i / factor)`` go on, ties by
+    trial id, failed ones never. Meanwhile idle workers get jobs of later brackets.
+    """
+
+    factor: float = 3
+
+    @abstractmethod
+    def brackets(self, problem) -> list[tuple[int, list[int]]]:
+        """For each bracket its count of candidates and the resources of its rungs."""
+
+    def plan(self, problem) -> Plan:
+        """Lay out all brackets; a finite space that runs out shortens or drops the later ones."""
+        left = problem.space.size
+        brackets = []
+        for n_candidates, resources in self.brackets(problem):
+            n = min(n_candidates, left)
+            left -= n
+            rungs = []
+            for resource in resources if n else ():
+                rungs.append(Rung(resource, n))
+                n = n_promoted(n, self.factor)
+            if rungs:
+                brackets.append(tuple(rungs))
+        return Plan(tuple(brackets))
+
+    def next(self, history, rng):
+        """Finish the first bracket that has work: promote where a rung ended, else start."""
+        for bracket, rungs in enumerate(self._plan(history).brackets):
+            for lower, upper in zip(rungs, rungs[1:], strict=False):
+                promoted = self._promoted(history, bracket, lower, upper)
+                if promoted is None:
+                    break
+                n_asked = len(history.rung(bracket, upper.resource))
+                if n_asked < len(promoted):
+                    return Resume(promoted[n_asked], upper.resource)
+            first = rungs[0]
+            n_started = len(history.rung(bracket, first.resource))
+            if n_started < first.n_candidates and not history.exhausted:
+                return Start(first.resource, bracket)
+        return None
+
+    def retired(self, history, job):
+        """Free those who reached the top, and at the end of a rung those who are left behind."""
+        rungs = self._plan(history).brackets[job.bracket]
+        if job.resource == rungs[-1].resource:
+            return [job.trial_id]
+        i = [rung.resource for rung in rungs].index(job.resource)
+        promoted = self._promoted(history, job.bracket, rungs[i], rungs[i + 1])
+        if promoted is None:
+            return []
+        return sorted(set(history.rung(job.bracket, job.resource)) - set(promoted))
+
+    def _plan(self, history) -> Plan:
+        if "plan" not in history.cache:
+            history.cache["plan"] = self.plan(history.problem)
+        return history.cache["plan"]
+
+    def _promoted(self, history, bracket, lower, upper) -> list[int] | None:
+        """Ids of those that go on from rung `lower`, best first; None while it is not over."""
+        if (key := ("promoted", bracket, lower.resource)) in history.cache:
+            return history.cache[key]
+        ids = history.rung(bracket, lower.resource)
+        if history.n_told(bracket, lower.resource) < len(ids) or not self._is_full(
+            history, bracket, lower, len(ids)
+        ):
+            return None
+        scores = {i: history.trials[i].results[lower.resource].score for i in ids}
+        ranked = sorted(
+            (i for i in ids if not math.isnan(scores[i])), key=lambda i: (-scores[i], i)
+        )
+        n = min(upper.n_candidates, n_promoted(len(ids), self.factor)) if ids else 0
+        history.cache[key] = ranked[:n]
+        return history.cache[key]
+
+    def _is_full(self, history, bracket, rung, n_asked) -> bool:
+        """Whether nobody will join this rung any more."""
+        rungs = self._plan(history).brackets[bracket]
+        i = rungs.index(rung)
+        if i == 0:
+            return n_asked == rung.n_candidates or history.exhausted
+        promoted = self._promoted(history, bracket, rungs[i - 1], rung)
+        return promoted is not None and n_asked == len(promoted)

@@ -1,0 +1,46 @@
+"""Successive halving: many candidates a little, the best ones more."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sksearch.schedulers._brackets import BracketScheduler, ladder
+
+
+@dataclass(frozen=True)
+class SuccessiveHalving(BracketScheduler):
+    """One bracket: all candidates at the lowest rung, the best ``1 / factor`` of them further.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=None
+        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``, so that one
+        candidate reaches ``max_resources`` and each rung costs about the same.
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+
+    References
+    ----------
+    .. [1] K. Jamieson, A. Talwalkar, "Non-stochastic best arm identification and
+       hyperparameter optimization", AISTATS 2016.
+       https://proceedings.mlr.press/v51/jamieson16.html
+
+    Examples
+    --------
+    >>> from sksearch.history import Problem
+    >>> from sksearch.space import Space
+    >>> problem = Problem(Space({"C": range(99)}), min_resources=1, max_resources=9)
+    >>> [(r.resource, r.n_candidates) for r in SuccessiveHalving().plan(problem).brackets[0]]
+    [(1, 9), (3, 3), (9, 1)]
+    """
+
+    n_candidates: int | None = None
+    factor: float = 3
+
+    def brackets(self, problem):
+        """One bracket over the whole ladder."""
+        resources = ladder(problem.min_resources, problem.max_resources, self.factor)
+        n = self.n_candidates
+        if n is None:
+            n = math.floor(Fraction(self.factor) ** (len(resources) - 1))
+        return [(n, resources)]

@@ -1,0 +1,95 @@
+"""Errors that are raised before anything is spent."""
+
+import difflib
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import type_of_target
+
+from sksearch._compat import num_samples, to_numpy
+
+
+def check_target(estimator, y):
+    """Raise ValueError for a target that no candidate could be fitted to."""
+    supervised = is_classifier(estimator) or is_regressor(estimator)
+    if y is None:
+        if supervised and get_tags(estimator).target_tags.required:
+            raise ValueError(
+                f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+            )
+        return
+    if is_classifier(estimator) and type_of_target(y).startswith("continuous"):
+        raise ValueError(
+            f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "
+            "continuous values. Pass class labels, or search over a regressor."
+        )
+
+
+def check_sample_weight(X, params):
+    """Raise ValueError if there is not one weight for each row."""
+    weight = params.get("sample_weight")
+    if weight is not None and num_samples(weight) != num_samples(X):
+        raise ValueError(
+            f"sample_weight has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
+            "pass one weight for each row."
+        )
+
+
+def check_names(estimator, space):
+    """Raise ValueError if the estimator does not know a parameter of the space."""
+    known = estimator.get_params()
+    for name in space.names:
+        if name in known:
+            continue
+        parents = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
+        if any(parent in space.names for parent in parents):
+            continue  # a parameter of a step that is itself searched: ask per candidate
+        if not _accepts(estimator, name):
+            close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise ValueError(
+                f"Invalid parameter {name!r} for estimator {estimator}: it is in "
+                f"param_distributions, but not in estimator.get_params().{hint} "
+                f"Valid parameters are: {sorted(known)!r}."
+            )
+
+
+def _accepts(estimator, name):
+    """Some estimators (skorch's ``module__*``) take more names than they list."""
+    try:
+        clone(estimator).set_params(**{name: None})
+    except (ValueError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def classes_of(estimator, y):
+    """Labels of the whole y for ``partial_fit``, and each row's class index.
+
+    Returns
+    -------
+    classes : ndarray, list of ndarray or None
+        A list where y has several columns; None for no classifier.
+    strata : ndarray of shape (n_samples,) or None
+        None where y has several columns, too.
+    """
+    if y is None or not is_classifier(estimator):
+        return None, None
+    labels = to_numpy(y)
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        return [np.unique(column) for column in labels.T], None
+    classes, strata = np.unique(labels.ravel(), return_inverse=True)
+    return classes, strata
+
+
+def why_all_failed(splits, strata):
+    """A sentence about training folds with a single class, "" if there is none."""
+    if strata is None:
+        return ""
+    notes = []
+    for fold, (train, _) in enumerate(splits):
+        present = np.unique(strata[np.asarray(train)])
+        if len(present) == 1 and len(np.unique(strata)) > 1:
+            notes.append(f"fold {fold} trains on {len(train)} rows of one class only")
+    return f"\nNote: {'; '.join(notes)}. Use a stratified or shuffled cv." if notes else ""

@@ -1,0 +1,126 @@
+"""Parameters and attributes that all searches share, written once."""
+
+from inspect import cleandoc
+
+HEAD = """
+estimator : estimator object
+    What to tune: anything with scikit-learn's interface, Pipelines included.
+param_distributions : dict or list of dict
+    As for ``RandomizedSearchCV``: lists of choices, or distributions with an ``rvs`` method,
+    such as ``scipy.stats.loguniform(1e-4, 1)``. A list of dicts is a union: each candidate
+    comes from one of them. `sksearch.space.When` makes a parameter active only under a
+    condition on another one.
+"""
+
+COMMON = """
+scoring : str, callable, list, tuple, dict or None, default=None
+    As for ``GridSearchCV``. Of several metrics the one that `refit` names is optimised, the
+    first where it names none.
+n_jobs : int or None, default=None
+    Count of candidates and folds that are trained at the same time, by the active joblib
+    backend. Never changes the result, except with ``resource="seconds"`` and in threads, where
+    estimators with ``random_state=None`` share the global generators.
+refit : bool, str or callable, default=True
+    As for ``GridSearchCV``: whether, or by which metric, to train the best candidate on all
+    rows.
+cv : int, cross-validation generator, iterable or None, default=None
+    As for ``GridSearchCV``. Folds are made once for each ``fit``, so all candidates are
+    compared on the same ones.
+verbose : int, default=0
+    0 prints nothing, 1 a line for each rung, more is as for ``GridSearchCV``.
+pre_dispatch : int or str, default="2*n_jobs"
+    Count of trainings that are handed out to workers in advance.
+random_state : int, RandomState instance or None, default=None
+    Seed of the candidates, of the subsets of rows, and, for the time of each training, of the
+    global generators.
+error_score : "raise" or numeric, default=np.nan
+    What a failed training is scored in ``cv_results_``. A failed candidate is never promoted,
+    whatever the number. "raise" raises the error at once.
+return_train_score : bool, default=False
+    Whether ``cv_results_`` has the scores on the training rows, too.
+initial_params : dict, list of dict or None, default=None
+    First guesses, evaluated before anything else.
+timeout : float or None, default=None
+    Seconds after which no further training begins; what runs is waited for. The refit comes
+    on top.
+target_score : float or None, default=None
+    Stop when a candidate has reached this score at full resource.
+"""
+
+RESOURCES = """
+resource : str or Resource, default="n_samples"
+    What is spent on a candidate step by step: "epochs" (calls of ``partial_fit``, also of the
+    last step of a Pipeline), the name of an integer parameter such as ``"n_estimators"``
+    (continued where a warm start is exact, else fitted anew), "n_samples" (rows of the training
+    folds), "folds" (cross-validation folds), or "seconds" of training. Epochs, trees and folds
+    are paid once.
+min_resources : int or "auto", default="auto"
+    Smallest count of units worth a look. "auto" is 1; for rows, two of each class and fold,
+    at least 1/81 of all.
+max_resources : int or "auto", default="auto"
+    Count of units that the best candidates get. "auto" is 81 epochs, the estimator's own value
+    of a parameter, all rows, all folds; seconds must be given.
+"""
+
+ATTRIBUTES = """
+cv_results_ : dict of numpy arrays
+    As for ``GridSearchCV``.{fidelity}
+best_estimator_ : estimator object
+    The best candidate trained on all rows, if `refit` is not False.
+best_score_ : float
+    Mean score over folds of the best candidate. Not set if `refit` is callable.
+best_params_ : dict
+    Params of the best candidate.
+best_index_ : int
+    Its row in ``cv_results_``.
+scorer_ : callable or dict
+    The scorer, a dict of them for several metrics.
+n_splits_ : int
+    Count of folds.
+refit_time_ : float
+    Seconds that the refit took.
+multimetric_ : bool
+    Whether there are several metrics.
+history_ : History
+    Every trial with status, error and cost of each of its results.
+plan_ : SearchPlan
+    What was planned before anything was spent.
+interrupted_ : bool
+    Whether Ctrl-C or an error ended the search; what was known by then is kept.
+classes_ : ndarray of shape (n_classes,)
+    Class labels, if the best estimator is a classifier.
+n_features_in_ : int
+    Count of features, if the best estimator knows it.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Names of the features, if the best estimator knows them.
+"""
+
+FIDELITY_COLUMNS = """ One row for each candidate and resource
+    that it was brought up to, with the columns ``iter`` (index of the rung), ``n_resources``,
+    ``bracket`` and ``trial_id``; ranks put rows of a larger resource first."""
+
+FIDELITY_ATTRIBUTES = """
+min_resources_, max_resources_ : int
+    Smallest and largest count of units.
+n_resources_, n_candidates_ : list of int
+    Units and candidates of each planned rung, bracket by bracket.
+n_iterations_ : int
+    Count of planned rungs.
+"""
+
+
+def documented(cls):
+    """Fill ``{head}``, ``{common}``, ``{resources}``, ``{attributes}`` in a docstring."""
+    fidelity = "{fidelity_attributes}" in cls.__doc__
+    parts = {
+        "head": HEAD,
+        "common": COMMON,
+        "resources": RESOURCES,
+        "attributes": ATTRIBUTES.format(fidelity=FIDELITY_COLUMNS if fidelity else ""),
+        "fidelity_attributes": FIDELITY_ATTRIBUTES,
+    }
+    doc = cleandoc(cls.__doc__)
+    for name, text in parts.items():
+        doc = doc.replace("{" + name + "}", text.strip())
+    cls.__doc__ = doc
+    return cls

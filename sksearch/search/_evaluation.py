@@ -1,0 +1,402 @@
+"""One candidate on one fold: the twin of scikit-learn's ``_fit_and_score`` that can continue.
+
+Its arguments and what it returns travel between processes, so they are plain data.
+"""
+
+import numbers
+import os
+import pickle
+import random
+import sys
+import time
+import warnings
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from traceback import format_exc
+from typing import Any
+
+import numpy as np
+from joblib.logger import short_format_time
+from sklearn.base import clone
+
+from sksearch._compat import (
+    MultimetricScorer,
+    check_method_params,
+    cloudpickle,
+    num_samples,
+    safe_split,
+    to_namespace_of,
+)
+from sksearch.base import Resource, State
+from sksearch.executors import Interrupts
+
+SEED_RANGE = 2**32
+
+
+class InvalidScoreError(TypeError, ValueError):
+    """A scorer returned something that is no number."""
+
+
+@dataclass
+class Context:
+    """What all tasks of a search share.
+
+    Attributes
+    ----------
+    estimator : estimator object
+        Unfitted.
+    X, y : array-like
+        As the user gave them.
+    splits : list of (train, test)
+        The frozen folds.
+    scorer : callable
+        Scorer of one metric or of several.
+    fit_params, score_params : dict
+        Routed to the estimator and to the scorer.
+    resource : Resource
+        What one unit is.
+    strata : ndarray of shape (n_samples,) or None
+        Class index of each row.
+    classes : ndarray, list of ndarray or None
+        Labels of the whole y.
+    seed : int
+        Of the search.
+    error_score : float or "raise"
+        As in scikit-learn.
+    return_train_score : bool
+        As in scikit-learn.
+    verbose : int
+        As in scikit-learn.
+    n_candidates : int
+        Planned, for messages.
+    seeds_globals : bool
+        Whether to seed the process's global generators for the time of each task.
+    folder : Path or None
+        Where to leave fitted states; None to return them as objects.
+    search : SearchCV or None
+        For callbacks; None if there are none.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    splits: list
+    scorer: Any
+    fit_params: dict
+    score_params: dict
+    resource: Resource
+    strata: np.ndarray | None
+    classes: Any
+    seed: int
+    error_score: Any
+    return_train_score: bool
+    verbose: int
+    n_candidates: int
+    seeds_globals: bool = True
+    folder: Path | None = None
+    search: Any = None
+
+
+@dataclass
+class Task:
+    """One candidate to be brought up to a resource on one fold.
+
+    Attributes
+    ----------
+    trial_id, fold : int
+        Which.
+    params : dict
+        The candidate's.
+    resource, spent : int
+        Where to bring it, and what was paid before.
+    state : State, Path or None
+        From the last rung; None for a new candidate or a lost state.
+    keep : bool
+        Whether a later rung may go on from here.
+    callbacks : CallbackContext
+        Leaf of the tree of tasks.
+    """
+
+    trial_id: int
+    fold: int
+    params: dict
+    resource: int
+    spent: int
+    state: Any
+    keep: bool
+    callbacks: Any
+
+
+def evaluate(context: Context, task: Task) -> dict:
+    """Train and score.
+
+    Returns
+    -------
+    out : dict
+        ``test_scores``, ``train_scores`` (if asked for), ``n_test_samples``, ``fit_time`` and
+        ``score_time`` in seconds, ``fit_error`` (traceback or None) as in scikit-learn;
+        ``status`` and ``error`` as in `Result`; ``state``, ``n_steps``, ``seconds`` (of
+        training since the beginning) and ``stop`` (whether a callback asks to stop).
+
+    Raises
+    ------
+    InvalidScoreError
+        If the scorer returns no number.
+    Exception
+        Whatever ``set_params`` raises; what training and scoring raise if
+        ``error_score="raise"``.
+    """
+    with seeded(context, task):
+        return _evaluate(context, task)
+
+
+def _evaluate(context, task):
+    message = _Message(context, task)
+    message.start()
+    train, test = _rows(context, task)
+    fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
+    state = _load_state(context, task)
+    start = time.perf_counter()
+    X_train, y_train = safe_split(state.estimator, context.X, context.y, train)
+    X_test, y_test = safe_split(state.estimator, context.X, context.y, test, train)
+    weight = fit_params.get("sample_weight")
+    hook = {
+        "estimator": context.search,
+        "X": X_train,
+        "y": y_train,
+        "metadata": None if weight is None else {"sample_weight": weight},
+    }
+    out = {"fit_error": None, "status": "ok", "error": "", "state": None, "stop": False}
+    try:
+        with task.callbacks.propagate_callback_context(state.estimator):
+            task.callbacks.call_on_fit_task_begin(**hook)
+            state = context.resource.train(
+                state, X_train, y_train, task.resource, task.spent, context.classes, fit_params
+            )
+    except BaseException as error:
+        _reraise_if_not_the_candidates(context, error)
+        out |= _failure(error) | {"fit_error": format_exc()}
+        out["test_scores"] = out["train_scores"] = _error_scores(context)
+        out["fit_time"], out["score_time"] = time.perf_counter() - start, 0.0
+    else:
+        out["fit_time"] = time.perf_counter() - start
+        out |= _score_all(context, state, train, test, (X_train, y_train), (X_test, y_test))
+        if task.keep and state.n_steps > 0:
+            out |= _save_state(context, task, state)
+    finally:
+        out["stop"] = task.callbacks.call_on_fit_task_end(**hook)
+    if not context.return_train_score:
+        out.pop("train_scores", None)
+    out["n_test_samples"] = num_samples(X_test)
+    out["n_steps"], out["seconds"] = state.n_steps, state.seconds
+    message.end(out)
+    return out
+
+
+def _rows(context, task):
+    """Train and test rows of the task, as indices of X's namespace."""
+    train, test = context.splits[task.fold]
+    rng = np.random.default_rng((context.seed, task.fold))
+    train = context.resource.rows(
+        train, context.strata, task.resource, num_samples(context.X), rng
+    )
+    return to_namespace_of(context.X, (train, test))
+
+
+def _load_state(context, task):
+    state = task.state
+    if isinstance(state, Path):
+        # A lost state costs time, never the candidate: it is trained again.
+        with suppress(OSError, EOFError, pickle.UnpicklingError):
+            return pickle.loads(state.read_bytes())
+    elif state is not None:
+        return state
+    # Values may be estimators themselves, hence the clone.
+    return State(clone(context.estimator).set_params(**clone(task.params, safe=False)))
+
+
+def _save_state(context, task, state):
+    """The state, or the path of its file; None if it cannot be pickled."""
+    if context.folder is None:
+        return {"state": state}
+    path = context.folder / f"{task.trial_id}.{task.fold}.{task.resource}"
+    try:
+        blob = cloudpickle.dumps(state, protocol=5)
+    except Exception as error:
+        return {"state": None, "state_error": _last_line(error)}
+    partial = path.with_suffix(f".{os.getpid()}")
+    partial.write_bytes(blob)
+    partial.replace(path)
+    return {"state": path}
+
+
+# ---- failures
+
+
+def _reraise_if_not_the_candidates(context, error):
+    """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
+    if isinstance(error, KeyboardInterrupt) and Interrupts.pending:
+        raise error
+    if isinstance(error, GeneratorExit):
+        raise error
+    if context.error_score == "raise" and isinstance(error, Exception):
+        raise error
+
+
+def _failure(error):
+    status = "memory" if isinstance(error, MemoryError) else "error"
+    return {"status": status, "error": _last_line(error)}
+
+
+def _last_line(error):
+    try:
+        text = str(error)
+    except Exception:  # an error whose text cannot be made is still an error
+        text = "<no text>"
+    return f"{type(error).__name__}: {text}".strip().splitlines()[0]
+
+
+def _error_scores(context):
+    """The score of a failed fit, once for each metric that is known beforehand."""
+    # With "raise" only SystemExit and the like come here.
+    score = np.nan if context.error_score == "raise" else context.error_score
+    if isinstance(context.scorer, MultimetricScorer):
+        return dict.fromkeys(context.scorer._scorers, score)
+    return score
+
+
+# ---- scores
+
+
+def _score_all(context, state, train, test, train_rows, test_rows):
+    """Scores on the test rows, and on the training rows if asked for."""
+    start = time.perf_counter()
+    scores, problem = _score(context, state.estimator, *test_rows, test)
+    out = {"test_scores": scores, "score_time": time.perf_counter() - start} | problem
+    if context.return_train_score:
+        out["train_scores"], problem = _score(context, state.estimator, *train_rows, train)
+        out |= problem
+    return out
+
+
+def _score(context, estimator, X, y, rows):
+    """Scores as numbers, and what went wrong as fields of the output."""
+    params = check_method_params(context.X, params=context.score_params, indices=rows)
+    args = (X,) if y is None else (X, y)
+    problem = {}
+    try:
+        scores = context.scorer(estimator, *args, **params)
+    except BaseException as error:
+        _reraise_if_not_the_candidates(context, error)
+        _warn_scoring_failed(context, format_exc())
+        return _error_scores(context), _failure(error)
+    if not isinstance(scores, dict):
+        return _as_number(scores, context.scorer), problem
+    for name, score in scores.items():
+        if isinstance(context.scorer, MultimetricScorer) and isinstance(score, str):
+            # The text of a traceback: this metric failed, the others need not have.
+            _warn_scoring_failed(context, score)
+            problem = {"status": "error", "error": score.strip().splitlines()[-1]}
+            scores[name] = context.error_score
+        else:
+            scores[name] = _as_number(score, name)
+    return scores, problem
+
+
+def _warn_scoring_failed(context, details):
+    warnings.warn(
+        "Scoring failed. The score on this train-test partition for these parameters will be "
+        f"set to {context.error_score}. Details: \n{details}",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _as_number(score, scorer):
+    if hasattr(score, "item"):
+        with suppress(ValueError, RuntimeError):
+            score = score.item()  # 0-d arrays and memory-mapped scalars
+    if not isinstance(score, numbers.Number) or isinstance(score, complex):
+        raise InvalidScoreError(
+            f"scoring must return a number, got {score} ({type(score)}) instead. "
+            f"(scorer={scorer})"
+        )
+    return score
+
+
+# ---- seeds
+
+
+@contextmanager
+def seeded(context, task):
+    """Seed the global generators for the time of a task, as a function of what it computes.
+
+    Estimators with ``random_state=None`` draw from them, so without this their scores would
+    depend on ``n_jobs`` and on what ran before.
+    """
+    if not context.seeds_globals:
+        yield
+        return
+    words = (context.seed, task.trial_id, task.fold, task.resource)
+    seed = int(np.random.SeedSequence(words).generate_state(1)[0])
+    legacy, own = np.random.get_state(), random.getstate()
+    torch = sys.modules.get("torch")
+    torch_state = torch.get_rng_state() if torch is not None else None
+    np.random.seed(seed)
+    random.seed(seed)
+    if torch is not None:
+        torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        np.random.set_state(legacy)
+        random.setstate(own)
+        if torch is not None:
+            torch.set_rng_state(torch_state)
+
+
+# ---- messages
+
+
+class _Message:
+    """scikit-learn's ``[CV] END`` lines."""
+
+    def __init__(self, context, task):
+        self.verbose = context.verbose
+        if self.verbose <= 1:
+            return
+        self.progress = ""
+        if self.verbose > 2:
+            self.progress = f" {task.fold + 1}/{len(context.splits)}"
+        if self.verbose > 9:
+            self.progress += f"; {task.trial_id + 1}/{context.n_candidates}"
+        params = context.resource.params(task.params, task.resource)
+        self.params = ", ".join(f"{name}={params[name]}" for name in sorted(params))
+
+    def start(self):
+        if self.verbose > 9:
+            line = f"[CV{self.progress}] START {self.params}"
+            print(f"{line}{(80 - len(line)) * '.'}")
+
+    def end(self, out):
+        if self.verbose <= 1:
+            return
+        text = self.params + (";" if self.params else "")
+        if self.verbose > 2:
+            text += self._scores(out["test_scores"], out.get("train_scores"))
+        text += f" total time={short_format_time(out['fit_time'] + out['score_time'])}"
+        head = f"[CV{self.progress}] END "
+        print(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
+
+    @staticmethod
+    def _scores(test, train):
+        def one(test, train):
+            return f"test={test:.3f}" if train is None else f"train={train:.3f}, test={test:.3f}"
+
+        if isinstance(test, dict):
+            trains = train or {}
+            return "".join(f" {k}: ({one(test[k], trains.get(k))})" for k in sorted(test))
+        if train is None:
+            return f", score={test:.3f}"
+        return f", score=({one(test, train)})"

@@ -1,0 +1,543 @@
+"""The searches by name: each is a sampler and a scheduler."""
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+
+from sksearch._compat import Interval, StrOptions
+from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.samplers import GridSampler, QuasiRandomSampler, RandomSampler
+from sksearch.samplers._quasi_random import METHODS
+from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.search._docs import documented
+from sksearch.search._search import BaseFidelitySearch, BaseSearch
+
+_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
+
+
+@documented
+class SearchCV(BaseSearch):
+    """Any sampler with any scheduler on any resource.
+
+    Parameters
+    ----------
+    {head}
+    {common}
+    sampler : Sampler or None, default=None
+        What to try. None: independent draws.
+    scheduler : Scheduler or None, default=None
+        How to spend. None: ten candidates at full resource.
+    resource : str, Resource or None, default=None
+        What is spent, see `HyperbandSearchCV`. None: whole fits.
+    min_resources : int or "auto", default="auto"
+        Smallest count of units worth a look.
+    max_resources : int or "auto", default="auto"
+        Count of units that the best candidates get.
+
+    Attributes
+    ----------
+    {attributes}
+    {fidelity_attributes}
+
+    See Also
+    --------
+    RandomSearchCV : Independent draws at full resource.
+    HyperbandSearchCV : Brackets of successive halving.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import SearchCV
+    >>> from sksearch.samplers import QuasiRandomSampler
+    >>> from sksearch.schedulers import SuccessiveHalving
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SearchCV(
+    ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
+    ...     max_resources=9, sampler=QuasiRandomSampler(), scheduler=SuccessiveHalving(),
+    ...     random_state=0,
+    ... ).fit(X, y)
+    >>> search.n_candidates_
+    [9, 3, 1]
+    """
+
+    _parameter_constraints: dict = {
+        **BaseSearch._parameter_constraints,
+        "sampler": [Sampler, None],
+        "scheduler": [Scheduler, None],
+        "resource": [str, Resource, None],
+        "min_resources": [_POSITIVE_INT, StrOptions({"auto"})],
+        "max_resources": [_POSITIVE_INT, StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+        sampler=None,
+        scheduler=None,
+        resource=None,
+        min_resources="auto",
+        max_resources="auto",
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.sampler = sampler
+        self.scheduler = scheduler
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+
+    def _make_sampler(self, space):
+        return RandomSampler() if self.sampler is None else self.sampler
+
+    def _make_scheduler(self):
+        return FullFidelity() if self.scheduler is None else self.scheduler
+
+
+@documented
+class RandomSearchCV(BaseSearch):
+    """Random search: independent draws, each at full resource.
+
+    In the place of ``RandomizedSearchCV`` it does the same and more: no candidate twice,
+    first guesses, a time limit, results that survive Ctrl-C, and one failing candidate costs
+    only itself.
+
+    Parameters
+    ----------
+    {head}
+    n_iter : int, default=10
+        Count of candidates. If a finite space has no more, all are tried in the order of
+        ``ParameterGrid``.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    QuasiRandomSearchCV : The same with draws that cover the space more evenly.
+    HyperbandSearchCV : More candidates for the same cost.
+
+    References
+    ----------
+    .. [1] J. Bergstra, Y. Bengio, "Random search for hyper-parameter optimization", JMLR
+       13:281-305, 2012. https://jmlr.org/papers/v13/bergstra12a.html
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = RandomSearchCV(SVC(), {"C": loguniform(1e-3, 1e3)}, random_state=0).fit(X, y)
+    >>> bool(search.best_score_ > 0.9)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **BaseSearch._parameter_constraints,
+        "n_iter": [_POSITIVE_INT],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        n_iter=10,
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.n_iter = n_iter
+
+    def _make_sampler(self, space):
+        return _all_or(RandomSampler(), space, self.n_iter)
+
+    def _make_scheduler(self):
+        return FullFidelity(self.n_iter)
+
+
+@documented
+class QuasiRandomSearchCV(BaseSearch):
+    """Quasi-random search: candidates that cover the space evenly, each at full resource.
+
+    Parameters
+    ----------
+    {head}
+    n_iter : int, default=10
+        Count of candidates. If a finite space has no more, all are tried in the order of
+        ``ParameterGrid``.
+    method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
+        Scrambled Sobol or Halton sequence, Hammersley set or Latin hypercube.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    RandomSearchCV : Independent draws.
+    sksearch.samplers.QuasiRandomSampler : The designs.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import QuasiRandomSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
+    >>> search = QuasiRandomSearchCV(SVC(), space, n_iter=16, random_state=0).fit(X, y)
+    >>> bool(search.best_score_ > 0.9)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **BaseSearch._parameter_constraints,
+        "n_iter": [_POSITIVE_INT],
+        "method": [StrOptions(set(METHODS))],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        n_iter=10,
+        method="sobol",
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.n_iter = n_iter
+        self.method = method
+
+    def _make_sampler(self, space):
+        return _all_or(QuasiRandomSampler(self.method, self.n_iter), space, self.n_iter)
+
+    def _make_scheduler(self):
+        return FullFidelity(self.n_iter)
+
+
+@documented
+class SuccessiveHalvingSearchCV(BaseFidelitySearch):
+    """Successive halving: all candidates a little, the best ``1 / factor`` of them more.
+
+    Unlike scikit-learn's ``HalvingRandomSearchCV`` it continues training where it can, keeps
+    the test folds whole, and its last rung is always `max_resources`.
+
+    Parameters
+    ----------
+    {head}
+    n_candidates : int or None, default=None
+        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``, so that one
+        reaches the last rung.
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+    {resources}
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+    {fidelity_attributes}
+
+    See Also
+    --------
+    HyperbandSearchCV : Hedges over how early candidates can be told apart.
+
+    References
+    ----------
+    .. [1] K. Jamieson, A. Talwalkar, "Non-stochastic best arm identification and
+       hyperparameter optimization", AISTATS 2016.
+       https://proceedings.mlr.press/v51/jamieson16.html
+
+    Examples
+    --------
+    >>> from scipy.stats import randint
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sksearch import SuccessiveHalvingSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SuccessiveHalvingSearchCV(
+    ...     RandomForestClassifier(random_state=0), {"min_samples_leaf": randint(1, 40)},
+    ...     resource="n_estimators", max_resources=9, random_state=0,
+    ... ).fit(X, y)
+    >>> search.n_resources_, search.n_candidates_
+    ([1, 3, 9], [9, 3, 1])
+    """
+
+    _parameter_constraints: dict = {
+        **BaseFidelitySearch._parameter_constraints,
+        "n_candidates": [_POSITIVE_INT, None],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        n_candidates=None,
+        factor=3,
+        resource="n_samples",
+        min_resources="auto",
+        max_resources="auto",
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.n_candidates = n_candidates
+        self.factor = factor
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+
+    def _make_sampler(self, space):
+        return RandomSampler()
+
+    def _make_scheduler(self):
+        return SuccessiveHalving(self.n_candidates, self.factor)
+
+
+@documented
+class HyperbandSearchCV(BaseFidelitySearch):
+    """Hyperband: brackets of successive halving, from the most aggressive to none.
+
+    Each bracket guesses anew how early candidates can be told apart, so nobody has to know. All
+    counts are exact integers: ``max_resources=243`` has six rungs, and every unit of epochs,
+    trees and folds is paid once.
+
+    Parameters
+    ----------
+    {head}
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+    n_iterations : int, default=1
+        How often all brackets are gone through, each time with new candidates.
+    candidates : {"table", "algorithm1"}, default="table"
+        Candidates that the brackets begin with: for 81 units 81, 27, 9, 6, 5 as in the
+        published table, or 81, 34, 15, 8, 5 as in Algorithm 1.
+    {resources}
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+    {fidelity_attributes}
+
+    See Also
+    --------
+    SuccessiveHalvingSearchCV : The most aggressive bracket alone.
+    SearchCV : The same scheduler with another sampler.
+
+    References
+    ----------
+    .. [1] L. Li, K. Jamieson, G. DeSalvo, A. Rostamizadeh, A. Talwalkar, "Hyperband: a novel
+       bandit-based approach to hyperparameter optimization", JMLR 18(185):1-52, 2018.
+       https://jmlr.org/papers/v18/16-558.html
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import HyperbandSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = HyperbandSearchCV(
+    ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
+    ...     max_resources=9, cv=3, random_state=0,
+    ... )
+    >>> print(search.plan(X, y))
+    bracket iter       epochs candidates    fits
+          0    0            1          9      27
+          0    1            3          3       9
+          0    2            9          1       3
+          1    0            3          3       9
+          1    1            9          1       3
+          2    0            9          3       9
+    15 candidates, 61 fits, 69 epochs in each of 3 folds
+    >>> bool(search.fit(X, y).best_score_ > 0.8)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **BaseFidelitySearch._parameter_constraints,
+        "n_iterations": [_POSITIVE_INT],
+        "candidates": [StrOptions({"table", "algorithm1"})],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        factor=3,
+        n_iterations=1,
+        candidates="table",
+        resource="n_samples",
+        min_resources="auto",
+        max_resources="auto",
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.factor = factor
+        self.n_iterations = n_iterations
+        self.candidates = candidates
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+
+    def _make_sampler(self, space):
+        return RandomSampler()
+
+    def _make_scheduler(self):
+        return Hyperband(self.factor, self.n_iterations, self.candidates)
+
+
+def _all_or(sampler, space, n_iter):
+    """The sampler, or the grid's order if `n_iter` is enough for the whole space."""
+    if space.size > n_iter:
+        return sampler
+    if space.size < n_iter:
+        warnings.warn(
+            f"The total space of parameters {space.size} is smaller than n_iter={n_iter}: "
+            f"all {space.size} candidates are tried.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return GridSampler()

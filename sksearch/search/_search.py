@@ -1,0 +1,413 @@
+"""`BaseSearch`: scikit-learn's search estimator with a ``fit`` of its own.
+
+scikit-learn's ``evaluate_candidates`` throws fitted estimators away and cannot change the
+number of folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
+"""
+
+import time
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state, indexable
+
+from sksearch._compat import (
+    BaseSearchCV,
+    Interval,
+    StrOptions,
+    check_method_params,
+    fit_context,
+    insert_error_scores,
+    is_valid_value,
+    num_samples,
+    root_callback_context,
+    warn_or_raise_about_fit_failures,
+)
+from sksearch.base import Resource, Sampler, Scheduler, State
+from sksearch.executors import Interrupts, drive, make_executor
+from sksearch.history import Problem
+from sksearch.resources import WholeResource, as_resource
+from sksearch.search._checks import check_names, check_sample_weight, check_target, classes_of
+from sksearch.search._evaluation import Context, Task, evaluate, seeded
+from sksearch.search._plan import SearchPlan
+from sksearch.search._results import cv_results
+from sksearch.search._run import Run
+from sksearch.space import Space
+from sksearch.study import Study
+
+MAX_SEED = 2**31 - 1
+
+
+@dataclass
+class _Setup:
+    """Everything that is settled before the first training."""
+
+    X: Any
+    y: Any
+    params: dict
+    routed: Any
+    scorers: Any
+    refit_metric: str
+    splits: list
+    classes: Any
+    strata: Any
+    resource: Resource
+    problem: Problem
+    sampler: Sampler
+    scheduler: Scheduler
+    plan: SearchPlan
+
+
+class BaseSearch(BaseSearchCV):
+    """What all searches share; a subclass names its sampler and its scheduler."""
+
+    _parameter_constraints: dict = {
+        **BaseSearchCV._parameter_constraints,
+        "param_distributions": [dict, list, tuple],
+        "random_state": ["random_state"],
+        "initial_params": [dict, list, tuple, None],
+        "timeout": [Interval(Real, 0, None, closed="neither"), None],
+        "target_score": [Real, None],
+    }
+
+    # Overridden by searches with several fidelities.
+    resource: Any = None
+    min_resources: Any = "auto"
+    max_resources: Any = "auto"
+
+    @abstractmethod
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        scoring,
+        n_jobs,
+        refit,
+        cv,
+        verbose,
+        pre_dispatch,
+        random_state,
+        error_score,
+        return_train_score,
+        initial_params,
+        timeout,
+        target_score,
+    ):
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.param_distributions = param_distributions
+        self.random_state = random_state
+        self.initial_params = initial_params
+        self.timeout = timeout
+        self.target_score = target_score
+
+    @abstractmethod
+    def _make_sampler(self, space: Space) -> Sampler:
+        """The sampler of this search."""
+
+    @abstractmethod
+    def _make_scheduler(self) -> Scheduler:
+        """The scheduler of this search."""
+
+    def _run_search(self, evaluate_candidates):
+        raise NotImplementedError(
+            "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
+            "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
+        )
+
+    @fit_context
+    def fit(self, X, y=None, **params):
+        """Search, and train the best candidate on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training data; anything indexable that the estimator takes, passed on as it is.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Target.
+        **params : dict of str to object
+            Passed on as ``GridSearchCV`` does: ``groups`` to the splitter, the rest to the
+            estimator's ``fit`` (and its ``partial_fit``), sliced to each fold where it has one
+            entry for each row; routed by request where metadata routing is on.
+
+        Returns
+        -------
+        self : object
+            Fitted.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not usable, before any training; if no candidate has a finite
+            score, after the first rung.
+        KeyboardInterrupt
+            On Ctrl-C. The attributes are set from what was known, but there is no refit.
+        """
+        self._reset()
+        setup = self._prepare(X, y, params)
+        weight = setup.params.get("sample_weight")
+        hook = {
+            "estimator": self,
+            "X": setup.X,
+            "y": setup.y,
+            "metadata": None if weight is None else {"sample_weight": weight},
+        }
+        root = root_callback_context(self, n_tasks=1 + (self.refit is not False))
+        root.call_on_fit_task_begin(**hook)
+        run = self._search(setup, root)
+        self._keep_results(run, setup)
+        if self.refit:
+            self._refit(setup, run, root, hook)
+        root.call_on_fit_task_end(**hook)
+        return self
+
+    def plan(self, X, y=None, **params):
+        """Lay out brackets, rungs and their cost, without training anything.
+
+        Parameters
+        ----------
+        X, y, **params
+            As for `fit`; the data tell the counts of rows, classes and folds.
+
+        Returns
+        -------
+        plan : SearchPlan
+            Printed, it is a table. What `fit` does equals it, unless the search stops early or
+            failures leave fewer to promote than planned.
+        """
+        self._validate_params()
+        return self._prepare(X, y, params).plan
+
+    # ---- before
+
+    def _reset(self):
+        """Forget an earlier fit, so that an interrupted one never mixes with it."""
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+
+    def _prepare(self, X, y, params):
+        """Check all input, freeze the folds and compose the search."""
+        scorers, refit_metric = self._get_scorers()
+        X, y = indexable(X, y)
+        params = check_method_params(X, params=params)
+        check_target(self.estimator, y)
+        check_sample_weight(X, params)
+        routed = self._get_routed_params_for_fit(params)
+        splits = self._split(X, y, routed.splitter.split)
+        estimator = clone(self.estimator)
+        space = Space(
+            self.param_distributions,
+            accepts=lambda name, value: is_valid_value(estimator, name, value),
+        )
+        check_names(estimator, space)
+        resource = as_resource(self.resource, estimator)
+        resource.check(estimator, space.names)
+        classes, strata = classes_of(estimator, y)
+        problem = self._problem(space, resource, estimator, X, classes, len(splits))
+        scheduler = self._make_scheduler()
+        plan = SearchPlan.of(
+            scheduler.plan(problem), resource, self._unit(), len(splits), bool(self.refit)
+        )
+        sampler = self._make_sampler(space)
+        return _Setup(
+            X, y, params, routed, scorers, refit_metric, splits, classes, strata,
+            resource, problem, sampler, scheduler, plan,
+        )  # fmt: skip
+
+    def _split(self, X, y, split_params):
+        """The folds, made once: every candidate sees the same ones."""
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        n_splits = cv.get_n_splits(X, y, **split_params)
+        splits = list(cv.split(X, y, **split_params))
+        if len(splits) != n_splits:
+            raise ValueError(
+                "cv.split and cv.get_n_splits return inconsistent results. Expected "
+                f"{n_splits} splits, got {len(splits)}"
+            )
+        if not splits:
+            raise ValueError(
+                "No fits were performed. Was the CV iterator empty? Were there no candidates?"
+            )
+        return splits
+
+    def _problem(self, space, resource, estimator, X, classes, n_splits):
+        n_samples = num_samples(X)
+        n_classes = len(classes) if isinstance(classes, np.ndarray) else 1
+        low, high = self.min_resources, self.max_resources
+        if high == "auto" or low == "auto":
+            limits = _limits(resource, estimator, n_samples, n_splits, n_classes, high)
+            high = limits[1] if high == "auto" else high
+            # Data too small for the usual minimum get a single rung.
+            low = min(limits[0], high) if low == "auto" else low
+        resource.check_max(high, n_samples, n_splits)
+        seed = int(check_random_state(self.random_state).randint(MAX_SEED))
+        return Problem(space, low, high, seed, self._guesses(space))
+
+    def _guesses(self, space):
+        """The user's first guesses, each once."""
+        guesses = self.initial_params
+        guesses = [guesses] if isinstance(guesses, dict) else list(guesses or ())
+        unique = {}
+        for i, guess in enumerate(guesses):
+            space.check(guess, where=f"initial_params[{i}]")
+            unique.setdefault(space.key(guess), guess)
+        return tuple(unique.values())
+
+    def _unit(self):
+        return "fits" if self.resource is None else str(self.resource)
+
+    # ---- during
+
+    def _search(self, setup, root):
+        """Run to the end; whatever ends it before, what is known is kept."""
+        context = self._context(setup, root)
+        study = Study(setup.problem, setup.sampler, setup.scheduler)
+        metric = self.refit if isinstance(self.refit, str) else None
+        if self.verbose > 0:
+            n_fits = setup.plan.n_fits - setup.plan.refit
+            print(
+                f"Fitting {len(setup.splits)} folds for each of {setup.plan.n_candidates} "
+                f"candidates, totalling {n_fits} fits"
+            )
+        run = Run(study, context, metric, setup.plan, root, self.timeout, self.target_score)
+        try:
+            executor = make_executor(evaluate, context, self.n_jobs, self.pre_dispatch)
+            context.folder = executor.folder
+            context.seeds_globals = executor.seeds_globals
+            with Interrupts(), executor:
+                drive(study, executor, run)
+            run.raise_if_all_failed()
+        except BaseException:
+            if run.outs:
+                self._keep_results(run, setup, interrupted=True)
+            raise
+        finally:
+            run.close()
+        return run
+
+    def _context(self, setup, root):
+        return Context(
+            estimator=clone(self.estimator),
+            X=setup.X,
+            y=setup.y,
+            splits=setup.splits,
+            scorer=setup.scorers,
+            fit_params=setup.routed.estimator.fit,
+            score_params=setup.routed.scorer.score,
+            resource=setup.resource,
+            strata=setup.strata,
+            classes=setup.classes,
+            seed=setup.problem.seed,
+            error_score=self.error_score,
+            return_train_score=self.return_train_score,
+            verbose=self.verbose,
+            n_candidates=setup.plan.n_candidates,
+            search=self if root.listens else None,
+        )
+
+    # ---- after
+
+    def _keep_results(self, run, setup, interrupted=False):
+        """Set the fitted attributes that do not need a refit."""
+        self.interrupted_ = interrupted
+        self.history_, self.plan_ = run.study.history, setup.plan
+        self.n_splits_ = len(setup.splits)
+        scorers = setup.scorers
+        self.scorer_ = getattr(scorers, "_scorers", scorers)
+        if not isinstance(setup.resource, WholeResource):
+            self._keep_schedule(setup)
+        outs, rows = run.all_outs, run.rows()
+        if not interrupted:
+            warn_or_raise_about_fit_failures(outs, self.error_score)
+        if callable(self.scoring):
+            insert_error_scores(outs, self.error_score)
+        self.multimetric_ = isinstance(outs[0]["test_scores"], dict)
+        refit_metric = setup.refit_metric
+        if callable(self.scoring) and self.multimetric_:
+            self._check_refit_for_multimetric(outs[0]["test_scores"])
+            refit_metric = self.refit
+        self.cv_results_ = cv_results(
+            rows,
+            self.n_splits_,
+            self.return_train_score,
+            with_resources=not isinstance(setup.resource, WholeResource),
+        )
+        if self.refit or not self.multimetric_:
+            self._keep_best(refit_metric)
+
+    def _keep_best(self, refit_metric):
+        results = self.cv_results_
+        self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+        if not callable(self.refit):
+            self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
+        self.best_params_ = results["params"][self.best_index_]
+
+    def _keep_schedule(self, setup):
+        self.min_resources_ = setup.problem.min_resources
+        self.max_resources_ = setup.problem.max_resources
+        self.n_resources_ = [rung.n_resources for rung in setup.plan.rungs]
+        self.n_candidates_ = [rung.n_candidates for rung in setup.plan.rungs]
+        self.n_iterations_ = len(setup.plan.rungs)
+
+    def _refit(self, setup, run, root, hook):
+        """Train the best candidate on all rows, by the path that it was scored on."""
+        row = run.rows()[self.best_index_]
+        best = clone(self.estimator).set_params(**clone(row["params"], safe=False))
+        task = Task(row["trial_id"], self.n_splits_, {}, row["n_resources"], 0, None, False, None)
+        leaf = root.subcontext(task_name="refit-with-best-params")
+        with (
+            leaf.propagate_callback_context(best),
+            seeded(replace(run.context, seeds_globals=True), task),
+        ):
+            leaf.call_on_fit_task_begin(**hook)
+            start = time.perf_counter()
+            state = setup.resource.refit(
+                State(best),
+                setup.X,
+                setup.y,
+                row["n_resources"],
+                int(np.median([out["n_steps"] for out in row["outs"]])),
+                setup.classes,
+                setup.routed.estimator.fit,
+            )
+            self.refit_time_ = time.perf_counter() - start
+        self.best_estimator_ = state.estimator
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        leaf.call_on_fit_task_end(**hook)
+
+
+class BaseFidelitySearch(BaseSearch):
+    """What searches with a resource share."""
+
+    _parameter_constraints: dict = {
+        **BaseSearch._parameter_constraints,
+        "resource": [str, Resource],
+        "min_resources": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_resources": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "factor": [Interval(Real, 1, None, closed="neither")],
+    }
+
+
+def _limits(resource, estimator, n_samples, n_splits, n_classes, high):
+    """The resource's own limits, of which the upper one may not be needed."""
+    try:
+        return resource.limits(estimator, n_samples, n_splits, n_classes)
+    except ValueError:
+        if high == "auto":
+            raise
+        return 1, high

@@ -1,0 +1,8 @@
+"""What scikit-learn's RandomizedSearchCV takes, as a unit cube and back."""
+
+from ._conditions import When
+from ._converters import from_configspace, from_optuna, from_skopt
+from ._distributions import LogRandInt
+from ._space import Space
+
+__all__ = ["LogRandInt", "Space", "When", "from_configspace", "from_optuna", "from_skopt"]

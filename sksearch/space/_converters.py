@@ -1,0 +1,282 @@
+"""Search spaces of other libraries, as dicts for `Space` to print and to edit.
+
+Objects are known by their class names and attributes, so none of the libraries is imported.
+"""
+
+import numbers
+import warnings
+from collections.abc import Mapping
+from decimal import Decimal
+
+import numpy as np
+from scipy import stats
+
+from ._conditions import When
+from ._dimensions import native
+from ._distributions import LogRandInt
+
+
+def from_skopt(search_spaces):
+    """Translate a search space of scikit-optimize's BayesSearchCV.
+
+    Parameters
+    ----------
+    search_spaces : dict, (dict, int) or list of those
+        For each parameter a skopt dimension, a tuple ``(low, high)`` or ``(low, high, prior)``
+        with both ends included, or a list of categories. Counts of iterations are dropped.
+
+    Returns
+    -------
+    dict or list of dict
+        What `Space` takes; a list for a list.
+
+    Raises
+    ------
+    TypeError
+        If a dimension is of no known type.
+    ValueError
+        If the categories of a dimension are not equally likely.
+
+    See Also
+    --------
+    Space : Takes the result.
+
+    Notes
+    -----
+    A list is a list of categories, as scikit-optimize documents. Its version 0.10 still reads
+    ``[1, 10]`` as a range, so two numbers in a list are warned about.
+
+    Examples
+    --------
+    >>> from sksearch.space import from_skopt
+    >>> from_skopt({"degree": (1, 100, "log-uniform"), "kernel": ["linear", "rbf"]})
+    {'degree': LogRandInt(1, 101), 'kernel': ['linear', 'rbf']}
+    """
+    if isinstance(search_spaces, Mapping):
+        return {name: _from_skopt_dimension(name, d) for name, d in search_spaces.items()}
+    if isinstance(search_spaces, tuple) and isinstance(search_spaces[-1], numbers.Integral):
+        return from_skopt(search_spaces[0])
+    return [from_skopt(item) for item in search_spaces]
+
+
+def from_optuna(distributions):
+    """Translate a dict of Optuna's distributions.
+
+    Parameters
+    ----------
+    distributions : dict of str to optuna.distributions.BaseDistribution
+        As OptunaSearchCV takes it, or ``trial.distributions``.
+
+    Returns
+    -------
+    dict
+        What `Space` takes. A distribution with a step becomes a list of its values.
+
+    Raises
+    ------
+    TypeError
+        If a distribution is of no known type.
+
+    See Also
+    --------
+    Space : Takes the result.
+
+    Examples
+    --------
+    >>> from optuna.distributions import FloatDistribution, IntDistribution
+    >>> from sksearch.space import from_optuna
+    >>> from_optuna({
+    ...     "subsample": FloatDistribution(0.1, 0.4, step=0.1),
+    ...     "n_estimators": IntDistribution(1, 500, log=True),
+    ... })
+    {'subsample': [0.1, 0.2, 0.3, 0.4], 'n_estimators': LogRandInt(1, 501)}
+    """
+    return {name: _from_optuna_distribution(name, d) for name, d in distributions.items()}
+
+
+def from_configspace(space):
+    """Translate a ConfigurationSpace of ConfigSpace 1.0 or later.
+
+    Parameters
+    ----------
+    space : ConfigSpace.ConfigurationSpace
+        Its hyperparameters and conditions.
+
+    Returns
+    -------
+    dict
+        What `Space` takes. Conditions become `When`.
+
+    Raises
+    ------
+    TypeError
+        If a hyperparameter is of no known type.
+    ValueError
+        If the space has forbidden clauses, conditions joined by Or, weights that are not equal, or
+        a normal or beta law on a log scale.
+
+    See Also
+    --------
+    Space : Takes the result.
+    When : A parameter that is active only at times.
+
+    Examples
+    --------
+    >>> from ConfigSpace import ConfigurationSpace, EqualsCondition
+    >>> from sksearch.space import from_configspace
+    >>> space = ConfigurationSpace({"kernel": ["linear", "rbf"], "degree": [2, 3]})
+    >>> space.add(EqualsCondition(space["degree"], space["kernel"], "rbf"))
+    >>> from_configspace(space)["degree"]
+    When(values=[2, 3], parent='kernel', op='==', threshold='rbf')
+    """
+    if space.forbidden_clauses:
+        raise ValueError(
+            f"the space has forbidden clauses, such as {space.forbidden_clauses[0]}, which have "
+            "no counterpart here: remove them, or split the space into a list of dicts."
+        )
+    params = {name: _from_hyperparameter(name, space[name]) for name in space}
+    for condition in space.conditions:
+        name = condition.child.name
+        params[name] = _when(params[name], condition)
+    return params
+
+
+def _uniform(low, high, log):
+    """Return a real law on [low, high]; a list where there is only one value."""
+    low, high = float(low), float(high)
+    if low == high:
+        return [low]
+    return stats.loguniform(low, high) if log else stats.uniform(low, high - low)
+
+
+def _integers(low, high, log):
+    """Return a law on the integers low .. high, both included."""
+    low, high = int(low), int(high)
+    return LogRandInt(low, high + 1) if log else stats.randint(low, high + 1)
+
+
+def _equally_likely(name, choices, weights):
+    if weights is not None and not np.allclose(weights, weights[0]):
+        raise ValueError(
+            f"the choices of {name!r} have the weights {list(weights)}, but a list has equal "
+            "ones: remove the weights, or repeat the parameter in a list of dicts."
+        )
+    return [native(choice) for choice in choices]
+
+
+def _unknown(name, value, library):
+    return TypeError(f"{name!r} is {value!r}, which is no {library} that can be translated.")
+
+
+def _from_skopt_dimension(name, dimension):
+    kind = type(dimension).__name__
+    if kind == "Categorical":
+        return _equally_likely(name, dimension.categories, dimension.prior)
+    if kind in ("Real", "Integer"):
+        law = _integers if kind == "Integer" else _uniform
+        return law(dimension.low, dimension.high, dimension.prior == "log-uniform")
+    if not isinstance(dimension, (list, tuple, np.ndarray)):
+        raise _unknown(name, dimension, "dimension of scikit-optimize")
+    is_range = _is_number_pair(dimension[:2]) and (
+        len(dimension) == 2 or dimension[2] in ("uniform", "log-uniform")
+    )
+    if isinstance(dimension, tuple) and is_range:
+        integers = all(isinstance(bound, numbers.Integral) for bound in dimension[:2])
+        return (_integers if integers else _uniform)(
+            *dimension[:2], log=dimension[2:3] == ("log-uniform",)
+        )
+    if is_range:
+        warnings.warn(
+            f"{name}={dimension!r} is taken as {len(dimension)} choices; scikit-optimize up to "
+            "0.10 takes it as a range. If it is one, write a tuple.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return [native(choice) for choice in dimension]
+
+
+def _is_number_pair(values):
+    numeric = all(isinstance(native(value), (int, float)) for value in values)
+    return len(values) == 2 and numeric and not any(isinstance(native(v), bool) for v in values)
+
+
+def _from_optuna_distribution(name, distribution):
+    if hasattr(distribution, "choices"):
+        return list(distribution.choices)
+    kind = type(distribution).__name__
+    if not kind.endswith("Distribution") or not hasattr(distribution, "step"):
+        raise _unknown(name, distribution, "distribution of Optuna")
+    low, high, step = distribution.low, distribution.high, distribution.step
+    if kind.startswith("Int"):
+        if step == 1:
+            return _integers(low, high, distribution.log)
+        return list(range(low, high + 1, step))
+    if step is None:
+        return _uniform(low, high, distribution.log)
+    # In decimals, as written: 0.1 + 2 * 0.1 is 0.30000000000000004 in floats.
+    start, stop, stride = (Decimal(repr(float(value))) for value in (low, high, step))
+    return [float(start + i * stride) for i in range(int((stop - start) / stride) + 1)]
+
+
+def _from_hyperparameter(name, hyperparameter):
+    kind = type(hyperparameter).__name__.removesuffix("Hyperparameter")
+    if kind == "Constant":
+        return [native(hyperparameter.value)]
+    if kind == "Ordinal":
+        return [native(value) for value in hyperparameter.sequence]
+    if kind == "Categorical":
+        return _equally_likely(name, hyperparameter.choices, hyperparameter.weights)
+    low, high = getattr(hyperparameter, "lower", None), getattr(hyperparameter, "upper", None)
+    if kind == "UniformFloat":
+        return _uniform(low, high, hyperparameter.log)
+    if kind == "UniformInteger":
+        return _integers(low, high, hyperparameter.log)
+    if kind not in ("NormalFloat", "NormalInteger", "BetaFloat", "BetaInteger"):
+        raise _unknown(name, hyperparameter, "hyperparameter of ConfigSpace")
+    if hyperparameter.log:
+        raise ValueError(
+            f"{name!r} is {hyperparameter}, whose law on a log scale has no counterpart in SciPy: "
+            "use a uniform law on a log scale."
+        )
+    if kind.endswith("Float"):
+        return _bell(hyperparameter, low, high)
+    # An integer takes the mass of the half units around it.
+    edges = _bell(hyperparameter, low - 0.5, high + 0.5).cdf(np.arange(low, high + 2) - 0.5)
+    return stats.rv_discrete(values=(np.arange(low, high + 1), np.diff(edges)))()
+
+
+def _bell(hyperparameter, low, high):
+    """Return the normal or beta law of a hyperparameter, on [low, high]."""
+    if type(hyperparameter).__name__.startswith("Beta"):
+        return stats.beta(hyperparameter.alpha, hyperparameter.beta, low, high - low)
+    mu, sigma = hyperparameter.mu, hyperparameter.sigma
+    return stats.truncnorm((low - mu) / sigma, (high - mu) / sigma, mu, sigma)
+
+
+def _when(values, condition):
+    kind = type(condition).__name__
+    if kind == "AndConjunction":
+        for component in condition.components:
+            values = _when(values, component)
+        return values
+    operators = {
+        "EqualsCondition": "==",
+        "NotEqualsCondition": "!=",
+        "LessThanCondition": "<",
+        "GreaterThanCondition": ">",
+        "InCondition": "in",
+    }
+    if kind not in operators:
+        raise ValueError(
+            f"the condition {condition} has no counterpart here: only And joins conditions. "
+            "Split the space into a list of dicts."
+        )
+    parent, op = condition.parent, operators[kind]
+    if op == "in":
+        return When(values, parent.name, op, [native(value) for value in condition.values])
+    if op in "<>" and hasattr(parent, "sequence"):  # ordinals are compared by their place
+        sequence = [native(value) for value in parent.sequence]
+        i = sequence.index(condition.value)
+        side = sequence[:i] if op == "<" else sequence[i + 1 :]
+        return When(values, parent.name, "in", side)
+    return When(values, parent.name, op, native(condition.value))

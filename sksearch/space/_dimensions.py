@@ -1,0 +1,410 @@
+"""Dimensions: one parameter's law, as a map between its values and [0, 1].
+
+==========  ==========================================================
+u           coordinate in [0, 1]; uniform u gives values of the law
+x, k        a real value, an integer value
+i, n        index of a choice, number of choices (or of integers)
+F           distribution function: u = F(x)
+==========  ==========================================================
+"""
+
+import bisect
+import inspect
+import itertools
+import math
+import numbers
+import re
+import sys
+import zlib
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import stats
+
+# Closest to 0 and 1 that an unbounded law is asked for: at 0 and 1 its quantiles are infinite.
+U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
+X_MAX = sys.float_info.max
+TABLE_SIZE = 1024
+
+_SCALARS = (str, bytes, bool, int, float, complex, type(None))
+
+
+def native(value):
+    """Turn a NumPy scalar into the Python value that it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def tag(value):
+    """Describe a plain value by a hashable that tells True, 1 and 1.0 apart.
+
+    Parameters
+    ----------
+    value : object
+        Any value of a parameter.
+
+    Returns
+    -------
+    tuple or None
+        None where the value is not a scalar, or a tuple, list or dict of such: it has to be told
+        by its place among the choices, as its hash may be its address.
+    """
+    value = native(value)
+    kind = type(value)
+    if kind is float and math.isnan(value):
+        return ("float", "nan")  # NaN equals nothing, and hashes by address
+    if kind in _SCALARS:
+        return (kind.__name__, value)
+    if kind in (tuple, list):
+        items = tuple(tag(item) for item in value)
+        return None if None in items else (kind.__name__, items)
+    if kind is dict:
+        items = frozenset((tag(key), tag(item)) for key, item in value.items())
+        return None if any(None in pair for pair in items) else ("dict", items)
+    return None
+
+
+def equal(a, b):
+    """Compare two values of any type, arrays included, to one bool."""
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    try:
+        return bool(np.all(a == b))
+    except (TypeError, ValueError):
+        return False  # a container of arrays, or an object that refuses to be compared
+
+
+def stable_repr(value):
+    """Return the repr of an object without the address that changes from run to run."""
+    return f"{type(value).__qualname__}:" + re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+class Dimension(ABC):
+    """One coordinate of the unit cube.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+
+    Attributes
+    ----------
+    kind : {"real", "integer", "categorical", "opaque"}
+        What the values are; opaque is an object of which only ``rvs`` is known.
+    log : bool
+        Whether the coordinate is linear in the logarithm of the value.
+    ordered : bool
+        Whether the values are choices that are strictly monotone numbers.
+    size : int or inf
+        Count of values.
+    bounds : tuple of (low, high) or None
+        Smallest and largest value of a real or an integer dimension, both included.
+    """
+
+    kind = "real"
+    log = False
+    ordered = False
+    size = math.inf
+    bounds = None
+
+    def __init__(self, name):
+        self.name = name
+
+    @abstractmethod
+    def to_unit(self, value):
+        """Return the coordinate in [0, 1] of a value."""
+
+    @abstractmethod
+    def from_unit(self, u):
+        """Return the value at the coordinate ``u``, where 0 <= u <= 1."""
+
+    @property
+    @abstractmethod
+    def law(self):
+        """Return what is equal for two dimensions of one process with the same distribution."""
+
+    def sample(self, rng):
+        """Draw a value with a numpy.random.Generator."""
+        return self.from_unit(rng.random())
+
+    def contains(self, value):
+        """Tell whether a value may be given for this parameter."""
+        number = numbers.Integral if self.kind == "integer" else numbers.Real
+        if isinstance(value, bool) or not isinstance(value, number):
+            return False
+        return bool(math.isfinite(value) and self.bounds[0] <= value <= self.bounds[1])
+
+    def allowed(self):
+        """Say in words what ``contains`` accepts."""
+        noun = "an integer" if self.kind == "integer" else "a number"
+        return f"{noun} from {self.bounds[0]} to {self.bounds[1]}"
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.name!r}, {self.allowed()})"
+
+
+class Real(Dimension):
+    """A uniform or log-uniform number from ``low`` to ``high``."""
+
+    def __init__(self, name, low, high, log):
+        super().__init__(name)
+        self.bounds = (low, high)
+        self.log = log
+        self._start = math.log(low) if log else low
+        self._span = math.log(high) - self._start if log else high - low
+
+    @property
+    def law(self):
+        return (self.bounds, self.log)
+
+    def to_unit(self, value):
+        x = min(max(value, self.bounds[0]), self.bounds[1])
+        return ((math.log(x) if self.log else x) - self._start) / self._span
+
+    def from_unit(self, u):
+        x = self._start + u * self._span
+        x = math.exp(x) if self.log else x
+        return min(max(x, self.bounds[0]), self.bounds[1])
+
+
+class Integer(Dimension):
+    """A uniform or log-uniform integer from ``low`` to ``high``, both included."""
+
+    kind = "integer"
+
+    def __init__(self, name, low, high, log):
+        super().__init__(name)
+        self.bounds = (low, high)
+        self.log = log
+        self.size = high - low + 1
+
+    @property
+    def law(self):
+        return (self.bounds, self.log)
+
+    def to_unit(self, value):
+        low, high = self.bounds
+        k = min(max(value, low), high)
+        if self.log:  # middle of log(k / low) and log((k + 1) / low)
+            return math.log(k / low * ((k + 1) / low)) / 2 / math.log((high + 1) / low)
+        return (k - low + 0.5) / self.size
+
+    def from_unit(self, u):
+        low, high = self.bounds
+        k = low * ((high + 1) / low) ** u if self.log else low + math.floor(u * self.size)
+        return min(max(int(k), low), high)
+
+    def value(self, i):
+        """Return the i-th integer."""
+        return self.bounds[0] + i
+
+
+class ContinuousRV(Dimension):
+    """Any other frozen continuous distribution of SciPy, by its cdf and ppf."""
+
+    def __init__(self, name, distribution):
+        super().__init__(name)
+        self.distribution = distribution
+        self.bounds = tuple(float(x) for x in distribution.support())
+        self._clip = _unit_limits(self.bounds)
+
+    @property
+    def law(self):
+        return frozen_law(self.distribution)
+
+    def to_unit(self, value):
+        return float(self.distribution.cdf(value))
+
+    def from_unit(self, u):
+        with np.errstate(over="ignore"):  # a heavy tail at U_MAX, made finite below
+            x = float(self.distribution.ppf(min(max(u, self._clip[0]), self._clip[1])))
+        return min(max(x, self.bounds[0], -X_MAX), self.bounds[1], X_MAX)
+
+
+class DiscreteRV(Dimension):
+    """Any other frozen discrete distribution of SciPy, by its cdf and ppf."""
+
+    kind = "integer"
+
+    def __init__(self, name, distribution):
+        super().__init__(name)
+        self.distribution = distribution
+        low, high = (int(k) if math.isfinite(k) else float(k) for k in distribution.support())
+        self.bounds = (low, high)
+        self.size = high - low + 1
+        self._clip = _unit_limits(self.bounds)
+
+    @property
+    def law(self):
+        return frozen_law(self.distribution)
+
+    def to_unit(self, value):
+        return float(self.distribution.cdf(value - 1) + self.distribution.cdf(value)) / 2
+
+    def from_unit(self, u):
+        k = float(self.distribution.ppf(min(max(u, self._clip[0]), self._clip[1])))
+        return int(min(max(k, self.bounds[0], -X_MAX), self.bounds[1], X_MAX))
+
+    def value(self, i):
+        """Return the i-th integer of the support."""
+        return self.bounds[0] + i
+
+
+class Categorical(Dimension):
+    """One of a list of choices, all equally likely."""
+
+    kind = "categorical"
+
+    def __init__(self, name, choices):
+        super().__init__(name)
+        self.choices = list(choices)
+        self.size = len(self.choices)
+        tags = [tag(choice) for choice in self.choices]
+        self._positions = {key: i for i, key in enumerate(tags) if key is not None}
+        self._objects = [i for i, key in enumerate(tags) if key is None]
+        self.ordered = _is_monotone(self.choices)
+
+    @property
+    def law(self):
+        return tuple(tag(choice) or id(choice) for choice in self.choices)
+
+    def index(self, value):
+        """Find a choice.
+
+        Parameters
+        ----------
+        value : object
+            A choice, or what became of it in a pickle.
+
+        Returns
+        -------
+        int or None
+            Its place among the choices; None if it is not one of them.
+        """
+        key = tag(value)
+        if key is not None:
+            return self._positions.get(key)
+        alike = [i for i in self._objects if type(self.choices[i]) is type(value)]
+        # An estimator that comes from a pickle is neither the choice nor equal to it, and only
+        # its repr tells which one it was.
+        same_repr = stable_repr(value) if alike else None
+        tests = (
+            lambda choice: choice is value,
+            lambda choice: equal(choice, value),
+            lambda choice: stable_repr(choice) == same_repr,
+        )
+        for test in tests:
+            found = [i for i in alike if test(self.choices[i])]
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def to_unit(self, value):
+        i = self.index(value)
+        if i is None:
+            raise ValueError(f"{self.name}={value!r} is not a choice: it must be {self.allowed()}")
+        return (i + 0.5) / self.size
+
+    def from_unit(self, u):
+        return self.choices[min(max(int(u * self.size), 0), self.size - 1)]
+
+    def value(self, i):
+        """Return the i-th choice."""
+        return self.choices[i]
+
+    def contains(self, value):
+        return self.index(value) is not None
+
+    def allowed(self):
+        shown = ", ".join(repr(choice) for choice in self.choices[:20])
+        return f"one of [{shown}{', ...' if self.size > 20 else ''}]"
+
+
+class Opaque(Dimension):
+    """An object of which only ``rvs`` is known.
+
+    Its place in the unit cube is a table of 1024 draws. An object whose ``rvs`` takes no
+    ``random_state`` cannot be seeded, and then the table differs from run to run.
+    """
+
+    kind = "opaque"
+
+    def __init__(self, name, distribution):
+        super().__init__(name)
+        self.distribution = distribution
+        self._seedable = _takes_random_state(distribution.rvs)
+        random_state = np.random.RandomState(0)
+        self._table = [self._draw(random_state) for _ in range(TABLE_SIZE)]
+        try:
+            self._table.sort()
+            self._sorted = True
+        except (TypeError, ValueError):
+            self._sorted = False
+
+    @property
+    def law(self):
+        return (id(self.distribution),)
+
+    def _draw(self, random_state):
+        seed = {"random_state": random_state} if self._seedable else {}
+        value = native(self.distribution.rvs(**seed))
+        return value.tolist() if isinstance(value, np.ndarray) else value
+
+    def sample(self, rng):
+        return self._draw(np.random.RandomState(rng.integers(2**32)))
+
+    def to_unit(self, value):
+        i = self._position(native(value))
+        return (min(i, TABLE_SIZE - 1) + 0.5) / TABLE_SIZE
+
+    def _position(self, value):
+        if self._sorted:
+            try:
+                first = bisect.bisect_left(self._table, value)
+                return (first + bisect.bisect_right(self._table, value)) // 2
+            except TypeError:
+                pass  # a user's guess of another type, such as None among numbers
+        for i, drawn in enumerate(self._table):
+            if type(drawn) is type(value) and equal(drawn, value):
+                return i
+        return zlib.crc32(stable_repr(value).encode()) % TABLE_SIZE
+
+    def from_unit(self, u):
+        return self._table[min(max(int(u * TABLE_SIZE), 0), TABLE_SIZE - 1)]
+
+    def contains(self, value):
+        return True
+
+    def allowed(self):
+        return f"what {type(self.distribution).__name__}.rvs draws"
+
+
+def frozen_law(distribution):
+    """Return what is equal for two frozen distributions of the same law."""
+    name = distribution.dist.name
+    # Arguments tell all of those that SciPy names; a histogram or a subclass may hold more.
+    known = type(getattr(stats, name, None)) is type(distribution.dist)
+    identity = None if known else id(distribution)
+    return (name, distribution.args, sorted(distribution.kwds.items()), identity)
+
+
+def _unit_limits(bounds):
+    low, high = bounds
+    return (0.0 if math.isfinite(low) else U_MIN, 1.0 if math.isfinite(high) else U_MAX)
+
+
+def _is_monotone(choices):
+    if not all(type(choice) in (int, float) for choice in choices):
+        return False
+    pairs = list(itertools.pairwise(choices))
+    return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
+
+
+def _takes_random_state(rvs):
+    try:
+        parameters = inspect.signature(rvs).parameters
+    except (TypeError, ValueError):
+        return True  # compiled, so without a signature: scikit-learn would pass it as well
+    kinds = [parameter.kind for parameter in parameters.values()]
+    return "random_state" in parameters or inspect.Parameter.VAR_KEYWORD in kinds

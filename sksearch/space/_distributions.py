@@ -1,0 +1,325 @@
+"""From what a user writes for one parameter to a Dimension, or an error that says what to write."""
+
+import math
+import numbers
+import warnings
+from collections.abc import Hashable
+
+import numpy as np
+from scipy import stats
+from scipy.stats.distributions import rv_frozen
+
+from ._dimensions import (
+    Categorical,
+    ContinuousRV,
+    DiscreteRV,
+    Integer,
+    Opaque,
+    Real,
+    native,
+    tag,
+)
+
+_UNFROZEN = (stats.rv_continuous, stats.rv_discrete)
+_PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", "log")
+
+
+class LogRandInt:
+    """Log-uniform integers from ``low`` to ``high - 1``.
+
+    The floor of a log-uniform number of [low, high): small integers are as likely as orders of
+    magnitude ask for. It is frozen, as ``scipy.stats.randint(low, high)`` is, and works in
+    scikit-learn's RandomizedSearchCV as well.
+
+    Parameters
+    ----------
+    low : int
+        Smallest integer, at least 1.
+    high : int
+        One more than the largest integer.
+
+    Raises
+    ------
+    TypeError
+        If a bound is not an integer.
+    ValueError
+        If not 1 <= low < high.
+
+    Notes
+    -----
+    The mass of k is log((k + 1) / k) / log(high / low).
+
+    Examples
+    --------
+    >>> from sksearch.space import LogRandInt
+    >>> LogRandInt(1, 1000).cdf([9, 99, 999]).round(3).tolist()
+    [0.333, 0.667, 1.0]
+    """
+
+    def __init__(self, low, high):
+        for bound in (low, high):
+            if not isinstance(bound, numbers.Integral) or isinstance(bound, bool):
+                raise TypeError(f"LogRandInt({low!r}, {high!r}) needs two integers.")
+        if not 1 <= low < high:
+            raise ValueError(
+                f"LogRandInt({low}, {high}) is empty or has no logarithm: it needs "
+                "1 <= low < high, and high is not included."
+            )
+        self.low = int(low)
+        self.high = int(high)
+
+    def rvs(self, size=None, random_state=None):
+        """Draw integers.
+
+        Parameters
+        ----------
+        size : int or tuple of int, default=None
+            Shape of the draws; None draws one integer.
+        random_state : int, numpy.random.RandomState or numpy.random.Generator, default=None
+            Source of the draws, or its seed.
+
+        Returns
+        -------
+        int or ndarray of shape `size`
+            The integers.
+        """
+        if not hasattr(random_state, "uniform"):
+            random_state = np.random.default_rng(random_state)
+        x = self.low * (self.high / self.low) ** random_state.uniform(size=size)
+        k = np.clip(np.floor(x), self.low, self.high - 1).astype(np.int64)
+        return int(k) if size is None else k
+
+    def pmf(self, k):
+        """Return the probability of ``k``.
+
+        Parameters
+        ----------
+        k : array-like of int
+            Where to evaluate.
+
+        Returns
+        -------
+        ndarray of the shape of `k`
+            The probabilities; 0 outside the support and between integers.
+        """
+        k = np.asarray(k, dtype=float)
+        inside = (k == np.floor(k)) & (self.low <= k) & (k < self.high)
+        mass = np.log1p(1 / np.where(inside, k, 1.0)) / math.log(self.high / self.low)
+        return np.where(inside, mass, 0.0)
+
+    def cdf(self, k):
+        """Return the probability of at most ``k``.
+
+        Parameters
+        ----------
+        k : array-like of float
+            Where to evaluate.
+
+        Returns
+        -------
+        ndarray of the shape of `k`
+            The probabilities.
+        """
+        k = np.clip(np.floor(k), self.low - 1, self.high - 1)
+        return np.log((k + 1) / self.low) / math.log(self.high / self.low)
+
+    def ppf(self, q):
+        """Return the smallest integer of which the cdf is at least ``q``.
+
+        Parameters
+        ----------
+        q : array-like of float
+            Probabilities.
+
+        Returns
+        -------
+        ndarray of the shape of `q`
+            The quantiles, as floats like those of SciPy.
+        """
+        q = np.asarray(q, dtype=float)
+        k = np.ceil(self.low * (self.high / self.low) ** q) - 1
+        # The power is off by an ulp where q is the cdf of an integer: without the two
+        # comparisons, ppf(cdf(k)) would be a neighbour of k.
+        k = np.where(self.cdf(k - 1) >= q, k - 1, k)
+        k = np.where(self.cdf(k) < q, k + 1, k)
+        return np.clip(k, self.low, self.high - 1)
+
+    def support(self):
+        """Return the smallest and the largest integer.
+
+        Returns
+        -------
+        tuple of (int, int)
+            Both are included.
+        """
+        return self.low, self.high - 1
+
+    def __eq__(self, other):
+        return isinstance(other, LogRandInt) and self.support() == other.support()
+
+    def __hash__(self):
+        return hash(("LogRandInt", self.low, self.high))
+
+    def __repr__(self):
+        return f"LogRandInt({self.low}, {self.high})"
+
+
+def make_dimension(name, values, accepts=None):
+    """Make the dimension of one parameter.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for errors.
+    values : list, tuple, range, 1-d array, Series or object with ``rvs``
+        What the user wrote for it.
+    accepts : callable, default=None
+        ``accepts(name, value) -> bool``, asked about choices that are NaN or infinite.
+
+    Returns
+    -------
+    Dimension
+        The dimension.
+
+    Raises
+    ------
+    TypeError
+        If `values` is neither choices nor a distribution, or a distribution without arguments.
+    ValueError
+        If there is nothing, or nothing finite, to choose from.
+    """
+    where = f"param_distributions[{name!r}]"
+    if isinstance(values, type):
+        raise TypeError(
+            f"{where} is the class {values.__name__}: pass an instance, {values.__name__}(...)."
+        )
+    if isinstance(values, _UNFROZEN):
+        raise TypeError(
+            f"{where} is scipy.stats.{values.name} without arguments: freeze it: "
+            f"{_frozen_example(values)}."
+        )
+    if isinstance(values, rv_frozen):
+        return _from_scipy(name, values, where)
+    if isinstance(values, LogRandInt):
+        return Integer(name, *values.support(), log=True)
+    if hasattr(values, "rvs"):
+        return Opaque(name, values)
+    return Categorical(name, _choices(name, values, accepts, where))
+
+
+def _frozen_example(distribution):
+    shapes = distribution.shapes.split(", ") if distribution.shapes else []
+    loc_scale = ["0", "1"] if isinstance(distribution, stats.rv_continuous) else []
+    return f"{distribution.name}({', '.join(shapes + loc_scale)})"
+
+
+def _from_scipy(name, frozen, where):
+    low, high = _checked_support(frozen, where)
+    if isinstance(frozen.dist, type(stats.uniform)):
+        return Real(name, float(low), float(high), log=False)
+    # A shifted log-uniform is linear in the logarithm of nothing.
+    shift = frozen.kwds.get("loc", frozen.args[2] if len(frozen.args) > 2 else 0)
+    if isinstance(frozen.dist, type(stats.loguniform)) and shift == 0:
+        return Real(name, float(low), float(high), log=True)
+    if isinstance(frozen.dist, type(stats.randint)):
+        return Integer(name, int(low), int(high), log=False)
+    if isinstance(frozen.dist, stats.rv_continuous):
+        return ContinuousRV(name, frozen)
+    # The points of rv_discrete(values=...) need not be consecutive integers, nor integers.
+    points = getattr(frozen.dist, "xk", None)
+    if points is not None and not np.array_equal(points, np.arange(low, high + 1)):
+        return Opaque(name, frozen)
+    return DiscreteRV(name, frozen)
+
+
+def _checked_support(frozen, where):
+    text = [repr(value) for value in frozen.args]
+    text += [f"{key}={value!r}" for key, value in frozen.kwds.items()]
+    text = f"{where} is {frozen.dist.name}({', '.join(text)})"
+    with np.errstate(all="ignore"):  # what is invalid here is reported below
+        low, high = frozen.support()
+        # Infinite arguments are fine where they only open the support, as in truncnorm(-inf, 1).
+        quartiles = frozen.ppf([0.25, 0.5, 0.75]) if np.ndim(low) == 0 else math.nan
+    if np.ndim(low) or np.ndim(high):
+        raise ValueError(f"{text}: its arguments must be numbers, not arrays.")
+    is_uniform = isinstance(frozen.dist, type(stats.uniform))
+    hint = " Note that uniform takes (loc, scale), not (low, high)." if is_uniform else ""
+    one_point = low == high and isinstance(frozen.dist, stats.rv_discrete)
+    if not (low < high or one_point) or not np.all(np.isfinite(quartiles)):
+        raise ValueError(
+            f"{text}, whose support is empty or invalid: its arguments must be finite, with "
+            f"low < high (and 0 < low for a log scale).{hint}"
+        )
+    return low, high
+
+
+def _choices(name, values, accepts, where):
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(
+            f"{where} is an array of shape {values.shape}: it must have one dimension; "
+            "for choices that are arrays, pass a list of them."
+        )
+    if not isinstance(values, (list, tuple, range)):
+        if getattr(values, "ndim", None) != 1 or not hasattr(values, "tolist"):
+            raise TypeError(
+                f"{where} is {values!r}: it needs a list of choices or a distribution with an "
+                f"rvs method. For a single value, wrap it in a list: [{values!r}]."
+            )
+        values = values.tolist()
+    if len(values) == 0:
+        raise ValueError(f"{where} is empty: it needs at least one choice; or leave it out.")
+    _refuse_prior(values, where)
+    choices = [native(value) for value in values]
+    for value in choices:
+        infinite = isinstance(value, float) and not math.isfinite(value)
+        if infinite and (accepts is None or not accepts(name, value)):
+            raise ValueError(
+                f"{where} has the choice {value!r}, which the estimator does not take: remove it."
+            )
+    return _distinct(choices, where)
+
+
+def _refuse_prior(values, where):
+    """Raise where the choices look like scikit-optimize's (low, high, prior)."""
+    if len(values) not in (3, 4) or not isinstance(values[2], str) or values[2] not in _PRIORS:
+        return
+    low, high, prior = (native(value) for value in values[:3])
+    if not all(isinstance(bound, numbers.Real) for bound in (low, high)):
+        return
+    if prior == "uniform":
+        write = f"scipy.stats.uniform({low!r}, {high - low!r}), which takes (loc, scale)"
+        integers = f"scipy.stats.randint({low!r}, {high + 1!r})"
+    else:
+        write = f"scipy.stats.loguniform({low!r}, {high!r})"
+        integers = f"sksearch.space.LogRandInt({low!r}, {high + 1!r})"
+    if isinstance(low, int) and isinstance(high, int):
+        write += f", or for integers {integers}"
+    raise ValueError(
+        f"{where} is {values!r}, which would be {len(values)} choices: write {write}; "
+        "sksearch.space.from_skopt translates whole spaces."
+    )
+
+
+def _distinct(choices, where):
+    kept, tags = [], set()
+    for choice in choices:
+        key = tag(choice)
+        if key is None:
+            repeated = any(choice is other or _same(choice, other) for other in kept)
+        else:
+            repeated = key in tags
+            tags.add(key)
+        if not repeated:
+            kept.append(choice)
+    if len(kept) < len(choices):
+        warnings.warn(
+            f"{where} has {len(choices)} choices of which {len(kept)} are distinct: the "
+            "repeated ones are dropped.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return kept
+
+
+def _same(a, b):
+    return type(a) is type(b) and isinstance(a, Hashable) and a == b

@@ -1,0 +1,122 @@
+"""The study: a sampler and a scheduler on one history."""
+
+import warnings
+
+import numpy as np
+
+from sksearch.base import Job, Resume, Sampler, Scheduler, Start
+from sksearch.history import History, Params, Problem, Result
+
+N_TRIES = 10  # proposals that are already known, before a new one is drawn at random
+
+
+class Study:
+    """Ask for jobs and tell their results.
+
+    Every random number comes from a generator that is a function of the seed and of the number
+    of trials started, never of the order in which results come in. So a study that was pickled
+    in between, or fed by more workers, goes on as one that was not, as far as its sampler and
+    scheduler do not depend on results that are missing.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    sampler : Sampler
+        Decides which params.
+    scheduler : Scheduler
+        Decides how far.
+
+    Attributes
+    ----------
+    history : History
+        Everything that is known.
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from sksearch.history import Problem, Result
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.space import Space
+    >>> problem = Problem(Space({"x": uniform(0, 1)}), seed=0)
+    >>> study = Study(problem, RandomSampler(), FullFidelity(n_candidates=3))
+    >>> while (job := study.ask()) is not None:
+    ...     study.tell(job, Result(score=-((job.params["x"] - 0.5) ** 2)))
+    >>> len(study.history.trials)
+    3
+    """
+
+    def __init__(self, problem: Problem, sampler: Sampler, scheduler: Scheduler):
+        self.sampler = sampler
+        self.scheduler = scheduler
+        self.history = History(problem)
+
+    def ask(self) -> Job | None:
+        """Return the next job for a free worker.
+
+        Returns
+        -------
+        job : Job or None
+            None: tell a running job first, or, when none is running, the search is over.
+        """
+        history = self.history
+        rng = self._rng(len(history.trials))
+        decision = self.scheduler.next(history, rng)
+        if isinstance(decision, Start):
+            params = self._params(decision, rng)
+            if params is not None:
+                trial = history.start(
+                    params, decision.bracket, decision.resource, decision.parent
+                )
+                return Job(
+                    trial.id, params, decision.resource, 0, trial.bracket, decision.parent
+                )
+            self._note_exhausted()
+            decision = self.scheduler.next(history, rng)
+        if not isinstance(decision, Resume):
+            return None
+        trial = history.trials[decision.trial_id]
+        spent = trial.resource
+        history.resume(trial.id, decision.resource)
+        return Job(trial.id, trial.params, decision.resource, spent, trial.bracket)
+
+    def tell(self, job: Job, result: Result) -> None:
+        """Enter the result of a job that was asked for.
+
+        Raises
+        ------
+        ValueError
+            If the job is not running.
+        """
+        self.history.tell(job.trial_id, job.resource, result)
+
+    def _rng(self, *words: int) -> np.random.Generator:
+        return np.random.default_rng((self.history.problem.seed, *words))
+
+    def _params(self, start: Start, rng: np.random.Generator) -> Params | None:
+        """Params of a new trial, None when the space has no new candidate left."""
+        history = self.history
+        if start.params is not None:
+            return start.params
+        guesses = history.problem.initial_params
+        if (trial_id := len(history.trials)) < len(guesses):
+            return guesses[trial_id]
+        if trial_id < history.problem.space.size:
+            for attempt in range(N_TRIES):
+                rng = rng if attempt == 0 else self._rng(trial_id, attempt)
+                params = self.sampler.ask(history, start, rng)
+                if not history.knows(params):
+                    return params
+            params = history.problem.space.unseen(history.keys, rng)
+            return params
+        return None
+
+    def _note_exhausted(self) -> None:
+        self.history.exhausted = True
+        warnings.warn(
+            f"The search space has no new candidate after {len(self.history.trials)}: the "
+            "search goes on without. Ask for fewer candidates, or widen the space.",
+            UserWarning,
+            stacklevel=2,
+        )
