@@ -1,17 +1,20 @@
 """The searches by name: each is a sampler and a scheduler."""
 
 import warnings
+from collections import Counter
 from numbers import Integral
 
 import numpy as np
+from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import Interval, StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.samplers import GridSampler, QuasiRandomSampler, RandomSampler
+from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
 from sksearch.search._docs import documented
 from sksearch.search._search import BaseFidelitySearch, BaseSearch
+from sksearch.space import When
 
 _POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 
@@ -117,7 +120,7 @@ class SearchCV(BaseSearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_sampler(self, space):
+    def _make_sampler(self, space, rng):
         return RandomSampler() if self.sampler is None else self.sampler
 
     def _make_scheduler(self):
@@ -128,16 +131,16 @@ class SearchCV(BaseSearch):
 class RandomSearchCV(BaseSearch):
     """Random search: independent draws, each at full resource.
 
-    In the place of ``RandomizedSearchCV`` it does the same and more: no candidate twice,
-    first guesses, a time limit, results that survive Ctrl-C, and one failing candidate costs
-    only itself.
+    With the same ``random_state`` it evaluates the candidates of ``RandomizedSearchCV``, in the
+    same order and with the same scores, but none of them twice; and it adds first guesses, a
+    time limit and results that survive Ctrl-C.
 
     Parameters
     ----------
     {head}
     n_iter : int, default=10
-        Count of candidates. If a finite space has no more, all are tried in the order of
-        ``ParameterGrid``.
+        Count of candidates. If lists have no more, all are tried in the order of
+        ``ParameterGrid``, and entries that a list has twice share their score.
     {common}
 
     Attributes
@@ -208,11 +211,25 @@ class RandomSearchCV(BaseSearch):
         )
         self.n_iter = n_iter
 
-    def _make_sampler(self, space):
-        return _all_or(RandomSampler(), space, self.n_iter)
+    def _make_sampler(self, space, rng):
+        if any(isinstance(v, When) for v in _values(self.param_distributions)):
+            # RandomizedSearchCV knows no conditions, so there is nothing to equal.
+            return _all_or(RandomSampler(), space, self.n_iter)
+        candidates = ParameterSampler(self.param_distributions, self.n_iter, random_state=rng)
+        return ListedSampler(tuple(map(_with_python_scalars, candidates)))
 
     def _make_scheduler(self):
         return FullFidelity(self.n_iter)
+
+    def _rows(self, run, setup):
+        rows, space = run.rows(), setup.problem.space
+        if len(rows) < space.size or any(
+            hasattr(v, "rvs") or isinstance(v, When) for v in _values(self.param_distributions)
+        ):
+            return rows
+        # The whole grid was tried: its rows, of which those of repeated entries share scores.
+        times = Counter(map(space.key, setup.sampler.candidates))
+        return [row for row in rows for _ in range(max(1, times[space.key(row["params"])]))]
 
 
 @documented
@@ -296,7 +313,7 @@ class QuasiRandomSearchCV(BaseSearch):
         self.n_iter = n_iter
         self.method = method
 
-    def _make_sampler(self, space):
+    def _make_sampler(self, space, rng):
         return _all_or(QuasiRandomSampler(self.method, self.n_iter), space, self.n_iter)
 
     def _make_scheduler(self):
@@ -401,7 +418,7 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_sampler(self, space):
+    def _make_sampler(self, space, rng):
         return RandomSampler()
 
     def _make_scheduler(self):
@@ -522,11 +539,22 @@ class HyperbandSearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_sampler(self, space):
+    def _make_sampler(self, space, rng):
         return RandomSampler()
 
     def _make_scheduler(self):
         return Hyperband(self.factor, self.n_iterations, self.candidates)
+
+
+def _values(param_distributions):
+    """Lists and distributions of all parameters of all dicts."""
+    dicts = [param_distributions] if isinstance(param_distributions, dict) else param_distributions
+    return [values for d in dicts for values in d.values()]
+
+
+def _with_python_scalars(params):
+    """numpy's scalars as Python's own, which every estimator takes and JSON knows."""
+    return {k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()}
 
 
 def _all_or(sampler, space, n_iter):

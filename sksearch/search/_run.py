@@ -37,7 +37,7 @@ class Run:
         self.target_score = target_score
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.outs: dict[tuple[int, int], list[dict]] = {}
-        self.all_outs: list[dict] = []
+        self.new_outs: dict[tuple[int, int], list[dict]] = {}
         self.states: dict[tuple[int, int], object] = {}
         self.done = False
         self.n_ok = 0
@@ -67,7 +67,7 @@ class Run:
 
     def collect(self, job, outputs):
         """Keep outputs and states, and make the result."""
-        self.all_outs += outputs
+        self.new_outs[job.trial_id, job.resource] = outputs
         folds = self.context.resource.folds(len(self.context.splits), job.resource, job.spent)
         earlier = self.outs.get((job.trial_id, job.spent), [])[: folds.start]
         self.outs[job.trial_id, job.resource] = outs = earlier + outputs
@@ -97,8 +97,10 @@ class Run:
         rung_is_over = self._rungs.tell(job)
         if rung_is_over:
             self._report(job)
-            if self.n_ok == 0:
-                self.raise_if_all_failed()
+            outs = [out for outs in self.new_outs.values() for out in outs]
+            if len(self.plan.rungs) > 1 and all(out["fit_error"] is not None for out in outs):
+                # Nothing can be promoted, and what comes after is likely to fail in this way.
+                self.check_failures(outs)
 
     def seconds_left(self):
         """Until the deadline; 0 when a callback or the target score ends the search."""
@@ -123,6 +125,7 @@ class Run:
             {
                 "params": self.context.resource.params(trials[trial_id].params, resource),
                 "outs": outs,
+                "new_outs": self.new_outs[trial_id, resource],
                 "trial_id": trial_id,
                 "bracket": trials[trial_id].bracket,
                 "iter": ladders[trials[trial_id].bracket].index(resource),
@@ -132,34 +135,33 @@ class Run:
         ]
         return sorted(rows, key=lambda row: (row["bracket"], row["iter"], row["trial_id"]))
 
-    def raise_if_all_failed(self):
-        """Raise ValueError if no candidate has a finite score.
+    def check_failures(self, outs):
+        """Warn about failures, or raise if there was nothing else.
 
-        Called when the first rung ends so: nothing could be promoted, and what comes after is
-        likely to fail in the same way.
+        Parameters
+        ----------
+        outs : list of dict
+            Outputs of all fits.
+
+        Raises
+        ------
+        ValueError
+            If all fits failed, with their errors grouped.
         """
-        if self.n_ok or not self.all_outs:
-            return
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                warn_or_raise_about_fit_failures(self.all_outs, self.context.error_score)
+            warn_or_raise_about_fit_failures(outs, self.context.error_score)
         except ValueError as error:
             note = why_all_failed(self.context.splits, self.context.strata)
             raise ValueError(f"{error}{note}") from None
-        if all(out["status"] == "ok" for out in self.all_outs) or np.isnan(
-            self._numeric_error_score()
-        ):
-            raise ValueError(
-                f"No candidate has a finite score: all of the {len(self.outs)} evaluations "
-                "failed or were scored NaN or infinite. Look at the scorer, and at "
-                "error_score='raise'."
+        if self.n_ok == 0:
+            warnings.warn(
+                "No candidate has a finite score, so the best one is no better than any other: "
+                "look at the scorer, or pass error_score='raise'.",
+                UserWarning,
+                stacklevel=2,
             )
 
     # ---- inside
-
-    def _numeric_error_score(self):
-        return math.nan if self.context.error_score == "raise" else self.context.error_score
 
     def _result(self, outs, outputs):
         cost = sum(out["fit_time"] + out["score_time"] for out in outputs)

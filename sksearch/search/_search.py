@@ -25,7 +25,6 @@ from sksearch._compat import (
     is_valid_value,
     num_samples,
     root_callback_context,
-    warn_or_raise_about_fit_failures,
 )
 from sksearch.base import Resource, Sampler, Scheduler, State
 from sksearch.executors import Interrupts, drive, make_executor
@@ -116,8 +115,8 @@ class BaseSearch(BaseSearchCV):
         self.target_score = target_score
 
     @abstractmethod
-    def _make_sampler(self, space: Space) -> Sampler:
-        """The sampler of this search."""
+    def _make_sampler(self, space: Space, rng: np.random.RandomState) -> Sampler:
+        """The sampler of this search; `rng` is for candidates that are settled beforehand."""
 
     @abstractmethod
     def _make_scheduler(self) -> Scheduler:
@@ -158,7 +157,7 @@ class BaseSearch(BaseSearchCV):
             On Ctrl-C. The attributes are set from what was known, but there is no refit.
         """
         self._reset()
-        setup = self._prepare(X, y, params)
+        setup = self._prepare(X, y, params, check_random_state(self.random_state))
         weight = setup.params.get("sample_weight")
         hook = {
             "estimator": self,
@@ -190,7 +189,8 @@ class BaseSearch(BaseSearchCV):
             failures leave fewer to promote than planned.
         """
         self._validate_params()
-        return self._prepare(X, y, params).plan
+        # Any generator will do: how much is spent does not depend on it.
+        return self._prepare(X, y, params, check_random_state(0)).plan
 
     # ---- before
 
@@ -199,7 +199,7 @@ class BaseSearch(BaseSearchCV):
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
 
-    def _prepare(self, X, y, params):
+    def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
         scorers, refit_metric = self._get_scorers()
         X, y = indexable(X, y)
@@ -217,12 +217,12 @@ class BaseSearch(BaseSearchCV):
         resource = as_resource(self.resource, estimator)
         resource.check(estimator, space.names)
         classes, strata = classes_of(estimator, y)
-        problem = self._problem(space, resource, estimator, X, classes, len(splits))
+        sampler = self._make_sampler(space, rng)
+        problem = self._problem(space, resource, estimator, X, classes, len(splits), rng)
         scheduler = self._make_scheduler()
         plan = SearchPlan.of(
             scheduler.plan(problem), resource, self._unit(), len(splits), bool(self.refit)
         )
-        sampler = self._make_sampler(space)
         return _Setup(
             X, y, params, routed, scorers, refit_metric, splits, classes, strata,
             resource, problem, sampler, scheduler, plan,
@@ -244,7 +244,7 @@ class BaseSearch(BaseSearchCV):
             )
         return splits
 
-    def _problem(self, space, resource, estimator, X, classes, n_splits):
+    def _problem(self, space, resource, estimator, X, classes, n_splits, rng):
         n_samples = num_samples(X)
         n_classes = len(classes) if isinstance(classes, np.ndarray) else 1
         low, high = self.min_resources, self.max_resources
@@ -254,7 +254,7 @@ class BaseSearch(BaseSearchCV):
             # Data too small for the usual minimum get a single rung.
             low = min(limits[0], high) if low == "auto" else low
         resource.check_max(high, n_samples, n_splits)
-        seed = int(check_random_state(self.random_state).randint(MAX_SEED))
+        seed = int(rng.randint(MAX_SEED))
         return Problem(space, low, high, seed, self._guesses(space))
 
     def _guesses(self, space):
@@ -290,7 +290,6 @@ class BaseSearch(BaseSearchCV):
             context.seeds_globals = executor.seeds_globals
             with Interrupts(), executor:
                 drive(study, executor, run)
-            run.raise_if_all_failed()
         except BaseException:
             if run.outs:
                 self._keep_results(run, setup, interrupted=True)
@@ -330,9 +329,10 @@ class BaseSearch(BaseSearchCV):
         self.scorer_ = getattr(scorers, "_scorers", scorers)
         if not isinstance(setup.resource, WholeResource):
             self._keep_schedule(setup)
-        outs, rows = run.all_outs, run.rows()
+        rows = self._rows(run, setup)
+        outs = [out for row in rows for out in row["new_outs"]]
         if not interrupted:
-            warn_or_raise_about_fit_failures(outs, self.error_score)
+            run.check_failures(outs)
         if callable(self.scoring):
             insert_error_scores(outs, self.error_score)
         self.multimetric_ = isinstance(outs[0]["test_scores"], dict)
@@ -348,6 +348,10 @@ class BaseSearch(BaseSearchCV):
         )
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
+
+    def _rows(self, run, setup):
+        """Rows of ``cv_results_``."""
+        return run.rows()
 
     def _keep_best(self, refit_metric):
         results = self.cv_results_
@@ -365,7 +369,7 @@ class BaseSearch(BaseSearchCV):
 
     def _refit(self, setup, run, root, hook):
         """Train the best candidate on all rows, by the path that it was scored on."""
-        row = run.rows()[self.best_index_]
+        row = self._rows(run, setup)[self.best_index_]
         best = clone(self.estimator).set_params(**clone(row["params"], safe=False))
         task = Task(row["trial_id"], self.n_splits_, {}, row["n_resources"], 0, None, False, None)
         leaf = root.subcontext(task_name="refit-with-best-params")

@@ -37,10 +37,6 @@ def from_skopt(search_spaces):
     ValueError
         If the categories of a dimension are not equally likely.
 
-    See Also
-    --------
-    Space : Takes the result.
-
     Notes
     -----
     A list is a list of categories, as scikit-optimize documents. Its version 0.10 still reads
@@ -77,10 +73,6 @@ def from_optuna(distributions):
     TypeError
         If a distribution is of no known type.
 
-    See Also
-    --------
-    Space : Takes the result.
-
     Examples
     --------
     >>> from optuna.distributions import FloatDistribution, IntDistribution
@@ -115,11 +107,6 @@ def from_configspace(space):
         If the space has forbidden clauses, conditions joined by Or, weights that are not equal, or
         a normal or beta law on a log scale.
 
-    See Also
-    --------
-    Space : Takes the result.
-    When : A parameter that is active only at times.
-
     Examples
     --------
     >>> from ConfigSpace import ConfigurationSpace, EqualsCondition
@@ -130,10 +117,8 @@ def from_configspace(space):
     When(values=[2, 3], parent='kernel', op='==', threshold='rbf')
     """
     if space.forbidden_clauses:
-        raise ValueError(
-            f"the space has forbidden clauses, such as {space.forbidden_clauses[0]}, which have "
-            "no counterpart here: remove them, or split the space into a list of dicts."
-        )
+        clause = space.forbidden_clauses[0]
+        raise ValueError(f"the space has the forbidden clause {clause}: remove it.")
     params = {name: _from_hyperparameter(name, space[name]) for name in space}
     for condition in space.conditions:
         name = condition.child.name

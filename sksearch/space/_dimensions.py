@@ -23,6 +23,8 @@ from scipy import stats
 
 # Closest to 0 and 1 that an unbounded law is asked for: at 0 and 1 its quantiles are infinite.
 U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
+# For integers SciPy may add up all masses below the quantile: it would count to millions.
+U_MIN_INTEGER, U_MAX_INTEGER = 1e-9, 1 - 1e-9
 X_MAX = sys.float_info.max
 TABLE_SIZE = 1024
 
@@ -233,7 +235,7 @@ class DiscreteRV(Dimension):
         low, high = (int(k) if math.isfinite(k) else float(k) for k in distribution.support())
         self.bounds = (low, high)
         self.size = high - low + 1
-        self._clip = _unit_limits(self.bounds)
+        self._clip = _unit_limits(self.bounds, U_MIN_INTEGER, U_MAX_INTEGER)
 
     @property
     def law(self):
@@ -389,9 +391,9 @@ def frozen_law(distribution):
     return (name, distribution.args, sorted(distribution.kwds.items()), identity)
 
 
-def _unit_limits(bounds):
+def _unit_limits(bounds, u_min=U_MIN, u_max=U_MAX):
     low, high = bounds
-    return (0.0 if math.isfinite(low) else U_MIN, 1.0 if math.isfinite(high) else U_MAX)
+    return (0.0 if math.isfinite(low) else u_min, 1.0 if math.isfinite(high) else u_max)
 
 
 def _is_monotone(choices):

@@ -1,4 +1,4 @@
-"""From what a user writes for one parameter to a Dimension, or an error that says what to write."""
+"""From what a user writes for a parameter to a Dimension, or an error that says what to write."""
 
 import math
 import numbers
@@ -194,10 +194,8 @@ def make_dimension(name, values, accepts=None):
             f"{where} is the class {values.__name__}: pass an instance, {values.__name__}(...)."
         )
     if isinstance(values, _UNFROZEN):
-        raise TypeError(
-            f"{where} is scipy.stats.{values.name} without arguments: freeze it: "
-            f"{_frozen_example(values)}."
-        )
+        example = _frozen_example(values)
+        raise TypeError(f"{where} is scipy.stats.{values.name} itself: freeze it: {example}.")
     if isinstance(values, rv_frozen):
         return _from_scipy(name, values, where)
     if isinstance(values, LogRandInt):
@@ -228,6 +226,9 @@ def _from_scipy(name, frozen, where):
     # The points of rv_discrete(values=...) need not be consecutive integers, nor integers.
     points = getattr(frozen.dist, "xk", None)
     if points is not None and not np.array_equal(points, np.arange(low, high + 1)):
+        return Opaque(name, frozen)
+    # Under a heavy tail, as of zipf, SciPy adds up masses until memory ends; its rvs does not.
+    if math.isinf(high - low) and not math.isfinite(frozen.var()):
         return Opaque(name, frozen)
     return DiscreteRV(name, frozen)
 

@@ -63,13 +63,13 @@ class Space:
 
     Examples
     --------
-    >>> from scipy.stats import loguniform
+    >>> from scipy.stats import randint, uniform
     >>> from sksearch.space import Space
-    >>> space = Space({"C": loguniform(1e-2, 1e2), "penalty": ["l1", "l2"]})
-    >>> space.from_unit([0.25, 0.9])
-    {'C': 0.1, 'penalty': 'l2'}
-    >>> space.to_unit({"C": 1.0, "penalty": "l1"}).tolist()
-    [0.5, 0.25]
+    >>> space = Space({"alpha": uniform(0, 10), "depth": randint(1, 5), "loss": ["l1", "l2"]})
+    >>> space.from_unit([0.25, 0.5, 0.9])
+    {'alpha': 2.5, 'depth': 3, 'loss': 'l2'}
+    >>> space.to_unit({"alpha": 5.0, "depth": 1, "loss": "l1"}).tolist()
+    [0.5, 0.125, 0.25]
     """
 
     def __init__(self, param_distributions, *, accepts=None):
@@ -164,7 +164,8 @@ class Space:
         part = self._parts[0]
         u = np.full(self.n_dims, np.nan)
         if len(self._parts) > 1:
-            which = self._which_part(params)
+            self.check(params, "the candidate")
+            which = next(i for i, p in enumerate(self._parts) if p.problem(params) is None)
             part = self._parts[which]
             u[0] = self.dimensions[0].to_unit(which)
         for name, value in params.items():
@@ -316,12 +317,6 @@ class Space:
             index = self._objects[name].index(value)
             key = None if index is None else ("choice", index)
         return ("repr", stable_repr(value)) if key is None else key
-
-    def _which_part(self, params):
-        for which, part in enumerate(self._parts):
-            if part.problem(params) is None:
-                return which
-        self.check(params, "the candidate")  # raises, as no dict fits
 
 
 def _as_dicts(param_distributions):

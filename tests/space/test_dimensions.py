@@ -232,6 +232,12 @@ def test_points_of_rv_discrete_that_are_not_consecutive_are_never_invented():
     assert {dimension.from_unit(u) for u in np.linspace(0, 1, 50)} == {1, 10, 100}
 
 
+def test_heavy_tails_of_integers_do_not_exhaust_memory():
+    assert dimension_of(stats.zipf(1.5)).kind == "opaque"
+    assert dimension_of(stats.zipf(3.5)).kind == "integer"
+    assert dimension_of(stats.zipf(3.5)).from_unit(1.0) < 10_000
+
+
 def test_lograndint_is_a_distribution():
     law = LogRandInt(3, 50)
     k = np.arange(3, 50)
