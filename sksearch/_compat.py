@@ -38,8 +38,8 @@ from sklearn.utils.metadata_routing import (
     _routing_enabled as routing_enabled,
 )
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.parallel import delayed
 from sklearn.utils.metaestimators import _safe_split as safe_split
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
     _check_method_params as check_method_params,
 )

@@ -66,12 +66,8 @@ class Study:
         if isinstance(decision, Start):
             params = self._params(decision, rng)
             if params is not None:
-                trial = history.start(
-                    params, decision.bracket, decision.resource, decision.parent
-                )
-                return Job(
-                    trial.id, params, decision.resource, 0, trial.bracket, decision.parent
-                )
+                trial = history.start(params, decision.bracket, decision.resource, decision.parent)
+                return Job(trial.id, params, decision.resource, 0, trial.bracket, decision.parent)
             self._note_exhausted()
             decision = self.scheduler.next(history, rng)
         if not isinstance(decision, Resume):
@@ -108,8 +104,7 @@ class Study:
                 params = self.sampler.ask(history, start, rng)
                 if not history.knows(params):
                     return params
-            params = history.problem.space.unseen(history.keys, rng)
-            return params
+            return history.problem.space.unseen(history.keys, rng)
         return None
 
     def _note_exhausted(self) -> None:

@@ -29,8 +29,8 @@ class SamplesResource(Resource):
     """
 
     def limits(self, estimator, n_samples, n_splits, n_classes):
-        """From two rows of each class and fold, but at least 1/81 of all rows, to all rows."""
-        smallest = max(2 * n_splits * n_classes, -(-n_samples // DEFAULT_SHRINKAGE))
+        """From four rows of each class, but at least 1/81 of all rows, to all rows."""
+        smallest = max(4 * n_classes, -(-n_samples // DEFAULT_SHRINKAGE))
         return min(smallest, n_samples), n_samples
 
     def check_max(self, max_resources, n_samples, n_splits):
@@ -43,6 +43,9 @@ class SamplesResource(Resource):
 
     def rows(self, train, strata, amount, n_samples, rng):
         """The first rows of the fold's order, in the order of the fold."""
+        train = np.asarray(train)
+        if train.dtype == bool:
+            train = np.flatnonzero(train)
         n = max(1, len(train) * amount // n_samples)
         if n >= len(train):
             return train

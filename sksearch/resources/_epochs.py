@@ -41,6 +41,7 @@ class EpochsResource(Resource):
     """
 
     continues = True
+
     def limits(self, estimator, n_samples, n_splits, n_classes):
         """From 1 to 81 epochs."""
         return 1, DEFAULT_MAX
@@ -64,6 +65,7 @@ class SecondsResource(Resource):
     """
 
     continues = True
+
     def limits(self, estimator, n_samples, n_splits, n_classes):
         """Raise: nobody but the user knows how long training may last."""
         raise ValueError(

@@ -10,6 +10,7 @@ n_i, r_i           candidates and resource of the i-th rung of a bracket, i from
 =================  ===================================================================
 """
 
+import itertools
 import math
 from abc import abstractmethod
 from fractions import Fraction
@@ -107,7 +108,7 @@ class BracketScheduler(Scheduler):
     def next(self, history, rng):
         """Finish the first bracket that has work: promote where a rung ended, else start."""
         for bracket, rungs in enumerate(self._plan(history).brackets):
-            for lower, upper in zip(rungs, rungs[1:], strict=False):
+            for lower, upper in itertools.pairwise(rungs):
                 promoted = self._promoted(history, bracket, lower, upper)
                 if promoted is None:
                     break

@@ -55,8 +55,8 @@ resource : str or Resource, default="n_samples"
     folds), "folds" (cross-validation folds), or "seconds" of training. Epochs, trees and folds
     are paid once.
 min_resources : int or "auto", default="auto"
-    Smallest count of units worth a look. "auto" is 1; for rows, two of each class and fold,
-    at least 1/81 of all.
+    Smallest count of units worth a look. "auto" is 1; for rows, four of each class, but at
+    least 1/81 of all. Where not even two rungs fit in, ten candidates get it all.
 max_resources : int or "auto", default="auto"
     Count of units that the best candidates get. "auto" is 81 epochs, the estimator's own value
     of a parameter, all rows, all folds; seconds must be given.

@@ -319,8 +319,7 @@ def _as_number(score, scorer):
             score = score.item()  # 0-d arrays and memory-mapped scalars
     if not isinstance(score, numbers.Number) or isinstance(score, complex):
         raise InvalidScoreError(
-            f"scoring must return a number, got {score} ({type(score)}) instead. "
-            f"(scorer={scorer})"
+            f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})"
         )
     return score
 

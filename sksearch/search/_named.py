@@ -123,7 +123,7 @@ class SearchCV(BaseSearch):
     def _make_sampler(self, space, rng):
         return RandomSampler() if self.sampler is None else self.sampler
 
-    def _make_scheduler(self):
+    def _make_scheduler(self, problem):
         return FullFidelity() if self.scheduler is None else self.scheduler
 
 
@@ -218,7 +218,7 @@ class RandomSearchCV(BaseSearch):
         candidates = ParameterSampler(self.param_distributions, self.n_iter, random_state=rng)
         return ListedSampler(tuple(map(_with_python_scalars, candidates)))
 
-    def _make_scheduler(self):
+    def _make_scheduler(self, problem):
         return FullFidelity(self.n_iter)
 
     def _rows(self, run, setup):
@@ -316,7 +316,7 @@ class QuasiRandomSearchCV(BaseSearch):
     def _make_sampler(self, space, rng):
         return _all_or(QuasiRandomSampler(self.method, self.n_iter), space, self.n_iter)
 
-    def _make_scheduler(self):
+    def _make_scheduler(self, problem):
         return FullFidelity(self.n_iter)
 
 
@@ -418,10 +418,7 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_sampler(self, space, rng):
-        return RandomSampler()
-
-    def _make_scheduler(self):
+    def _make_halving(self):
         return SuccessiveHalving(self.n_candidates, self.factor)
 
 
@@ -539,10 +536,7 @@ class HyperbandSearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_sampler(self, space, rng):
-        return RandomSampler()
-
-    def _make_scheduler(self):
+    def _make_halving(self):
         return Hyperband(self.factor, self.n_iterations, self.candidates)
 
 

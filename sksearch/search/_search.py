@@ -30,6 +30,8 @@ from sksearch.base import Resource, Sampler, Scheduler, State
 from sksearch.executors import Interrupts, drive, make_executor
 from sksearch.history import Problem
 from sksearch.resources import WholeResource, as_resource
+from sksearch.samplers import RandomSampler
+from sksearch.schedulers import FullFidelity, ladder
 from sksearch.search._checks import check_names, check_sample_weight, check_target, classes_of
 from sksearch.search._evaluation import Context, Task, evaluate, seeded
 from sksearch.search._plan import SearchPlan
@@ -119,7 +121,7 @@ class BaseSearch(BaseSearchCV):
         """The sampler of this search; `rng` is for candidates that are settled beforehand."""
 
     @abstractmethod
-    def _make_scheduler(self) -> Scheduler:
+    def _make_scheduler(self, problem: Problem) -> Scheduler:
         """The scheduler of this search."""
 
     def _run_search(self, evaluate_candidates):
@@ -219,7 +221,7 @@ class BaseSearch(BaseSearchCV):
         classes, strata = classes_of(estimator, y)
         sampler = self._make_sampler(space, rng)
         problem = self._problem(space, resource, estimator, X, classes, len(splits), rng)
-        scheduler = self._make_scheduler()
+        scheduler = self._make_scheduler(problem)
         plan = SearchPlan.of(
             scheduler.plan(problem), resource, self._unit(), len(splits), bool(self.refit)
         )
@@ -405,6 +407,20 @@ class BaseFidelitySearch(BaseSearch):
         "max_resources": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "factor": [Interval(Real, 1, None, closed="neither")],
     }
+
+    def _make_sampler(self, space, rng):
+        return RandomSampler()
+
+    def _make_scheduler(self, problem):
+        rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
+        if len(rungs) == 1 and self.min_resources == "auto":
+            # Nothing to halve, such as rows too few: be what RandomizedSearchCV would be.
+            return FullFidelity()
+        return self._make_halving()
+
+    @abstractmethod
+    def _make_halving(self) -> Scheduler:
+        """The scheduler, where there is more than one rung."""
 
 
 def _limits(resource, estimator, n_samples, n_splits, n_classes, high):

@@ -1,0 +1,129 @@
+"""What every sampler must do, for all of them."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform, randint, uniform
+
+from sksearch import samplers
+from sksearch.base import Start
+from sksearch.history import History, Problem, Result
+from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
+from sksearch.schedulers import FullFidelity
+from sksearch.space import Space, When
+from sksearch.study import Study
+
+FINITE = {"a": list(range(7)), "b": ["x", "y", "z"], "c": randint(0, 3)}
+MIXED = {
+    "lr": loguniform(1e-4, 1),
+    "n_layers": [1, 2, 3],
+    "width_2": When(randint(8, 65), "n_layers", ">=", 2),
+    "kind": ["a", "b", (1, 2)],
+}
+UNION = [{"kernel": ["rbf"], "gamma": loguniform(1e-3, 1)}, {"kernel": ["linear"], "C": [1, 2]}]
+SPACES = {"finite": FINITE, "mixed": MIXED, "union": UNION, "one": {"x": uniform(0, 1)}}
+
+INSTANCES = [
+    RandomSampler(),
+    GridSampler(),
+    ListedSampler(({"a": 1, "b": "x", "c": 2}, {"a": 3, "b": "y", "c": 0})),
+    *(QuasiRandomSampler(method, 16) for method in ("sobol", "halton", "hammersley", "lhs")),
+]
+CASES = [
+    (sampler, name)
+    for sampler in INSTANCES
+    for name in SPACES
+    if name == "finite" or not isinstance(sampler, (GridSampler, ListedSampler))
+]
+
+
+def history_of(name, n_trials, scores):
+    history = History(Problem(Space(SPACES[name]), seed=3))
+    rng = np.random.default_rng(5)
+    for i in range(n_trials):
+        trial = history.start(history.problem.space.sample(rng), 0, 1)
+        if scores is not None:
+            history.tell(trial.id, 1, Result(scores[i % len(scores)]))
+    return history
+
+
+def ask(sampler, history):
+    return sampler.ask(history, Start(1), np.random.default_rng(7))
+
+
+def test_every_sampler_is_tested_here():
+    assert {type(sampler).__name__ for sampler in INSTANCES} == set(samplers.__all__)
+
+
+@pytest.mark.parametrize(
+    ("n_trials", "scores"),
+    [(0, None), (1, [0.5]), (5, None), (9, [np.nan]), (9, [1.0]), (20, [0.1, np.nan, 0.7])],
+    ids=["empty", "one", "pending", "failed", "all equal", "some failed"],
+)
+@pytest.mark.parametrize(("sampler", "name"), CASES, ids=str)
+def test_proposals_are_in_the_space_and_change_nothing(sampler, name, n_trials, scores):
+    history = history_of(name, n_trials, scores)
+    before = pickle.dumps(history)
+    params = ask(sampler, history)
+    history.problem.space.check(params)
+    assert pickle.dumps(history) == before
+
+
+@pytest.mark.parametrize(("sampler", "name"), CASES, ids=str)
+def test_proposals_depend_on_history_and_generator_alone(sampler, name):
+    first = ask(sampler, history_of(name, 6, [0.1, 0.2]))
+    history = history_of(name, 6, [0.1, 0.2])
+    assert ask(sampler, history) == first
+    assert ask(sampler, history) == first, "the cache must not matter"
+    assert ask(pickle.loads(pickle.dumps(sampler)), pickle.loads(pickle.dumps(history))) == first
+
+
+@pytest.mark.parametrize(("sampler", "name"), CASES, ids=str)
+def test_a_study_never_starts_a_candidate_twice(sampler, name):
+    study = Study(Problem(Space(SPACES[name]), seed=1), sampler, FullFidelity(60))
+    while (job := study.ask()) is not None:
+        study.tell(job, Result(0.0))
+    trials = study.history.trials
+    assert len(study.history.keys) == len(trials) == 60
+
+
+@pytest.mark.parametrize("sampler", INSTANCES, ids=str)
+def test_a_finite_space_is_gone_through_to_its_end(sampler):
+    space = Space(FINITE)
+    study = Study(Problem(space, seed=1), sampler, FullFidelity(1000))
+    while (job := study.ask()) is not None:
+        study.tell(job, Result(0.0))
+    assert study.history.keys == {space.key(space.point(i)) for i in range(space.size)}
+
+
+@pytest.mark.parametrize("method", ["sobol", "halton", "hammersley", "lhs"])
+def test_designs_cover_each_coordinate_more_evenly_than_draws(method):
+    history = History(Problem(Space({f"x{i}": uniform(0, 1) for i in range(3)}), seed=0))
+    sampler = QuasiRandomSampler(method, 64)
+    for _ in range(64):
+        history.start(ask(sampler, history), 0, 1)
+    points = np.array([list(trial.params.values()) for trial in history.trials])
+    for column in np.sort(points, axis=0).T:
+        gap = np.abs(column - (np.arange(64) + 0.5) / 64).max()
+        assert gap < 0.06, "64 independent draws are at about 0.11"
+
+
+def test_the_hammersley_grid_is_shuffled():
+    history = History(Problem(Space({"x": uniform(0, 1), "y": uniform(0, 1)}), seed=0))
+    for _ in range(32):
+        history.start(ask(QuasiRandomSampler("hammersley", 32), history), 0, 1)
+    x = np.array([trial.params["x"] for trial in history.trials])
+    assert np.diff(x).min() < 0 < np.diff(x).max()
+    np.testing.assert_allclose(np.diff(np.sort(x)), 1 / 32, atol=1e-12)
+
+
+def test_a_grid_of_a_continuous_space_is_refused():
+    with pytest.raises(ValueError, match="continuous"):
+        ask(GridSampler(), history_of("one", 0, None))
+
+
+@pytest.mark.parametrize("kwargs", [{"method": "fibonacci"}, {"n_points": 0}])
+def test_bad_designs_are_refused(kwargs):
+    with pytest.raises(ValueError, match=next(iter(kwargs))):
+        QuasiRandomSampler(**kwargs)

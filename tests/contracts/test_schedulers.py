@@ -1,0 +1,183 @@
+"""What every scheduler must do, for all of them."""
+
+import itertools
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import uniform
+
+from sksearch import schedulers
+from sksearch.base import Resume, Scheduler, Start
+from sksearch.history import Problem, Result
+from sksearch.samplers import RandomSampler
+from sksearch.schedulers import BracketScheduler, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.space import Space
+from sksearch.study import Study
+
+INSTANCES = [
+    FullFidelity(20),
+    SuccessiveHalving(),
+    SuccessiveHalving(n_candidates=10, factor=2),
+    Hyperband(),
+    Hyperband(factor=4, candidates="algorithm1"),
+    Hyperband(factor=2.5, n_iterations=2),
+]
+
+
+def study_of(scheduler, max_resources=27, space=None, seed=0):
+    space = Space(space or {"x": uniform(0, 1)})
+    return Study(Problem(space, 1, max_resources, seed), RandomSampler(), scheduler)
+
+
+def score_of(job):
+    return job.params["x"] - 0.5 / job.resource
+
+
+def run(study, n_workers=1, score=score_of, order=None):
+    """Drive a study with several workers that end in a random order; return the jobs."""
+    order = np.random.default_rng(order)
+    running, jobs = [], []
+    while True:
+        while len(running) < n_workers and (job := study.ask()) is not None:
+            running.append(job)
+            jobs.append(job)
+        if not running:
+            return jobs
+        job = running.pop(order.integers(len(running)) if n_workers > 1 else 0)
+        study.tell(job, Result(score(job)))
+
+
+def spent(jobs):
+    return Counter((job.bracket, job.resource) for job in jobs)
+
+
+def planned(plan):
+    return {
+        (bracket, rung.resource): rung.n_candidates
+        for bracket, rungs in enumerate(plan.brackets)
+        for rung in rungs
+    }
+
+
+def test_every_scheduler_is_tested_here():
+    classes = (getattr(schedulers, name) for name in schedulers.__all__)
+    public = {c for c in classes if isinstance(c, type) and issubclass(c, Scheduler)}
+    assert public - {BracketScheduler} == {type(scheduler) for scheduler in INSTANCES}
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 7, 500])
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_what_is_done_is_what_was_planned(scheduler, n_workers):
+    study = study_of(scheduler)
+    jobs = run(study, n_workers, order=1)
+    assert spent(jobs) == planned(scheduler.plan(study.history.problem))
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_the_number_of_workers_and_their_order_change_nothing(scheduler):
+    def outcome(n_workers, order):
+        jobs = run(study_of(scheduler), n_workers, order=order)
+        return sorted((j.trial_id, j.resource, j.bracket, j.params["x"]) for j in jobs)
+
+    expected = outcome(1, 0)
+    assert all(outcome(n, order) == expected for n in (2, 5, 500) for order in (1, 2))
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_decisions_change_nothing_and_repeat(scheduler):
+    study = study_of(scheduler)
+    for _ in range(30):
+        before = pickle.dumps(study.history)
+        decisions = [scheduler.next(study.history, np.random.default_rng(0)) for _ in range(2)]
+        assert decisions[0] == decisions[1]
+        assert pickle.dumps(study.history) == before
+        if (job := study.ask()) is None:
+            break
+        assert isinstance(decisions[0], Start if job.spent == 0 else Resume)
+        study.tell(job, Result(score_of(job)))
+
+
+@pytest.mark.parametrize("stop_after", [1, 5, 17])
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_a_pickled_study_goes_on_bit_for_bit(scheduler, stop_after):
+    whole = run(study_of(scheduler))
+    study = study_of(scheduler)
+    jobs = []
+    for _ in range(stop_after):
+        jobs.append(job := study.ask())
+        study.tell(job, Result(score_of(job)))
+    jobs += run(pickle.loads(pickle.dumps(study)))
+    assert jobs == whole
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_failures_are_never_promoted(scheduler):
+    study = study_of(scheduler)
+    jobs = run(study, score=lambda job: np.nan if job.params["x"] > 0.5 else score_of(job))
+    assert all(job.params["x"] <= 0.5 for job in jobs if job.spent)
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_a_search_where_all_fail_ends(scheduler):
+    jobs = run(study_of(scheduler), n_workers=3, score=lambda job: np.nan)
+    assert all(job.spent == 0 for job in jobs)
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_equal_scores_promote_the_first_trials(scheduler):
+    study = study_of(scheduler)
+    run(study, score=lambda job: 1.0)
+    for bracket, rungs in enumerate(scheduler.plan(study.history.problem).brackets):
+        ids = study.history.rung(bracket, rungs[0].resource)
+        for rung in rungs:
+            assert study.history.rung(bracket, rung.resource) == ids[: rung.n_candidates]
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_the_best_of_each_rung_are_promoted(scheduler):
+    study = study_of(scheduler)
+    run(study)
+    trials = study.history.trials
+    for bracket, rungs in enumerate(scheduler.plan(study.history.problem).brackets):
+        for lower, upper in itertools.pairwise(rungs):
+            ids = study.history.rung(bracket, lower.resource)
+            best = sorted(ids, key=lambda i: -trials[i].results[lower.resource].score)
+            promoted = study.history.rung(bracket, upper.resource)
+            assert promoted == best[: upper.n_candidates]
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_an_exhausted_space_ends_early_and_still_promotes(scheduler):
+    class FewValues:
+        def rvs(self, random_state=None):
+            return random_state.randint(4) / 4
+
+    study = study_of(scheduler, space={"x": FewValues()})
+    with pytest.warns(UserWarning, match="no new candidate"):
+        jobs = run(study, n_workers=3)
+    assert len(study.history.trials) == 4
+    assert max(job.resource for job in jobs) == 27
+
+
+@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+def test_states_are_freed_once_and_never_before_their_last_use(scheduler):
+    study = study_of(scheduler)
+    retired = []
+    while (job := study.ask()) is not None:
+        assert job.trial_id not in retired
+        study.tell(job, Result(score_of(job)))
+        retired += scheduler.retired(study.history, job)
+    assert sorted(retired) == list(range(len(study.history.trials)))
+
+
+def test_an_unfinished_bracket_does_not_block_idle_workers():
+    study = study_of(Hyperband())
+    jobs = [study.ask() for _ in range(28)]
+    assert [job.bracket for job in jobs] == [0] * 27 + [1]
+    for job in jobs[:26]:
+        study.tell(job, Result(score_of(job)))
+    assert study.ask().bracket == 1, "bracket 0 waits for its last candidate"
+    study.tell(jobs[26], Result(score_of(jobs[26])))
+    assert study.ask().resource == 3, "and goes on first as soon as it can"

@@ -1,0 +1,163 @@
+"""Published and hand-computed schedules, in exact integers."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+import pytest
+from scipy.stats import uniform
+
+from sksearch.history import Problem
+from sksearch.schedulers import Hyperband, SuccessiveHalving, ladder
+from sksearch.space import Space
+
+SPACE = Space({"x": uniform(0, 1)})
+
+# (max_resources, factor): [(candidates at the lowest rung, [resources])], by hand.
+TABLES = {
+    (81, 3): [
+        (81, [1, 3, 9, 27, 81]),
+        (27, [3, 9, 27, 81]),
+        (9, [9, 27, 81]),
+        (6, [27, 81]),
+        (5, [81]),
+    ],
+    (243, 3): [
+        (243, [1, 3, 9, 27, 81, 243]),
+        (81, [3, 9, 27, 81, 243]),
+        (27, [9, 27, 81, 243]),
+        (18, [27, 81, 243]),
+        (9, [81, 243]),
+        (6, [243]),
+    ],
+    (1000, 10): [
+        (1000, [1, 10, 100, 1000]),
+        (100, [10, 100, 1000]),
+        (20, [100, 1000]),
+        (4, [1000]),
+    ],
+    (343, 7): [(343, [1, 7, 49, 343]), (49, [7, 49, 343]), (14, [49, 343]), (4, [343])],
+    (27, 3): [(27, [1, 3, 9, 27]), (9, [3, 9, 27]), (6, [9, 27]), (4, [27])],
+    (100, 4): [(64, [1, 6, 25, 100]), (16, [6, 25, 100]), (8, [25, 100]), (4, [100])],
+}
+
+
+def problem(max_resources, min_resources=1):
+    return Problem(SPACE, min_resources, max_resources)
+
+
+@pytest.mark.parametrize(("max_resources", "factor"), TABLES)
+def test_brackets_are_those_of_the_table(max_resources, factor):
+    assert Hyperband(factor).brackets(problem(max_resources)) == TABLES[max_resources, factor]
+
+
+def test_algorithm_1_begins_with_other_counts_at_81():
+    brackets = Hyperband(candidates="algorithm1").brackets(problem(81))
+    assert [n for n, _ in brackets] == [81, 34, 15, 8, 5]
+
+
+def test_rungs_keep_the_published_counts():
+    plan = Hyperband().plan(problem(81))
+    counts = [[rung.n_candidates for rung in rungs] for rungs in plan.brackets]
+    assert counts == [[81, 27, 9, 3, 1], [27, 9, 3, 1], [9, 3, 1], [6, 2], [5]]
+
+
+@pytest.mark.parametrize("factor", range(2, 11))
+def test_every_power_has_all_its_rungs(factor):
+    for exponent in range(60 // factor.bit_length()):
+        R = factor**exponent
+        rungs = ladder(1, R, factor)
+        assert rungs == [factor**k for k in range(exponent + 1)]
+        if exponent:
+            assert len(ladder(1, R - 1, factor)) == exponent
+            assert len(ladder(1, R + 1, factor)) == exponent + 1
+
+
+def test_floating_point_logarithms_would_lose_a_rung():
+    assert math.floor(math.log(243) / math.log(3)) == 4
+    assert len(ladder(1, 243, 3)) == 6
+
+
+@pytest.mark.parametrize("factor", [1.5, 2, 2.5, 3, math.e, 3.7, 4, 10])
+@pytest.mark.parametrize("min_resources", [1, 2, 7])
+@pytest.mark.parametrize("max_resources", [7, 81, 100, 729, 999, 10**6])
+def test_rungs_are_floors_of_exact_quotients(factor, min_resources, max_resources):
+    rungs = ladder(min_resources, max_resources, factor)
+    assert rungs[-1] == max_resources
+    assert rungs[0] >= min_resources
+    assert all(a < b for a, b in itertools.pairwise(rungs))
+    exact = Fraction(factor)
+    assert set(rungs) == {
+        q
+        for k in range(len(rungs) + 40)
+        if (q := math.floor(max_resources / exact**k)) >= min_resources
+    }
+    with mpmath.workdps(60):  # an oracle of another kind: the number of rungs by logarithms
+        quotient = mpmath.log(mpmath.mpf(max_resources) / min_resources) / mpmath.log(factor)
+        near = abs(quotient - mpmath.nint(quotient)) < mpmath.mpf(10) ** -40
+        expected = int(mpmath.nint(quotient) if near else mpmath.floor(quotient)) + 1
+    if factor >= 2:  # below, neighbouring rungs may be equal and count once
+        assert len(rungs) == expected
+
+
+@pytest.mark.parametrize("candidates", ["table", "algorithm1"])
+@pytest.mark.parametrize(("max_resources", "factor"), [*TABLES, (999, 3), (500, 2.5)])
+def test_no_bracket_costs_more_than_hyperbands_budget(max_resources, factor, candidates):
+    plan = Hyperband(factor, candidates=candidates).plan(problem(max_resources))
+    budget = len(plan.brackets) * max_resources
+    for rungs in plan.brackets:
+        spent = plan.bracket_resources(rungs, continues=False)
+        assert spent <= budget or candidates == "algorithm1"
+        assert plan.bracket_resources(rungs, continues=True) <= spent
+
+
+def test_hyperband_at_81_costs_what_one_adds_up_by_hand():
+    plan = Hyperband().plan(problem(81))
+    anew = [81 + 81 + 81 + 81 + 81, 81 + 81 + 81 + 81, 81 + 81 + 81, 162 + 162, 405]
+    paid = [81 + 54 + 54 + 54 + 54, 81 + 54 + 54 + 54, 81 + 54 + 54, 162 + 108, 405]
+    for rungs, all_of_it, difference in zip(plan.brackets, anew, paid, strict=True):
+        assert plan.bracket_resources(rungs, continues=False) == all_of_it
+        assert plan.bracket_resources(rungs, continues=True) == difference
+    assert plan.total_resources(continues=False) == 405 + 324 + 243 + 324 + 405
+    assert plan.n_candidates == 128
+
+
+def test_iterations_repeat_all_brackets():
+    once, twice = (Hyperband(n_iterations=n).plan(problem(27)) for n in (1, 2))
+    assert twice.brackets == once.brackets * 2
+
+
+def test_a_minimum_drops_the_lowest_rungs():
+    assert ladder(5, 81, 3) == [9, 27, 81]
+    assert len(Hyperband().brackets(problem(81, min_resources=5))) == 3
+
+
+def test_halving_ends_with_one_candidate_by_default():
+    (rungs,) = SuccessiveHalving(factor=3).plan(problem(81)).brackets
+    assert [(r.resource, r.n_candidates) for r in rungs] == [
+        (1, 81), (3, 27), (9, 9), (27, 3), (81, 1),
+    ]  # fmt: skip
+
+
+def test_halving_of_few_candidates_still_reaches_the_top():
+    (rungs,) = SuccessiveHalving(n_candidates=5, factor=3).plan(problem(81)).brackets
+    assert [rung.n_candidates for rung in rungs] == [5, 1, 1, 1, 1]
+
+
+def test_a_small_space_shortens_the_plan():
+    small = Problem(Space({"x": list(range(30))}), 1, 27)
+    plan = Hyperband().plan(small)
+    assert [rungs[0].n_candidates for rungs in plan.brackets] == [27, 3]
+    assert plan.n_candidates == 30
+
+
+@pytest.mark.parametrize("factor", [1, 0, -3, 1.0000001, math.nan, math.inf])
+def test_a_factor_that_makes_no_rungs_is_refused(factor):
+    with pytest.raises(ValueError, match="factor="):
+        ladder(1, 81, factor)
+
+
+def test_an_unknown_table_is_refused():
+    with pytest.raises(ValueError, match="algorithm1"):
+        Hyperband(candidates="mine")
