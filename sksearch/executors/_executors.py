@@ -15,13 +15,15 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 import joblib
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from sksearch._compat import configured, pre_dispatch_count
 from sksearch.executors import _broadcast
+
+IDLE_SECONDS = 300
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -120,7 +122,7 @@ class ThreadExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Runs tasks in loky's pool of worker processes, which later searches use again."""
+    """Runs tasks in a pool of worker processes, which later searches use again."""
 
     def __init__(self, function, context, n_workers, window):
         self.n_workers, self.window = n_workers, window
@@ -131,7 +133,7 @@ class ProcessExecutor(Executor):
         context_file = self.folder / "context"
         _broadcast.write((self._function, self._context), context_file)
         self._call = partial(_run_in_worker, context_file)
-        self._pool = get_reusable_executor(self.n_workers, env=_worker_env(self.n_workers))
+        self._pool = _pool_of(self.n_workers)
         return self
 
     def submit(self, task):
@@ -144,7 +146,8 @@ class ProcessExecutor(Executor):
 
     def __exit__(self, error_type, error, traceback):
         if error_type is not None:
-            # What still runs is of no use to anyone; joblib makes a new pool when asked.
+            # What still runs is of no use to anyone; the next search gets a new pool.
+            _pools.pop((os.getpid(), self.n_workers), None)
             self._pool.shutdown(wait=True, kill_workers=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -221,6 +224,20 @@ def one_blas_thread():
 @lru_cache(maxsize=1)
 def _controller():
     return ThreadpoolController()
+
+
+# By process and size. Not loky's own reusable pool: joblib takes that one for its own.
+_pools: dict[tuple[int, int], ProcessPoolExecutor] = {}
+
+
+def _pool_of(n_workers):
+    """A pool that is kept for later searches; its workers leave after an idle while."""
+    key = (os.getpid(), n_workers)
+    if key not in _pools:
+        _pools[key] = ProcessPoolExecutor(
+            n_workers, timeout=IDLE_SECONDS, env=_worker_env(n_workers)
+        )
+    return _pools[key]
 
 
 def _worker_env(n_workers):

@@ -1,0 +1,135 @@
+"""Data for examples and benchmarks: real where there is a data folder, bundled where not."""
+
+import os
+from numbers import Integral
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.utils import Bunch
+
+#: Environment variable that names the folder with ``images/`` and ``tabular/``.
+VARIABLE = "SKSEARCH_DATA"
+
+_FILES = {
+    "mnist": "images/mnist.npz",
+    "fashion_mnist": "images/fashion_mnist.npz",
+    "digits": None,
+    "adult": "tabular/adult.csv.gz",
+    "magic": "tabular/magic.csv.gz",
+    "letter": "tabular/letter.csv.gz",
+    "california_housing": "tabular/california_housing.csv.gz",
+}
+_BUNDLED = {
+    "adult": load_breast_cancer,
+    "magic": load_breast_cancer,
+    "california_housing": load_diabetes,
+}  # the others: load_digits
+_REGRESSION = {"california_housing"}
+
+
+def load(name, n_samples=None, random_state=0):
+    """Read a data set from the data folder, or scikit-learn's nearest one. Never downloads.
+
+    The folder is the one that the environment variable ``SKSEARCH_DATA`` names, else
+    ``shared/data`` beside the repository. Where it lacks the file, a set that comes with
+    scikit-learn takes its place, so that examples run anywhere; `source` tells.
+
+    Parameters
+    ----------
+    name : str
+        "mnist" or "fashion_mnist" (training images as rows, 0 to 1; else digits), "digits"
+        (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; else breast
+        cancer), "magic" (else breast cancer), "letter" (else digits), or "california_housing"
+        (regression; else diabetes).
+    n_samples : int or None, default=None
+        Count of rows, at most all. Classes keep their proportions, and each is there if there
+        is room. None: all rows.
+    random_state : int, default=0
+        Seed of the choice of rows. With the same one, a smaller sample is part of a larger.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``data``, ndarray or DataFrame of shape (n_samples, n_features); ``target``, ndarray of
+        shape (n_samples,); ``name``, as asked for; ``source``, the path of the file or the name
+        of scikit-learn's function. Rows are in the order of the source.
+
+    Raises
+    ------
+    ValueError
+        If `name` is none of the above, or `n_samples` is no positive int.
+
+    See Also
+    --------
+    sklearn.datasets : Where the bundled sets come from.
+
+    Examples
+    --------
+    >>> from sksearch.datasets import load
+    >>> digits = load("digits", n_samples=500)
+    >>> digits.data.shape, digits.source
+    ((500, 64), 'sklearn.datasets.load_digits')
+    """
+    if name not in _FILES:
+        raise ValueError(f"name={name!r} is no known data set: use one of {', '.join(_FILES)}.")
+    if n_samples is not None and (not isinstance(n_samples, Integral) or n_samples < 1):
+        raise ValueError(f"n_samples={n_samples!r} must be a positive int, or None for all rows.")
+    X, y, source = _read(name) or _bundled(name)
+    if n_samples is not None and n_samples < len(y):
+        rows = _choose(None if name in _REGRESSION else y, len(y), n_samples, random_state)
+        X = X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]
+        y = y[rows]
+    if getattr(X, "dtype", None) == np.uint8:  # pixels, four times as large once they are floats
+        X = X.astype(np.float32) / 255
+    return Bunch(data=X, target=y, name=name, source=source)
+
+
+def _folder():
+    """The data folder, which may not exist."""
+    if VARIABLE in os.environ:
+        return Path(os.environ[VARIABLE])
+    return Path(__file__).parents[2] / "shared" / "data"
+
+
+def _read(name):
+    """X, y and the path of the file; None without a file, or a package to read it."""
+    path = _folder() / (_FILES[name] or "")
+    if _FILES[name] is None or not path.is_file():
+        return None
+    if path.suffix == ".npz":
+        with np.load(path) as arrays:
+            X, y = arrays["x_train"], arrays["y_train"]
+        return X.reshape(len(X), -1), y.astype(np.int64), str(path)
+    if name == "adult":
+        try:
+            import pandas as pd
+        except ImportError:
+            return None
+        table = pd.read_csv(path)
+        return table.drop(columns="target"), table["target"].to_numpy(), str(path)
+    table = np.loadtxt(path, delimiter=",", skiprows=1)
+    y = table[:, -1] if name in _REGRESSION else table[:, -1].astype(np.int64)
+    return table[:, :-1], y, str(path)
+
+
+def _bundled(name):
+    """X, y and the name of scikit-learn's function."""
+    function = _BUNDLED.get(name, load_digits)
+    X, y = function(return_X_y=True)
+    if function is load_digits:
+        X = (X / 16).astype(np.float32)
+    return X, y, f"sklearn.datasets.{function.__name__}"
+
+
+def _choose(strata, n, n_chosen, random_state):
+    """Positions of the chosen rows, in order."""
+    order = np.random.default_rng(random_state).permutation(n)
+    if strata is not None:
+        _, codes, counts = np.unique(strata[order], return_inverse=True, return_counts=True)
+        place = np.empty(n)
+        for code, count in enumerate(counts):
+            # The j-th of m rows stands at (j + 1/2) / m of the way; the first of each class lead.
+            place[codes == code] = np.r_[-1, (np.arange(1, count) + 0.5) / count]
+        order = order[np.argsort(place, kind="stable")]
+    return np.sort(order[:n_chosen])

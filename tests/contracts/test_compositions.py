@@ -1,0 +1,80 @@
+"""Any sampler works with any scheduler, any resource and any number of jobs."""
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sksearch import SearchCV
+from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
+from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
+
+X, y = make_classification(90, 5, random_state=0)
+
+SAMPLERS = [
+    RandomSampler(),
+    GridSampler(),
+    ListedSampler(()),
+    QuasiRandomSampler("sobol"),
+    QuasiRandomSampler("lhs", 8),
+]
+SCHEDULERS = [FullFidelity(4), SuccessiveHalving(factor=2), Hyperband(factor=2)]
+SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+RESOURCES = [  # resource, largest amount, estimator, prefix of its parameters
+    (None, "auto", SGD, "sgdclassifier__"),
+    ("epochs", 4, SGD, "sgdclassifier__"),
+    ("n_samples", "auto", SGD, "sgdclassifier__"),
+    ("folds", "auto", SGD, "sgdclassifier__"),
+    ("sgdclassifier__max_iter", 4, SGD, "sgdclassifier__"),
+    ("n_estimators", 4, RandomForestClassifier(random_state=0), ""),
+]
+
+
+def space_of(sampler, prefix):
+    if prefix:
+        continuous = {prefix + "alpha": loguniform(1e-5, 1)}
+        finite = {prefix + "alpha": np.logspace(-5, 0, 40).tolist()}
+    else:
+        continuous = {"max_features": loguniform(0.2, 1)}
+        finite = {"max_features": np.linspace(0.2, 1, 40).tolist()}
+    return finite if isinstance(sampler, GridSampler) else continuous
+
+
+def search_of(sampler, scheduler, resource, max_resources, estimator, prefix, n_jobs):
+    return SearchCV(
+        estimator,
+        space_of(sampler, prefix),
+        sampler=sampler,
+        scheduler=scheduler,
+        resource=resource,
+        max_resources=max_resources,
+        cv=3,
+        n_jobs=n_jobs,
+        random_state=0,
+    )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda r: str(r[0]))
+@pytest.mark.parametrize("scheduler", SCHEDULERS, ids=str)
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=str)
+def test_any_composition_does_what_it_planned_whatever_n_jobs(sampler, scheduler, resource):
+    serial, parallel = (
+        search_of(sampler, scheduler, *resource, n_jobs).fit(X, y) for n_jobs in (1, 2)
+    )
+    planned = {(r.bracket, r.n_resources): r.n_candidates for r in serial.plan_.rungs}
+    if resource[0] is None:
+        assert len(serial.cv_results_["params"]) == sum(planned.values())
+    else:
+        pairs = zip(serial.cv_results_["bracket"], serial.cv_results_["n_resources"], strict=True)
+        rows = list(pairs)
+        assert {key: rows.count(key) for key in rows} == planned
+    for name, column in serial.cv_results_.items():
+        if not name.endswith("_time"):
+            np.testing.assert_array_equal(column, parallel.cv_results_[name], err_msg=name)
+    assert serial.best_params_ == parallel.best_params_
+    np.testing.assert_array_equal(serial.predict(X), parallel.predict(X))

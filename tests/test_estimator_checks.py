@@ -1,0 +1,102 @@
+"""scikit-learn's own word on whether our searches are estimators, and drop-ins."""
+
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import RandomizedSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+from sksearch import (
+    HyperbandSearchCV,
+    QuasiRandomSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    SuccessiveHalvingSearchCV,
+)
+
+SEARCHES = [
+    HyperbandSearchCV, QuasiRandomSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV,
+]  # fmt: skip
+SUITE = Path(__file__).parents[2] / "shared/tools/sklearn_suite/run.py"
+
+# What a search at several resources cannot do like RandomizedSearchCV, by reason.
+ROWS = "has one row for each candidate and resource"
+EACH_ONCE = "does not bring each candidate of a grid to full resource, or in the grid's order"
+SUBSETS = "trains on subsets of rows, of which twice a row is not its weight"
+FIDELITY_EXCEPTIONS = {
+    "test_callable_multimetric_clf_all_fits_fail": ROWS,
+    "test_callable_multimetric_error_failing_clf": ROWS,
+    "test_grid_search": EACH_ONCE,
+    "test_grid_search_classifier_all_fits_fail": ROWS,
+    "test_grid_search_correct_score_results": EACH_ONCE,
+    "test_grid_search_cv_results": ROWS,
+    "test_grid_search_cv_results_multimetric": ROWS,
+    "test_grid_search_cv_splits_consistency": ROWS,
+    "test_grid_search_failing_classifier": ROWS,
+    "test_grid_search_with_multioutput_data": ROWS,
+    "test_random_search_cv_results": ROWS,
+    "test_refit_callable": ROWS,
+    "test_refit_callable_multi_metric": ROWS,
+    "test_refit_callable_out_bound": ROWS,
+    "test_search_callbacks_no_propagation": ROWS,  # the count of fits, rungs included
+    "test_search_callbacks_propagation": ROWS,
+    "test_search_cv_results_rank_tie_breaking": ROWS,
+    "test_search_cv_sample_weight_equivalence": SUBSETS,
+    "test_search_cv_verbose_3": ROWS,
+    "test_search_with_2d_array": EACH_ONCE,
+}
+
+
+def failed_checks(search):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(search, on_fail=None, on_skip=None)
+    assert sum(result["status"] == "passed" for result in results) > 40
+    return {r["check_name"] for r in results if r["status"] == "failed"}
+
+
+@pytest.mark.parametrize("cls", SEARCHES)
+def test_no_estimator_check_fails(cls):
+    search = cls(LogisticRegression(), {"C": [0.1, 1.0]}, random_state=0)
+    assert failed_checks(search) == set()
+
+
+@pytest.mark.parametrize("cls", SEARCHES)
+def test_no_check_of_a_regressor_fails_that_randomized_search_passes(cls):
+    space = {"alpha": [0.1, 1.0]}
+    theirs = failed_checks(RandomizedSearchCV(Ridge(), space, n_iter=2, random_state=0))
+    assert failed_checks(cls(Ridge(), space, random_state=0)) <= theirs
+
+
+def run_suite(name, *options):
+    """Failed tests, and the last line, of scikit-learn's search tests on a class of ours."""
+    command = [sys.executable, SUITE, "--search-class", f"sksearch:{name}"]
+    command += ["--kwargs", '{"random_state": 0}', *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=True)
+    failed = set(re.findall(r"^  test_\w+\.py::(\w+)", done.stdout, flags=re.MULTILINE))
+    return failed, re.search(r"^passed  .*?(\d+) of (\d+)", done.stdout, re.MULTILINE)
+
+
+needs_suite = pytest.mark.skipif(
+    not SUITE.exists(), reason="the runner of scikit-learn's tests is not part of the repository"
+)
+
+
+@needs_suite
+def test_random_search_passes_all_search_tests_of_scikit_learn():
+    failed, passed = run_suite("RandomSearchCV")
+    assert failed == set()
+    assert passed[1] == passed[2]
+    assert int(passed[2]) >= 330
+
+
+@needs_suite
+@pytest.mark.parametrize("name", ["HyperbandSearchCV", "SuccessiveHalvingSearchCV"])
+def test_fidelity_searches_pass_all_but_tests_of_rows_and_columns(name):
+    failed, _ = run_suite(name)
+    assert failed <= set(FIDELITY_EXCEPTIONS)
