@@ -94,8 +94,8 @@ class Run:
             and result.score >= self.target_score
         ):
             self.done = True
-        rung_is_over = self._rungs.tell(job)
-        if rung_is_over:
+        if self._rungs.tell(job):
+            self.done |= self._rungs.end(job)
             self._report(job)
             outs = [out for outs in self.new_outs.values() for out in outs]
             if len(self.plan.rungs) > 1 and all(out["fit_error"] is not None for out in outs):
@@ -238,10 +238,14 @@ class _RungContexts:
         """Count a job that ended; True if it was the last that was planned for its rung."""
         key = (job.bracket, job.resource)
         self._n_told[key] += 1
-        over = self._n_told[key] == self._planned[key].n_candidates
-        if over and self._several:
-            self._open.pop(key).call_on_fit_task_end(estimator=self._search)
-        return over
+        return self._n_told[key] == self._planned[key].n_candidates
+
+    def end(self, job):
+        """End the context of a rung; True if a callback asks to stop."""
+        if not self._several:
+            return False
+        context = self._open.pop((job.bracket, job.resource))
+        return context.call_on_fit_task_end(estimator=self._search)
 
     def close(self):
         """End what is still open."""
