@@ -1,12 +1,7 @@
 """The search estimators."""
 
-from sksearch.search._named import (
-    HyperbandSearchCV,
-    QuasiRandomSearchCV,
-    RandomSearchCV,
-    SearchCV,
-    SuccessiveHalvingSearchCV,
-)
+from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
+from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._plan import SearchPlan
 
 __all__ = [

@@ -7,7 +7,7 @@ number of folds, so ``fit`` is ours; prediction, delegation, tags and routing ar
 import time
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from sklearn.utils import check_random_state, indexable
 from sksearch._compat import (
     BaseSearchCV,
     Interval,
-    StrOptions,
     check_method_params,
     fit_context,
     insert_error_scores,
@@ -30,8 +29,6 @@ from sksearch.base import Resource, Sampler, Scheduler, State
 from sksearch.executors import Interrupts, drive, make_executor
 from sksearch.history import Problem
 from sksearch.resources import WholeResource, as_resource
-from sksearch.samplers import RandomSampler
-from sksearch.schedulers import FullFidelity, ladder
 from sksearch.search._checks import check_names, check_sample_weight, check_target, classes_of
 from sksearch.search._evaluation import Context, Task, evaluate, seeded
 from sksearch.search._plan import SearchPlan
@@ -395,32 +392,6 @@ class BaseSearch(BaseSearchCV):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
-
-
-class BaseFidelitySearch(BaseSearch):
-    """What searches with a resource share."""
-
-    _parameter_constraints: dict = {
-        **BaseSearch._parameter_constraints,
-        "resource": [str, Resource],
-        "min_resources": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_resources": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "factor": [Interval(Real, 1, None, closed="neither")],
-    }
-
-    def _make_sampler(self, space, rng):
-        return RandomSampler()
-
-    def _make_scheduler(self, problem):
-        rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
-        if len(rungs) == 1 and self.min_resources == "auto":
-            # Nothing to halve, such as rows too few: be what RandomizedSearchCV would be.
-            return FullFidelity()
-        return self._make_halving()
-
-    @abstractmethod
-    def _make_halving(self) -> Scheduler:
-        """The scheduler, where there is more than one rung."""
 
 
 def _limits(resource, estimator, n_samples, n_splits, n_classes, high):

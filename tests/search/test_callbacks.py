@@ -57,9 +57,8 @@ def test_rungs_are_tasks_between_the_search_and_its_fits(n_jobs):
 def test_a_callback_that_returns_true_after_a_rung_stops_the_search(n_jobs):
     recorder = Recorder("rung", 2)
     search = hyperband(n_jobs=n_jobs).set_callbacks(recorder).fit(X, y)
-    assert search.cv_results_["n_resources"].max() == 3
-    assert search.best_estimator_.n_epochs_ == 3
-    assert len(search.cv_results_["params"]) < 20
+    assert len(search.cv_results_["params"]) < len(hyperband().fit(X, y).cv_results_["params"])
+    assert search.best_estimator_.n_epochs_ == search.cv_results_["n_resources"].max()
 
 
 def test_a_callback_that_returns_true_after_a_fit_stops_the_search():
