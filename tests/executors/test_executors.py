@@ -1,0 +1,173 @@
+"""Where tasks run, and that the history does not notice."""
+
+import os
+import time
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.stats import uniform
+
+from sksearch.executors import _broadcast, drive, make_executor
+from sksearch.history import Problem, Result
+from sksearch.samplers import RandomSampler
+from sksearch.schedulers import FullFidelity, Hyperband
+from sksearch.space import Space
+from sksearch.study import Study
+
+
+def square(context, task):
+    time.sleep(task % 3 / 100)
+    return context["offset"] + task**2
+
+
+class SquareWork:
+    """Each job is two tasks; its score is a function of the trial."""
+
+    def __init__(self, limit=None):
+        self.told_jobs, self.limit = [], limit
+
+    def tasks(self, job):
+        return [job.trial_id, job.trial_id + 1]
+
+    def collect(self, job, outputs):
+        assert outputs == [1 + job.trial_id**2, 1 + (job.trial_id + 1) ** 2]
+        return Result(job.params["x"] - 1 / job.resource)
+
+    def told(self, job):
+        self.told_jobs.append((job.trial_id, job.resource))
+
+    def seconds_left(self):
+        return 0 if self.limit is not None and len(self.told_jobs) >= self.limit else None
+
+
+def study():
+    return Study(Problem(Space({"x": uniform(0, 1)}), 1, 9), RandomSampler(), Hyperband())
+
+
+def run(n_jobs, backend="loky", limit=None):
+    work, ours = SquareWork(limit), study()
+    with (
+        joblib.parallel_config(backend, n_jobs=n_jobs),
+        make_executor(square, {"offset": 1}, None, "2*n_jobs") as executor,
+    ):
+        drive(ours, executor, work)
+    return ours, work
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "backend"), [(2, "loky"), (3, "threading"), (2, "multiprocessing")]
+)
+def test_the_history_does_not_depend_on_the_executor(n_jobs, backend):
+    expected, _ = run(1)
+    found, _ = run(n_jobs, backend)
+    assert found.history.trials == expected.history.trials
+
+
+@pytest.mark.parametrize(("n_jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
+def test_a_stop_drops_what_has_not_begun_and_waits_for_the_rest(n_jobs, backend):
+    ours, work = run(n_jobs, backend, limit=5)
+    assert 5 <= len(work.told_jobs) <= 5 + 4
+    assert len(work.told_jobs) == sum(len(t.results) for t in ours.history.trials)
+
+
+def test_results_are_told_in_the_order_of_asking():
+    ours, work = run(3, "threading")
+    asked = [(trial, resource) for kind, trial, resource in ours.history.log if kind == "ask"]
+    assert work.told_jobs == asked
+
+
+def test_a_foreign_backend_runs_in_batches():
+    from joblib._parallel_backends import ThreadingBackend
+
+    class Foreign(ThreadingBackend):
+        """A backend that we do not know by name, as dask's or ray's."""
+
+    joblib.register_parallel_backend("foreign", Foreign)
+    found, _ = run(2, "foreign")
+    assert found.history.trials == run(1)[0].history.trials
+
+
+def test_no_jobs_is_an_error():
+    with pytest.raises(ValueError, match="n_jobs == 0"):
+        make_executor(square, {}, 0, "2*n_jobs")
+
+
+@pytest.mark.parametrize(
+    ("pre_dispatch", "window"), [("2*n_jobs", 6), (1, 3), (10, 10), ("all", float("inf"))]
+)
+def test_pre_dispatch_is_the_count_of_tasks_in_flight(pre_dispatch, window):
+    with joblib.parallel_config("threading"):
+        assert make_executor(square, {}, 3, pre_dispatch).window == window
+
+
+def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):
+    large = np.random.default_rng(0).random((400, 400))
+    obj = {
+        "large": large,
+        "fortran": np.asfortranarray(large),
+        "small": np.arange(5),
+        "frame": pd.DataFrame({"a": [1.5, 2], "b": ["x", "y"]}),
+        "sparse": sparse.random(50, 50, 0.1, random_state=0, format="csr"),
+        "empty": np.empty((0, 3)),
+        "function": lambda x: x + 1,
+    }
+    _broadcast.write(obj, tmp_path / "context")
+    found = _broadcast.read_once(tmp_path / "context")
+    assert found is _broadcast.read_once(tmp_path / "context")
+    np.testing.assert_array_equal(found["large"], large)
+    np.testing.assert_array_equal(found["fortran"], large)
+    assert not found["large"].flags.writeable
+    assert found["small"].flags.writeable
+    found["small"][0] = 7
+    pd.testing.assert_frame_equal(found["frame"], obj["frame"])
+    assert (found["sparse"] != obj["sparse"]).nnz == 0
+    assert found["empty"].shape == (0, 3)
+    assert found["function"](1) == 2
+
+
+def pid_and_file(context, task):
+    return os.getpid(), str(_broadcast.read_once.__globals__["_loaded"].keys())
+
+
+def test_workers_read_the_data_once_and_are_kept_for_the_next_search():
+    pids = []
+    for _ in range(2):
+        with make_executor(pid_and_file, {}, 2, "all") as executor:
+            futures = [executor.submit(i) for i in range(20)]
+            outs = [future.result() for future in futures]
+            folder = executor.folder
+        assert len({loaded for _, loaded in outs}) == 1
+        assert not folder.exists()
+        pids.append({pid for pid, _ in outs})
+    assert pids[0] | pids[1] == pids[0] or len(pids[0] | pids[1]) <= 2
+    assert os.getpid() not in pids[0]
+
+
+def blas_threads(context, task):
+    from threadpoolctl import threadpool_info
+
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blas_has_one_thread_whatever_n_jobs(n_jobs):
+    with make_executor(blas_threads, {}, n_jobs, "all") as executor:
+        threads = executor.submit(0).result()
+    assert threads
+    assert set(threads) == {1}
+
+
+def test_joblib_can_still_use_its_own_pool_afterwards():
+    run(2)
+    assert joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(-i) for i in range(4)) == [0, 1, 2, 3]
+    assert len(run(2)[0].history.trials) == 15
+
+
+def test_a_study_of_full_fidelity_runs_as_many_as_asked():
+    ours = Study(Problem(Space({"x": uniform(0, 1)})), RandomSampler(), FullFidelity(7))
+    with make_executor(square, {"offset": 1}, 2, "2*n_jobs") as executor:
+        drive(ours, executor, SquareWork())
+    assert len(ours.history.trials) == 7
