@@ -19,9 +19,6 @@ from sklearn.model_selection._validation import (
     _aggregate_score_dicts as aggregate_score_dicts,
 )
 from sklearn.model_selection._validation import (
-    _insert_error_scores as insert_error_scores,
-)
-from sklearn.model_selection._validation import (
     _normalize_score_results as normalize_score_results,
 )
 from sklearn.model_selection._validation import (
@@ -37,7 +34,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.metadata_routing import (
     _routing_enabled as routing_enabled,
 )
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
@@ -63,7 +60,6 @@ __all__ = [
     "configured",
     "consumed_params",
     "fit_context",
-    "insert_error_scores",
     "is_valid_value",
     "masked_param_columns",
     "normalize_score_results",
@@ -138,39 +134,46 @@ def is_valid_value(estimator, name, value):
     return True
 
 
-def consumed_params(head, name, last, fit_params):
+def consumed_params(pipeline, fit_params):
     """Divide the ``fit`` parameters of a pipeline between its transformers and its last step.
 
     Parameters
     ----------
-    head : Pipeline
-        The pipeline without its last step, possibly without steps.
-    name : str
-        Name of the last step.
-    last : estimator object
-        The last step.
+    pipeline : Pipeline
+        Of one step or more.
     fit_params : dict
         Given to ``fit`` of the pipeline.
 
     Returns
     -------
     head_params, last_params : dict
-        By metadata requests where routing is on, else by the ``step__`` prefix.
+        For ``fit_transform`` of the pipeline without its last step, and for ``fit`` of the last
+        step: by metadata requests where routing is on, else by the ``step__`` prefix.
+
+    Raises
+    ------
+    ValueError
+        If there are parameters for transformers, but no transformers.
     """
+    head, (name, _) = pipeline[:-1], pipeline.steps[-1]
     if routing_enabled():
-        head_names = (
-            get_routing_for_object(head).consumes("fit_transform", fit_params)
-            if head.steps
-            else ()
-        )
-        last_names = get_routing_for_object(last).consumes("fit", fit_params)
-        return (
-            {key: fit_params[key] for key in head_names},
-            {key: fit_params[key] for key in last_names},
-        )
+        last_params = process_routing(pipeline, "fit", **fit_params)[name].fit
+        routing = get_routing_for_object(head) if head.steps else None
+        names = routing.consumes("fit_transform", fit_params) if routing else ()
+        return {key: fit_params[key] for key in names}, dict(last_params)
     prefix = f"{name}__"
-    mine = {k.removeprefix(prefix): v for k, v in fit_params.items() if k.startswith(prefix)}
-    return {k: v for k, v in fit_params.items() if not k.startswith(prefix)}, mine
+    last_params = {
+        key.removeprefix(prefix): value
+        for key, value in fit_params.items()
+        if key.startswith(prefix)
+    }
+    head_params = {k: v for k, v in fit_params.items() if not k.startswith(prefix)}
+    if head_params and not head.steps:
+        raise ValueError(
+            f"Pipeline.fit does not accept the {', '.join(head_params)} parameter: write "
+            f"{prefix}{next(iter(head_params))} to pass it to the step {name!r}."
+        )
+    return head_params, last_params
 
 
 class _NoContext:

@@ -150,6 +150,11 @@ class History:
         return len(self.log) - 2 * n_told
 
     @property
+    def has_results(self) -> bool:
+        """Whether any job was told."""
+        return bool(self._n_told)
+
+    @property
     def keys(self) -> set:
         """Keys (see `Space.key`) of all params that were started."""
         return self._keys

@@ -4,14 +4,17 @@ An executor is made for one function and one context, what all tasks share, whic
 """
 
 import os
+import pickle
 import shutil
 import signal
 import tempfile
 import threading
+import traceback
 from abc import ABC, abstractmethod
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import joblib
@@ -20,10 +23,11 @@ from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-from sksearch._compat import configured, pre_dispatch_count
+from sksearch._compat import cloudpickle, configured, pre_dispatch_count
 from sksearch.executors import _broadcast
 
 IDLE_SECONDS = 300
+CONTEXT = "context"  # name of the file that all workers read
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -34,8 +38,24 @@ THREAD_VARIABLES = (
 )
 
 
+@dataclass(frozen=True)
+class Place:
+    """What a task has to know about where it runs.
+
+    Attributes
+    ----------
+    folder : Path or None
+        Where to leave what is too large to return; None where objects are shared.
+    owns_globals : bool
+        Whether the task is alone in its process, and so may seed its global generators.
+    """
+
+    folder: Path | None = None
+    owns_globals: bool = True
+
+
 class Executor(ABC):
-    """Runs ``function(context, task)``.
+    """Runs ``function(context, task, place)``.
 
     Attributes
     ----------
@@ -43,16 +63,10 @@ class Executor(ABC):
         Count of tasks that run at the same time.
     window : float
         Count of tasks to keep submitted, running and waiting.
-    folder : Path or None
-        Where workers of other processes leave fitted states; None where objects are shared.
-    seeds_globals : bool
-        Whether a task may seed the global generators of its process while it runs.
     """
 
     n_workers: int = 1
     window: float = 1
-    folder: Path | None = None
-    seeds_globals: bool = True
 
     @abstractmethod
     def submit(self, task) -> Future:
@@ -65,7 +79,7 @@ class Executor(ABC):
     def __enter__(self):
         return self
 
-    def __exit__(self, error_type, error, traceback):
+    def __exit__(self, *error):
         return None
 
 
@@ -73,12 +87,12 @@ class SerialExecutor(Executor):
     """Runs each task in this thread, at once."""
 
     def __init__(self, function, context):
-        self._call = partial(function, context)
+        self._function, self._context = function, context
 
     def submit(self, task):
         """Run the task; what it raises is raised here."""
         future = Future()
-        future.set_result(self._call(task))
+        future.set_result(self._function(self._context, task, Place()))
         return future
 
     def wait(self, futures, timeout):
@@ -96,16 +110,18 @@ class SerialExecutor(Executor):
 class ThreadExecutor(Executor):
     """Runs tasks in threads of this process."""
 
-    seeds_globals = False  # threads share them
-
-    def __init__(self, function, context, n_workers, window):
+    def __init__(self, function, context, n_workers, window, nested):
         self.n_workers, self.window = n_workers, window
-        self._call = partial(configured(function), context)
+        self._function, self._context, self._nested = configured(function), context, nested
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
 
     def submit(self, task):
         """Queue the task."""
-        return self._pool.submit(self._call, task)
+        return self._pool.submit(self._run, task)
+
+    def _run(self, task):
+        with joblib.parallel_config(self._nested):
+            return self._function(self._context, task, Place(owns_globals=False))
 
     def wait(self, futures, timeout):
         """Wait for the first."""
@@ -124,32 +140,34 @@ class ThreadExecutor(Executor):
 class ProcessExecutor(Executor):
     """Runs tasks in a pool of worker processes, which later searches use again."""
 
-    def __init__(self, function, context, n_workers, window):
+    def __init__(self, function, context, n_workers, window, nested):
         self.n_workers, self.window = n_workers, window
-        self._function, self._context = configured(function), context
-        self.folder = Path(tempfile.mkdtemp(prefix="sksearch-"))
+        self._shared = (configured(function), context, nested)
 
     def __enter__(self):
-        context_file = self.folder / "context"
-        _broadcast.write((self._function, self._context), context_file)
-        self._call = partial(_run_in_worker, context_file)
-        self._pool = _pool_of(self.n_workers)
+        self._folder = Path(tempfile.mkdtemp(prefix="sksearch-"))
+        try:
+            _broadcast.write(self._shared, self._folder / CONTEXT)
+            self._pool = _pool_of(self.n_workers)
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
         return self
 
     def submit(self, task):
         """Queue the task."""
-        return self._pool.submit(self._call, task)
+        return self._pool.submit(_run_in_worker, self._folder, task)
 
     def wait(self, futures, timeout):
         """Wait for the first."""
         wait(futures, timeout, FIRST_COMPLETED)
 
-    def __exit__(self, error_type, error, traceback):
+    def __exit__(self, error_type, *error):
         if error_type is not None:
             # What still runs is of no use to anyone; the next search gets a new pool.
             _pools.pop((os.getpid(), self.n_workers), None)
             self._pool.shutdown(wait=True, kill_workers=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class JoblibExecutor(Executor):
@@ -173,7 +191,7 @@ class JoblibExecutor(Executor):
         """Run all that are noted."""
         queue, self._queue = self._queue, []
         outs = Parallel(n_jobs=self.n_workers)(
-            delayed(self._function)(self._context, task) for task, _ in queue
+            delayed(self._function)(self._context, task, Place()) for task, _ in queue
         )
         for (_, future), out in zip(queue, outs, strict=True):
             future.set_result(out)
@@ -185,9 +203,9 @@ def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
     Parameters
     ----------
     function : callable
-        ``function(context, task)``; importable or cloudpicklable.
+        ``function(context, task, place)``; importable or cloudpicklable.
     context : object
-        What all tasks share; must not change any more once the executor is entered.
+        What all tasks share; must not change any more.
     n_jobs : int or None
         As in scikit-learn.
     pre_dispatch : int or str
@@ -202,11 +220,12 @@ def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
     if n_workers == 1:
         return SerialExecutor(function, context)
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
-    backend = type(get_active_backend()[0]).__name__
-    if backend == "ThreadingBackend":
-        return ThreadExecutor(function, context, n_workers, window)
-    if backend in ("LokyBackend", "MultiprocessingBackend"):
-        return ProcessExecutor(function, context, n_workers, window)
+    backend, _ = get_active_backend()
+    kind, (nested, _) = type(backend).__name__, backend.get_nested_backend()
+    if kind == "ThreadingBackend":
+        return ThreadExecutor(function, context, n_workers, window, nested)
+    if kind in ("LokyBackend", "MultiprocessingBackend"):
+        return ProcessExecutor(function, context, n_workers, window, nested)
     return JoblibExecutor(function, context, n_workers)
 
 
@@ -246,14 +265,27 @@ def _worker_env(n_workers):
     return {name: os.environ.get(name, share) for name in THREAD_VARIABLES}
 
 
-def _run_in_worker(context_file, task):
+def _run_in_worker(folder, task):
     """Run one task in a worker process, deaf to the Ctrl-C that is meant for the search."""
-    function, context = _broadcast.read_once(context_file)
+    function, context, nested = _broadcast.read_once(folder / CONTEXT)
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
     try:
-        with one_blas_thread():
-            return function(context, task)
+        # A search inside of a search must not start workers of workers.
+        with one_blas_thread(), joblib.parallel_config(nested):
+            return function(context, task, Place(folder))
+    except Exception as error:
+        raise _that_travels(error) from None
     finally:
         if main:
             signal.signal(signal.SIGINT, before)
+
+
+def _that_travels(error):
+    """The error, or its text where it cannot be pickled: that would break the pool."""
+    try:
+        pickle.loads(cloudpickle.dumps(error))
+    except Exception:
+        text = "".join(traceback.format_exception(error))
+        return RuntimeError(f"{type(error).__name__} in a worker process:\n{text}")
+    return error

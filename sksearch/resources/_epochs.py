@@ -154,7 +154,7 @@ def _call_partial_fit(last, X, y, n_steps, done, classes, fit_params):
             "out, or search with another resource."
         )
     kwargs = dict(fit_params)
-    if done == 0 and classes is not None and "classes" in accepted:
+    if done == 0 and classes is not None and ("classes" in accepted or takes_all):
         kwargs["classes"] = _classes_for(last, classes)
     args = (X,) if y is None else (X, y)
     settings = _settings(last, y, n_steps - done)

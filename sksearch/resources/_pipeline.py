@@ -50,15 +50,14 @@ def enter(state, X, y, fit_params):
     while isinstance(estimator, Pipeline):
         # A slice shares the steps, and with memory= holds the fitted copies after a fit.
         head = estimator[:-1]
-        name, last = estimator.steps[-1]
-        head_params, fit_params = consumed_params(head, name, last, fit_params)
+        head_params, fit_params = consumed_params(estimator, fit_params)
         if head.steps and first:
             Xt = head.fit_transform(Xt, y, **head_params)
             estimator.steps[:-1] = head.steps
             faithful = faithful and all(map(_transforms_as_fitted, head.steps))
         elif head.steps and state.rows is None:
             Xt = head.transform(Xt)
-        estimator = last
+        estimator = estimator.steps[-1][1]
     if first and not faithful and not _equal(Xt, _transform(state.estimator, X)):
         state.rows = Xt
     return (Xt if state.rows is None else state.rows), fit_params

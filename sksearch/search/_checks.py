@@ -28,12 +28,14 @@ def check_target(estimator, y):
 
 def check_sample_weight(X, params):
     """Raise ValueError if there is not one weight for each row."""
-    weight = params.get("sample_weight")
-    if weight is not None and num_samples(weight) != num_samples(X):
-        raise ValueError(
-            f"sample_weight has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
-            "pass one weight for each row."
-        )
+    for name, weight in params.items():
+        if weight is None or name.rpartition("__")[2] != "sample_weight":
+            continue
+        if num_samples(weight) != num_samples(X):
+            raise ValueError(
+                f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
+                "pass one weight for each row."
+            )
 
 
 def check_names(estimator, space):
@@ -89,7 +91,7 @@ def why_all_failed(splits, strata):
         return ""
     notes = []
     for fold, (train, _) in enumerate(splits):
-        present = np.unique(strata[np.asarray(train)])
-        if len(present) == 1 and len(np.unique(strata)) > 1:
-            notes.append(f"fold {fold} trains on {len(train)} rows of one class only")
+        present = strata[np.asarray(train)]
+        if len(np.unique(present)) == 1 and len(np.unique(strata)) > 1:
+            notes.append(f"fold {fold} trains on {len(present)} rows of one class only")
     return f"\nNote: {'; '.join(notes)}. Use a stratified or shuffled cv." if notes else ""

@@ -41,8 +41,8 @@ return_train_score : bool, default=False
 initial_params : dict, list of dict or None, default=None
     First guesses, evaluated before anything else.
 timeout : float or None, default=None
-    Seconds after which no further training begins; what runs is waited for. The refit comes
-    on top.
+    Seconds after which no further candidate begins; those that run are waited for, and one at
+    least is evaluated. The refit comes on top.
 target_score : float or None, default=None
     Stop when a candidate has reached this score at full resource.
 """

@@ -3,6 +3,7 @@
 Its arguments and what it returns travel between processes, so they are plain data.
 """
 
+import io
 import numbers
 import os
 import pickle
@@ -29,7 +30,7 @@ from sksearch._compat import (
     to_namespace_of,
 )
 from sksearch.base import Resource, State
-from sksearch.executors import Interrupts
+from sksearch.executors import Interrupts, Place
 
 SEED_RANGE = 2**32
 
@@ -70,10 +71,6 @@ class Context:
         As in scikit-learn.
     n_candidates : int
         Planned, for messages.
-    seeds_globals : bool
-        Whether to seed the process's global generators for the time of each task.
-    folder : Path or None
-        Where to leave fitted states; None to return them as objects.
     search : SearchCV or None
         For callbacks; None if there are none.
     """
@@ -93,8 +90,6 @@ class Context:
     return_train_score: bool
     verbose: int
     n_candidates: int
-    seeds_globals: bool = True
-    folder: Path | None = None
     search: Any = None
 
 
@@ -128,7 +123,7 @@ class Task:
     callbacks: Any
 
 
-def evaluate(context: Context, task: Task) -> dict:
+def evaluate(context: Context, task: Task, place: Place) -> dict:
     """Train and score.
 
     Returns
@@ -147,16 +142,18 @@ def evaluate(context: Context, task: Task) -> dict:
         Whatever ``set_params`` raises; what training and scoring raise if
         ``error_score="raise"``.
     """
-    with seeded(context, task):
-        return _evaluate(context, task)
+    if not place.owns_globals:
+        return _evaluate(context, task, place)
+    with seeded(context.seed, task.trial_id, task.fold, task.resource):
+        return _evaluate(context, task, place)
 
 
-def _evaluate(context, task):
+def _evaluate(context, task, place):
     message = _Message(context, task)
     message.start()
     train, test = _rows(context, task)
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
-    state = _load_state(context, task)
+    state, lost = _load_state(context, task)
     start = time.perf_counter()
     X_train, y_train = safe_split(state.estimator, context.X, context.y, train)
     X_test, y_test = safe_split(state.estimator, context.X, context.y, test, train)
@@ -167,7 +164,7 @@ def _evaluate(context, task):
         "y": y_train,
         "metadata": None if weight is None else {"sample_weight": weight},
     }
-    out = {"fit_error": None, "status": "ok", "error": "", "state": None, "stop": False}
+    out = {"fit_error": None, "status": "ok", "error": "", "state": None, "lost_state": lost}
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
@@ -183,7 +180,7 @@ def _evaluate(context, task):
         out["fit_time"] = time.perf_counter() - start
         out |= _score_all(context, state, train, test, (X_train, y_train), (X_test, y_test))
         if task.keep and state.n_steps > 0:
-            out |= _save_state(context, task, state)
+            out |= _save_state(place, task, state)
     finally:
         out["stop"] = task.callbacks.call_on_fit_task_end(**hook)
     if not context.return_train_score:
@@ -205,30 +202,49 @@ def _rows(context, task):
 
 
 def _load_state(context, task):
-    state = task.state
-    if isinstance(state, Path):
-        # A lost state costs time, never the candidate: it is trained again.
-        with suppress(OSError, EOFError, pickle.UnpicklingError):
-            return pickle.loads(state.read_bytes())
-    elif state is not None:
-        return state
+    """The state to go on from, and why an earlier one is lost: that costs time, nothing more."""
+    lost = ""
+    if isinstance(task.state, Path):
+        try:
+            return _StateUnpickler(io.BytesIO(task.state.read_bytes())).load(), ""
+        except Exception as error:
+            lost = _first_line(error)
+    elif task.state is not None:
+        return task.state, ""
     # Values may be estimators themselves, hence the clone.
-    return State(clone(context.estimator).set_params(**clone(task.params, safe=False)))
+    new = clone(context.estimator).set_params(**clone(task.params, safe=False))
+    return State(new), lost
 
 
-def _save_state(context, task, state):
+def _save_state(place, task, state):
     """The state, or the path of its file; None if it cannot be pickled."""
-    if context.folder is None:
+    if place.folder is None:
         return {"state": state}
-    path = context.folder / f"{task.trial_id}.{task.fold}.{task.resource}"
+    buffer = io.BytesIO()
     try:
-        blob = cloudpickle.dumps(state, protocol=5)
+        _StatePickler(buffer, protocol=5).dump(state)
     except Exception as error:
-        return {"state": None, "state_error": _last_line(error)}
+        return {"state": None, "lost_state": _first_line(error)}
+    path = place.folder / f"{task.trial_id}.{task.fold}.{task.resource}"
     partial = path.with_suffix(f".{os.getpid()}")
-    partial.write_bytes(blob)
+    partial.write_bytes(buffer.getbuffer())
     partial.replace(path)
     return {"state": path}
+
+
+# Estimators with random_state=None may hold numpy's global generator itself. It must be the
+# one of the process that goes on, which is seeded for each task, and not a copy.
+GLOBAL_GENERATOR = "numpy's global RandomState"
+
+
+class _StatePickler(cloudpickle.CloudPickler):
+    def persistent_id(self, obj):
+        return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
+
+
+class _StateUnpickler(pickle.Unpickler):
+    def persistent_load(self, pid):
+        return np.random.mtrand._rand
 
 
 # ---- failures
@@ -246,10 +262,10 @@ def _reraise_if_not_the_candidates(context, error):
 
 def _failure(error):
     status = "memory" if isinstance(error, MemoryError) else "error"
-    return {"status": status, "error": _last_line(error)}
+    return {"status": status, "error": _first_line(error)}
 
 
-def _last_line(error):
+def _first_line(error):
     try:
         text = str(error)
     except Exception:  # an error whose text cannot be made is still an error
@@ -328,16 +344,17 @@ def _as_number(score, scorer):
 
 
 @contextmanager
-def seeded(context, task):
-    """Seed the global generators for the time of a task, as a function of what it computes.
+def seeded(*words):
+    """Seed the global generators for a while, as a function of what is computed.
 
     Estimators with ``random_state=None`` draw from them, so without this their scores would
     depend on ``n_jobs`` and on what ran before.
+
+    Parameters
+    ----------
+    *words : int
+        Seed of the search, trial, fold, resource.
     """
-    if not context.seeds_globals:
-        yield
-        return
-    words = (context.seed, task.trial_id, task.fold, task.resource)
     seed = int(np.random.SeedSequence(words).generate_state(1)[0])
     legacy, own = np.random.get_state(), random.getstate()
     torch = sys.modules.get("torch")

@@ -39,6 +39,7 @@ class Run:
         self.outs: dict[tuple[int, int], list[dict]] = {}
         self.new_outs: dict[tuple[int, int], list[dict]] = {}
         self.states: dict[tuple[int, int], object] = {}
+        self._used: dict[tuple[int, int], object] = {}
         self.done = False
         self.n_ok = 0
         self._rungs = _RungContexts(callbacks, plan, context)
@@ -49,34 +50,37 @@ class Run:
 
     def tasks(self, job):
         """One task for each fold that the job evaluates."""
-        return [
-            Task(
-                trial_id=job.trial_id,
-                fold=fold,
-                params=job.params,
-                resource=job.resource,
-                spent=job.spent,
-                state=self.states.pop((job.trial_id, fold), None),
-                keep=job.resource < self._max_resources,
-                callbacks=self._rungs.leaf(job),
+        tasks = []
+        for fold in self._folds(job):
+            key = (job.trial_id, fold)
+            self._used[key] = self.states.pop(key, None)
+            tasks.append(
+                Task(
+                    trial_id=job.trial_id,
+                    fold=fold,
+                    params=job.params,
+                    resource=job.resource,
+                    spent=job.spent,
+                    state=self._used[key],
+                    keep=job.resource < self._max_resources,
+                    callbacks=self._rungs.leaf(job),
+                )
             )
-            for fold in self.context.resource.folds(
-                len(self.context.splits), job.resource, job.spent
-            )
-        ]
+        return tasks
 
     def collect(self, job, outputs):
         """Keep outputs and states, and make the result."""
         self.new_outs[job.trial_id, job.resource] = outputs
-        folds = self.context.resource.folds(len(self.context.splits), job.resource, job.spent)
+        folds = self._folds(job)
         earlier = self.outs.get((job.trial_id, job.spent), [])[: folds.start]
         self.outs[job.trial_id, job.resource] = outs = earlier + outputs
         for fold, out in zip(folds, outputs, strict=True):
-            self._forget(job.trial_id, fold, job.spent)
+            key = (job.trial_id, fold)
+            _unlink(self._used.pop(key))
             if (state := out.pop("state")) is not None:
-                self.states[job.trial_id, fold] = state
-            if "state_error" in out:
-                self._warn_not_picklable(out["state_error"])
+                self.states[key] = state
+            if lost := out.pop("lost_state"):
+                self._warn_lost_state(lost)
             self.done |= out["stop"]
         return self._result(outs, outputs)
 
@@ -178,17 +182,15 @@ class Run:
             return scores
         return scores[self.metric] if self.metric in scores else next(iter(scores.values()))
 
-    def _forget(self, trial_id, fold, spent):
-        """Delete the file of the state that a job went on from."""
-        if self.context.folder is not None and spent:
-            _unlink(self.context.folder / f"{trial_id}.{fold}.{spent}")
+    def _folds(self, job):
+        return self.context.resource.folds(len(self.context.splits), job.resource, job.spent)
 
-    def _warn_not_picklable(self, error):
+    def _warn_lost_state(self, error):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                "A fitted estimator cannot be pickled, so candidates are trained from the "
-                f"beginning at each rung: {error}. Use n_jobs=1 to keep it in memory.",
+                "A fitted estimator cannot travel between processes, so candidates are trained "
+                f"from the beginning at each rung: {error}. Use n_jobs=1 to keep it in memory.",
                 UserWarning,
                 stacklevel=2,
             )

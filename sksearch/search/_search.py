@@ -6,7 +6,8 @@ number of folds, so ``fit`` is ours; prediction, delegation, tags and routing ar
 
 import time
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -20,7 +21,6 @@ from sksearch._compat import (
     Interval,
     check_method_params,
     fit_context,
-    insert_error_scores,
     is_valid_value,
     num_samples,
     root_callback_context,
@@ -30,7 +30,7 @@ from sksearch.executors import Interrupts, drive, make_executor
 from sksearch.history import Problem
 from sksearch.resources import WholeResource, as_resource
 from sksearch.search._checks import check_names, check_sample_weight, check_target, classes_of
-from sksearch.search._evaluation import Context, Task, evaluate, seeded
+from sksearch.search._evaluation import Context, evaluate, seeded
 from sksearch.search._plan import SearchPlan
 from sksearch.search._results import cv_results
 from sksearch.search._run import Run
@@ -229,7 +229,7 @@ class BaseSearch(BaseSearchCV):
 
     def _split(self, X, y, split_params):
         """The folds, made once: every candidate sees the same ones."""
-        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        cv = check_cv(self._cv(), y, classifier=is_classifier(self.estimator))
         n_splits = cv.get_n_splits(X, y, **split_params)
         splits = list(cv.split(X, y, **split_params))
         if len(splits) != n_splits:
@@ -242,6 +242,14 @@ class BaseSearch(BaseSearchCV):
                 "No fits were performed. Was the CV iterator empty? Were there no candidates?"
             )
         return splits
+
+    def _cv(self):
+        """`cv`, with the folds of a one-shot iterator kept for a `fit` after a `plan`."""
+        if not hasattr(self.cv, "__next__"):
+            return self.cv
+        if getattr(self, "_one_shot_cv", (None,))[0] is not self.cv:
+            self._one_shot_cv = (self.cv, list(self.cv))
+        return self._one_shot_cv[1]
 
     def _problem(self, space, resource, estimator, X, classes, n_splits, rng):
         n_samples = num_samples(X)
@@ -284,14 +292,15 @@ class BaseSearch(BaseSearchCV):
             )
         run = Run(study, context, metric, setup.plan, root, self.timeout, self.target_score)
         try:
-            executor = make_executor(evaluate, context, self.n_jobs, self.pre_dispatch)
-            context.folder = executor.folder
-            context.seeds_globals = executor.seeds_globals
-            with Interrupts(), executor:
+            with (
+                Interrupts(),
+                make_executor(evaluate, context, self.n_jobs, self.pre_dispatch) as executor,
+            ):
                 drive(study, executor, run)
         except BaseException:
             if run.outs:
-                self._keep_results(run, setup, interrupted=True)
+                with suppress(Exception):  # the error that ended the search matters more
+                    self._keep_results(run, setup, interrupted=True)
             raise
         finally:
             run.close()
@@ -333,7 +342,7 @@ class BaseSearch(BaseSearchCV):
         if not interrupted:
             run.check_failures(outs)
         if callable(self.scoring):
-            insert_error_scores(outs, self.error_score)
+            _name_error_scores(outs, self.error_score)
         self.multimetric_ = isinstance(outs[0]["test_scores"], dict)
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
@@ -370,11 +379,10 @@ class BaseSearch(BaseSearchCV):
         """Train the best candidate on all rows, by the path that it was scored on."""
         row = self._rows(run, setup)[self.best_index_]
         best = clone(self.estimator).set_params(**clone(row["params"], safe=False))
-        task = Task(row["trial_id"], self.n_splits_, {}, row["n_resources"], 0, None, False, None)
         leaf = root.subcontext(task_name="refit-with-best-params")
         with (
             leaf.propagate_callback_context(best),
-            seeded(replace(run.context, seeds_globals=True), task),
+            seeded(run.context.seed, row["trial_id"], self.n_splits_, row["n_resources"]),
         ):
             leaf.call_on_fit_task_begin(**hook)
             start = time.perf_counter()
@@ -392,6 +400,17 @@ class BaseSearch(BaseSearchCV):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
+
+
+def _name_error_scores(outs, error_score):
+    """Give failed outputs the metrics of those that did not fail, which name them."""
+    metrics = next(
+        (out["test_scores"] for out in outs if isinstance(out["test_scores"], dict)), ()
+    )
+    for out in outs:
+        for kind in {"test_scores", "train_scores"} & out.keys() if metrics else ():
+            if not isinstance(out[kind], dict):
+                out[kind] = dict.fromkeys(metrics, error_score)
 
 
 def _limits(resource, estimator, n_samples, n_splits, n_classes, high):

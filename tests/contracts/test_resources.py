@@ -1,6 +1,7 @@
 """What every resource must do: continuing is the same as not having stopped."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -115,7 +116,9 @@ def test_every_resource_is_tested_here():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("estimator", TRAINED_BY_EPOCHS, ids=str)
+@pytest.mark.parametrize(
+    "estimator", TRAINED_BY_EPOCHS, ids=lambda estimator: re.sub(r"at 0x\w+", "", str(estimator))
+)
 def test_epochs_in_three_rungs_equal_epochs_at_once(estimator):
     at_once = train(EpochsResource(), estimator, 9)
     in_rungs = train(EpochsResource(), estimator, 1, 3, 9)

@@ -18,7 +18,7 @@ from sksearch.space import Space
 from sksearch.study import Study
 
 
-def square(context, task):
+def square(context, task, place):
     time.sleep(task % 3 / 100)
     return context["offset"] + task**2
 
@@ -128,7 +128,7 @@ def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):
     assert found["function"](1) == 2
 
 
-def pid_and_file(context, task):
+def pid_and_file(context, task, place):
     return os.getpid(), str(_broadcast.read_once.__globals__["_loaded"].keys())
 
 
@@ -138,7 +138,7 @@ def test_workers_read_the_data_once_and_are_kept_for_the_next_search():
         with make_executor(pid_and_file, {}, 2, "all") as executor:
             futures = [executor.submit(i) for i in range(20)]
             outs = [future.result() for future in futures]
-            folder = executor.folder
+            folder = executor._folder
         assert len({loaded for _, loaded in outs}) == 1
         assert not folder.exists()
         pids.append({pid for pid, _ in outs})
@@ -146,7 +146,7 @@ def test_workers_read_the_data_once_and_are_kept_for_the_next_search():
     assert os.getpid() not in pids[0]
 
 
-def blas_threads(context, task):
+def blas_threads(context, task, place):
     from threadpoolctl import threadpool_info
 
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

@@ -1,0 +1,205 @@
+"""How many epochs Hyperband needs for what random search finds with all of its epochs.
+
+Random search trains as many candidates for the full 81 epochs as fit into Hyperband's total.
+Its score is that of its best candidate at the end. Hyperband's curve is the best score so far
+at any number of epochs, against the epochs spent in order of evaluation, each counted once
+since training goes on. The ratio is Hyperband's epochs up to random search's final score over
+random search's total; infinite if it never gets there.
+
+All scores are mean accuracies over the same 3 folds, but the two searches draw different
+candidates (with the same seed Hyperband's first ones would be random search's). A best score of
+many is optimistic, so the table has the accuracy on a test set that no search saw, too. For
+reference: where random search itself first had its final score, and scikit-learn's
+`HalvingRandomSearchCV` on ``max_iter``, which trains anew at each rung, all epochs counted.
+
+    python examples/benchmarks/hyperband.py [--quick]
+
+Exit status 1 if the median ratio is above the bar.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+
+import numpy as np
+from scipy.stats import loguniform
+from sklearn.decomposition import PCA
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import HalvingRandomSearchCV, train_test_split
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sksearch import HyperbandSearchCV, SearchCV
+from sksearch.datasets import load
+from sksearch.schedulers import FullFidelity
+
+MAX_EPOCHS = 81
+MAX_RATIO = 0.25
+CV = 3
+
+MLP_SPACE = {
+    "model__learning_rate_init": loguniform(1e-4, 1e-1),
+    "model__alpha": loguniform(1e-6, 1e-1),
+    "model__batch_size": [32, 64, 128, 256],
+    "model__hidden_layer_sizes": [(32,), (64,), (128,)],
+    "model__activation": ["relu", "tanh"],
+}
+SGD_SPACE = {
+    "model__loss": ["hinge", "log_loss", "modified_huber"],
+    "model__penalty": ["l2", "l1", "elasticnet"],
+    "model__alpha": loguniform(1e-6, 1e-1),
+    "model__learning_rate": ["optimal", "constant", "invscaling"],
+    "model__eta0": loguniform(1e-4, 1),
+}
+
+
+def data_of(name, seed):
+    """Training and test rows."""
+    n_samples, n_test = {"digits": (None, 500), "fashion_mnist": (3_000, 1_000)}[name]
+    bunch = load(name, n_samples)
+    return train_test_split(
+        bunch.data, bunch.target, test_size=n_test, stratify=bunch.target, random_state=seed
+    )
+
+
+def pipeline_of(data, model, seed):
+    """The pipeline and its space; only ``fit`` of the peer reads what stops no epoch early."""
+    if model == "MLP":
+        last, space = MLPClassifier(n_iter_no_change=10**6, random_state=seed), MLP_SPACE
+    else:
+        last, space = SGDClassifier(tol=None, random_state=seed), SGD_SPACE
+    steps = [("scale", StandardScaler()), ("model", last)]
+    if data == "fashion_mnist":
+        steps.insert(1, ("pca", PCA(50, svd_solver="randomized", random_state=seed)))
+    return Pipeline(steps), space
+
+
+def curve_of(search):
+    """Epochs spent and best score so far, after each evaluation in the order of the log."""
+    trials, brought_to, epochs, scores = search.history_.trials, {}, [], []
+    for event, trial_id, resource in search.history_.log:
+        if event == "tell":
+            epochs.append(resource - brought_to.get(trial_id, 0))
+            scores.append(trials[trial_id].results[resource].score)
+            brought_to[trial_id] = resource
+    return np.cumsum(epochs), np.fmax.accumulate(scores)
+
+
+def curve_of_halving(search):
+    """The same for scikit-learn's halving, whose rows are in order and whose epochs add up."""
+    results = search.cv_results_
+    return np.cumsum(results["n_resources"]), np.fmax.accumulate(results["mean_test_score"])
+
+
+def epochs_until(curve, score):
+    """Epochs spent when the curve first has this score."""
+    epochs, best = curve
+    reached = best >= score
+    return int(epochs[reached.argmax()]) if reached.any() else np.inf
+
+
+def compare(data, model, seed):
+    """One row of the table."""
+    X, X_test, y, y_test = data_of(data, seed)
+    pipe, space = pipeline_of(data, model, seed)
+    hyperband = HyperbandSearchCV(
+        pipe, space, resource="epochs", max_resources=MAX_EPOCHS, cv=CV, random_state=seed
+    )
+    total = hyperband.plan(X, y).total_resources
+    random = SearchCV(
+        pipe,
+        space,
+        resource="epochs",
+        max_resources=MAX_EPOCHS,
+        scheduler=FullFidelity(total // MAX_EPOCHS),
+        cv=CV,
+        random_state=1_000 + seed,
+    )
+    halving = HalvingRandomSearchCV(
+        pipe,
+        space,
+        resource="model__max_iter",
+        min_resources=1,
+        max_resources=MAX_EPOCHS,
+        factor=3,
+        cv=CV,
+        random_state=2_000 + seed,
+    )
+    for search in (hyperband, random, halving):
+        search.fit(X, y)
+    curves = [curve_of(random), curve_of(hyperband), curve_of_halving(halving)]
+    assert curves[1][0][-1] == total
+    spent, final = curves[0][0][-1], curves[0][1][-1]
+    row = {"task": f"{data} {model}", "seed": seed, "spent": int(spent)}
+    for name, search, curve in zip(
+        ("random", "hyperband", "halving"), (random, hyperband, halving), curves, strict=True
+    ):
+        row[name] = (
+            epochs_until(curve, final),
+            float(curve[1][-1]),
+            float(search.score(X_test, y_test)),
+        )
+    row["ratio"] = row["hyperband"][0] / spent
+    return row
+
+
+def print_head(n_tasks):
+    """Legend and names of the columns."""
+    print(
+        f"{n_tasks} searches of each kind, {MAX_EPOCHS} epochs at most, {CV} folds. For each: "
+        "epochs (for each fold) until\nrandom search's final score, best score, test accuracy.\n"
+    )
+    groups = f"{'random search':^24}{'Hyperband':^24}{'HalvingRandomSearchCV':^24}"
+    print(f"{'':<24}{groups}")
+    columns = f"{'until':>8} {'best':>7} {'test':>6} "
+    print(f"{'task':<18} {'seed':>4} {columns * 3} {'ratio':>5}", flush=True)
+
+
+def print_row(row):
+    """One line."""
+    cells = "".join(
+        f"{until:>8} {best:>7.4f} {test:>6.3f} "
+        for until, best, test in (row["random"], row["hyperband"], row["halving"])
+    )
+    print(f"{row['task']:<18} {row['seed']:>4} {cells} {row['ratio']:>5.2f}", flush=True)
+
+
+def main():
+    """Compare, print and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="one seed, digits: about 2 minutes")
+    quick = parser.parse_args().quick
+    # Candidates that overflow and nets that are cut off are part of any search.
+    warnings.simplefilter("ignore")
+    start = time.perf_counter()
+    tasks = [
+        (data, model, seed)
+        for data in (("digits",) if quick else ("digits", "fashion_mnist"))
+        for model in ("MLP", "SGD")
+        for seed in range(1 if quick else 3)
+    ]
+    print_head(len(tasks))
+    rows = []
+    for task in tasks:
+        rows.append(compare(*task))
+        print_row(rows[-1])
+    ratios = np.array([row["ratio"] for row in rows])
+    own = np.array([row["random"][0] / row["spent"] for row in rows])
+    halving = np.array([row["halving"][0] / row["spent"] for row in rows])
+    tests = {name: np.mean([r[name][2] for r in rows]) for name in ("random", "hyperband")}
+    print(
+        f"\nmedian ratio {np.median(ratios):.3f} (Hyperband), {np.median(own):.3f} (random search "
+        f"itself), {np.median(halving):.3f} (halving)\nmean test accuracy "
+        f"{tests['hyperband']:.4f} (Hyperband), {tests['random']:.4f} (random search)"
+    )
+    ok = bool(np.median(ratios) <= MAX_RATIO)
+    print(f"bar: median ratio at most {MAX_RATIO}: {'ok' if ok else 'FAILED'}")
+    print(f"{time.perf_counter() - start:.0f} seconds")
+    return int(not ok)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

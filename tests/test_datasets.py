@@ -1,0 +1,146 @@
+"""Data for examples: from the folder where there is one, else from scikit-learn."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from sksearch import datasets
+from sksearch.datasets import load
+
+NAMES = ["mnist", "fashion_mnist", "digits", "adult", "magic", "letter", "california_housing"]
+SHAPES = {
+    "mnist": 784,
+    "fashion_mnist": 784,
+    "adult": 14,
+    "magic": 10,
+    "letter": 16,
+    "california_housing": 8,
+}
+
+
+@pytest.fixture
+def no_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+
+
+def write_images(folder, n_samples):
+    y = np.arange(n_samples, dtype=np.uint8) % 10
+    x = np.full((n_samples, 28, 28), 255, dtype=np.uint8)
+    (folder / "images").mkdir()
+    np.savez(folder / "images" / "mnist.npz", x_train=x, y_train=y, x_test=x[:1], y_test=y[:1])
+
+
+@pytest.mark.usefixtures("no_folder")
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_has_a_bundled_set_without_a_folder(name):
+    bunch = load(name)
+    assert bunch.name == name
+    assert bunch.source.startswith("sklearn.datasets.load_")
+    assert len(bunch.data) == len(bunch.target)
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_digits_are_scaled_to_one():
+    data = load("fashion_mnist").data
+    assert (data.dtype, data.min(), data.max()) == (np.float32, 0, 1)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_folder_is_read_where_there_is_one(name):
+    if not datasets._folder().is_dir():
+        pytest.skip("no data folder here")
+    bunch = load(name, n_samples=500)
+    assert bunch.data.shape == (500, SHAPES[name])
+    assert bunch.source.startswith(str(datasets._folder()))
+
+
+def test_images_become_rows_from_zero_to_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    write_images(tmp_path, n_samples=40)
+    bunch = load("mnist", n_samples=20)
+    assert bunch.data.shape == (20, 784)
+    assert bunch.data.dtype == np.float32
+    assert bunch.data.max() == 1
+    assert np.bincount(bunch.target).tolist() == [2] * 10
+    assert bunch.source == str(tmp_path / "images" / "mnist.npz")
+
+
+def test_tables_are_read_from_the_named_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    (tmp_path / "tabular").mkdir()
+    np.savetxt(
+        tmp_path / "tabular" / "magic.csv.gz",
+        np.arange(12).reshape(4, 3),
+        delimiter=",",
+        header="a,b,target",
+        comments="",
+    )
+    bunch = load("magic")
+    assert bunch.data.tolist() == [[0, 1], [3, 4], [6, 7], [9, 10]]
+    assert bunch.target.tolist() == [2, 5, 8, 11]
+
+
+def test_adult_is_a_data_frame_with_text(monkeypatch, tmp_path):
+    pytest.importorskip("pandas")
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    (tmp_path / "tabular").mkdir()
+    np.savetxt(
+        tmp_path / "tabular" / "adult.csv.gz",
+        ["age,sex,target", "39,Male,0", "50,,1", "28,Female,1"],
+        fmt="%s",
+    )
+    bunch = load("adult", n_samples=2)
+    assert bunch.data.columns.tolist() == ["age", "sex"]
+    assert bunch.data.index.tolist() == [0, 1]
+    assert sorted(bunch.target) == [0, 1]
+
+
+def test_adult_needs_no_pandas(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    (tmp_path / "tabular").mkdir()
+    (tmp_path / "tabular" / "adult.csv.gz").touch()
+    assert load("adult").source == "sklearn.datasets.load_breast_cancer"
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_a_sample_keeps_the_proportions_of_the_classes():
+    whole, sample = load("magic"), load("magic", n_samples=101)
+    assert len(sample.target) == 101
+    assert sample.target.mean() == pytest.approx(whole.target.mean(), abs=0.01)
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_a_sample_has_every_class_if_there_is_room():
+    assert np.unique(load("digits", n_samples=10).target).tolist() == list(range(10))
+
+
+@pytest.mark.usefixtures("no_folder")
+@pytest.mark.parametrize("name", ["digits", "california_housing"])
+def test_a_sample_is_fixed_by_its_seed(name):
+    first, again, other = (load(name, n_samples=50, random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.data, again.data)
+    assert not np.array_equal(first.data, other.data)
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_a_small_sample_is_part_of_a_large_one():
+    small, large = (load("california_housing", n_samples=n).data for n in (20, 200))
+    assert {row.tobytes() for row in small} <= {row.tobytes() for row in large}
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_more_rows_than_there_are_means_all():
+    assert len(load("digits", n_samples=10**6).target) == 1797
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match="use one of mnist, fashion_mnist, digits, adult"):
+        load("iris")
+
+
+@pytest.mark.parametrize("n_samples", [0, -1, 2.5])
+def test_n_samples_must_be_a_positive_int(n_samples):
+    with pytest.raises(ValueError, match="n_samples="):
+        load("digits", n_samples=n_samples)
