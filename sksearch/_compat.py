@@ -10,6 +10,7 @@ import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
+from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._search import (
@@ -50,6 +51,7 @@ except ImportError:
     from joblib.externals import cloudpickle
 
 __all__ = [
+    "BaseHistGradientBoosting",
     "BaseSearchCV",
     "Interval",
     "MultimetricScorer",

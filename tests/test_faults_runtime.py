@@ -301,7 +301,7 @@ def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_di
         def score(self, X, y):
             return self.quality + self.n_calls_
 
-    with pytest.warns(UserWarning, match="cannot be pickled") as record:
+    with pytest.warns(UserWarning, match="cannot travel between processes") as record:
         search = hyperband(Locked(), QUALITIES, n_jobs=2).fit(X, Y)
     assert len(record) == 1
     alone = hyperband(Locked(), QUALITIES).fit(X, Y)
@@ -312,7 +312,8 @@ def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_di
 
 def test_a_model_that_cannot_be_read_back_is_trained_anew():  # row 28
     search = hyperband(Fake(ballast=NotTwice), {"quality": QUALITIES["quality"]}, n_jobs=2)
-    search.fit(X, Y)
+    with pytest.warns(UserWarning, match="cannot be read back"):
+        search.fit(X, Y)
     assert search.best_params_ == {"quality": 0.9}
     assert search.cv_results_["n_resources"].max() == 9
 
@@ -441,10 +442,9 @@ def test_ctrl_c_with_workers_keeps_what_is_known_and_leaves_nothing(tmp_path):  
     assert "sksearch-" not in words[2]
 
 
-@pytest.mark.filterwarnings("ignore:No candidate has a finite score:UserWarning")
 @jobs
-def test_a_timeout_that_leaves_no_time_says_so(n_jobs):
+def test_a_timeout_that_leaves_no_time_evaluates_one_candidate(n_jobs):
     search = RandomSearchCV(Fake(), {"quality": uniform()}, timeout=1e-9, n_jobs=n_jobs)
-    with pytest.raises(ValueError, match="timeout"):
-        search.fit(X, Y)
-    assert not hasattr(search, "best_estimator_")
+    search.fit(X, Y)
+    assert len(search.cv_results_["params"]) == 1
+    assert hasattr(search, "best_estimator_")

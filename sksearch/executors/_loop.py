@@ -48,15 +48,18 @@ def drive(study, executor, work: Work) -> None:
         while True:
             _tell_finished(study, work, pending)
             left = work.seconds_left()
-            if left is not None and left <= 0 and study.history.has_results:
-                break  # but never with nothing at all
+            over = left is not None and left <= 0
+            if over and study.history.has_results:
+                break
             waiting = [f for _, futures in pending for f in futures if not f.done()]
-            if len(waiting) < executor.window and (job := study.ask()) is not None:
+            # When time is up before the first result, that one is all we wait for.
+            may_ask = len(waiting) < executor.window and not (over and pending)
+            if may_ask and (job := study.ask()) is not None:
                 pending.append((job, [executor.submit(task) for task in work.tasks(job)]))
             elif not pending:
                 return
             else:
-                executor.wait(waiting, left if study.history.has_results else None)
+                executor.wait(waiting, None if over else left)
     except KeyboardInterrupt:
         _tell_finished(study, work, pending)
         raise

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 from numbers import Integral
 
+from sksearch._compat import BaseHistGradientBoosting
 from sksearch.base import Resource, fit
 from sksearch.resources._epochs import WAYS
 from sksearch.resources._pipeline import enter, last_step
@@ -103,7 +104,7 @@ def _grows(owner, name, n_rows):
         return False
     if leaf == "n_estimators":
         return getattr(owner, "n_iter_no_change", None) is None
-    if leaf == "max_iter" and type(owner).__name__.startswith("HistGradientBoosting"):
+    if leaf == "max_iter" and isinstance(owner, BaseHistGradientBoosting):
         stops = owner.early_stopping
         return not (n_rows > N_ROWS_AUTO_EARLY_STOPPING if stops == "auto" else stops)
     return False
