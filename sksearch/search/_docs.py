@@ -34,8 +34,8 @@ random_state : int, RandomState instance or None, default=None
     Seed of the candidates, of the subsets of rows, and, for the time of each training, of the
     global generators.
 error_score : "raise" or numeric, default=np.nan
-    What a failed training is scored in ``cv_results_``. A failed candidate is never promoted,
-    whatever the number. "raise" raises the error at once.
+    What a failed training is scored in ``cv_results_``. Whatever the number, it ranks last and
+    is never promoted. "raise" raises the error at once.
 return_train_score : bool, default=False
     Whether ``cv_results_`` has the scores on the training rows, too.
 initial_params : dict, list of dict or None, default=None

@@ -36,6 +36,8 @@ def cv_results(rows, n_splits, return_train_score, with_resources):
             results[name] = np.array([row[name] for row in rows], dtype=np.int64)
     table.store(results, "fit_time", table.column("fit_time"))
     table.store(results, "score_time", table.column("score_time"))
+    resources = [row["n_resources"] for row in rows]
+    failed = [any(out["fit_error"] is not None for out in row["outs"]) for row in rows]
     params = [row["params"] for row in rows]
     results.update(masked_param_columns(params))
     results["params"] = params
@@ -44,9 +46,9 @@ def cv_results(rows, n_splits, return_train_score, with_resources):
     for name in test:
         table.store(results, f"test_{name}", test[name], splits=True)
         _warn_if_not_finite(results, "test", name)
-        results[f"rank_test_{name}"] = rank(
-            results[f"mean_test_{name}"], [row["n_resources"] for row in rows]
-        )
+        # A number as error_score is for the eye: what cannot be trained is never the best.
+        means = np.where(failed, np.nan, results[f"mean_test_{name}"])
+        results[f"rank_test_{name}"] = rank(means, resources)
         if return_train_score:
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)

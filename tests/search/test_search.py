@@ -423,3 +423,10 @@ def test_joblib_backends_give_the_same_result(backend):
     with parallel_config(backend, n_jobs=2):
         found = search.fit(*data).cv_results_["mean_test_score"]
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*fits failed")
+def test_a_failed_candidate_never_wins_whatever_its_error_score():
+    search = RandomSearchCV(Failing(), QUALITY, error_score=99.0, random_state=0).fit(X, y)
+    assert search.best_params_["quality"] <= 0.5
+    assert 99 in search.cv_results_["mean_test_score"]
