@@ -121,9 +121,11 @@ if plt is not None:
                     textcoords="offset points", color=red,
                 )  # fmt: skip
         if n_below:
+            alone = len(rungs) == 1  # a narrow panel
             ax.annotate(
-                f"{n_below} further down", (rungs[0].n_resources, floor), (9, 4),
-                textcoords="offset points", color="#7b8794", fontsize=8.5,
+                f"{n_below} further down", (rungs[0].n_resources, floor), (0 if alone else 9, 4),
+                ha="center" if alone else "left", textcoords="offset points", color="#7b8794",
+                fontsize=8.5,
             )  # fmt: skip
         ax.axhline(random.best_score_, color=amber, lw=1.2, ls=(0, (4, 3)), zorder=1)
         counts = " → ".join(str(rung.n_candidates) for rung in rungs)

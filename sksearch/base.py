@@ -18,7 +18,7 @@ from sksearch.history import History, Params, Problem
 class Start:
     """Begin a new candidate and bring it up to `resource`.
 
-    Attributes
+    Parameters
     ----------
     resource : int
         Count of resource units.
@@ -48,7 +48,7 @@ class Resume:
 class Job:
     """One trial to be brought up to one resource: what `Study.ask` returns.
 
-    Attributes
+    Parameters
     ----------
     trial_id : int
         The trial.
@@ -84,7 +84,7 @@ class Rung:
 class Plan:
     """What a scheduler made of brackets will do, known before anything is spent.
 
-    Attributes
+    Parameters
     ----------
     brackets : tuple of tuple of Rung
         For each bracket its rungs, lowest resource first.
@@ -103,7 +103,7 @@ class Plan:
         return sum(rung.n_candidates for rungs in self.brackets for rung in rungs)
 
     def total_resources(self, *, continues: bool) -> int:
-        """Sum of resource units over all jobs.
+        """Sum up resource units over all jobs.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Plan:
 
     @staticmethod
     def bracket_resources(rungs: Sequence[Rung], continues: bool) -> int:
-        """Sum of resource units over the jobs of one bracket."""
+        """Sum up resource units over the jobs of one bracket."""
         paid = [0, *(rung.resource for rung in rungs)] if continues else [0] * len(rungs)
         return sum(r.n_candidates * (r.resource - p) for r, p in zip(rungs, paid, strict=False))
 
@@ -156,6 +156,13 @@ class Scheduler(ABC):
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Decide what a free worker does next, as a function of the arguments alone.
 
+        Parameters
+        ----------
+        history : History
+            Everything that is known; must not be changed, but for its cache.
+        rng : numpy.random.Generator
+            The source of all randomness.
+
         Returns
         -------
         decision : Start, Resume or None
@@ -167,9 +174,21 @@ class Scheduler(ABC):
         """Lay out all brackets and rungs before anything is spent."""
 
     def retired(self, history: History, job: Job) -> Iterable[int]:
-        """Trials that after the telling of `job` will never be resumed.
+        """Name trials that after the telling of `job` will never be resumed.
 
         Their fitted states are freed. The default keeps every state until the search ends.
+
+        Parameters
+        ----------
+        history : History
+            Everything that is known; must not be changed, but for its cache.
+        job : Job
+            The one that was told last.
+
+        Returns
+        -------
+        trial_ids : iterable of int
+            Each is named once over a whole search.
         """
         return ()
 
@@ -178,7 +197,7 @@ class Scheduler(ABC):
 class State:
     """A fitted estimator between two rungs, of one candidate and fold.
 
-    Attributes
+    Parameters
     ----------
     estimator : estimator object
         Unfitted for a new candidate.
@@ -209,7 +228,7 @@ class Resource(ABC):
 
     @abstractmethod
     def limits(self, estimator, n_samples: int, n_splits: int, n_classes: int) -> tuple[int, int]:
-        """Smallest sensible and largest resource, for a user who names none.
+        """Return the smallest sensible and the largest resource, for a user who names none.
 
         Parameters
         ----------
@@ -231,11 +250,11 @@ class Resource(ABC):
         """Raise ValueError if there cannot be as much as the user's `max_resources`."""
 
     def folds(self, n_splits: int, amount: int, spent: int) -> range:
-        """Indices of the folds that a job from `spent` to `amount` evaluates."""
+        """Return the indices of folds that a job from `spent` to `amount` evaluates."""
         return range(n_splits)
 
     def rows(self, train, strata, amount: int, n_samples: int, rng):
-        """Row indices to train on at this amount.
+        """Choose the rows to train on at this amount.
 
         Parameters
         ----------
@@ -258,7 +277,7 @@ class Resource(ABC):
         return train
 
     def params(self, params: Params, amount: int) -> Params:
-        """Params of a candidate that was brought up to `amount`: what `cv_results_` shows."""
+        """Return the params of a candidate at `amount`, as `cv_results_` shows them."""
         return params
 
     def train(self, state: State, X, y, amount: int, spent: int, classes, fit_params) -> State:
@@ -289,7 +308,25 @@ class Resource(ABC):
     def refit(self, state: State, X, y, amount: int, n_steps: int, classes, fit_params) -> State:
         """Train the best candidate on all rows by the path that was scored.
 
-        Parameters are those of `train`; `n_steps` is the median of ``State.n_steps`` over folds.
+        Parameters
+        ----------
+        state : State
+            A clone with the candidate's params.
+        X, y : array-like
+            All rows.
+        amount : int
+            Count of units that the candidate was brought up to.
+        n_steps : int
+            Median over folds of the training steps that this took.
+        classes : ndarray, list of ndarray or None
+            Labels, for ``partial_fit`` of classifiers.
+        fit_params : dict
+            Further arguments of ``fit``.
+
+        Returns
+        -------
+        state : State
+            Fitted.
         """
         return self.train(state, X, y, amount, 0, classes, fit_params)
 

@@ -19,7 +19,7 @@ Params = dict[str, Any]
 class Problem:
     """What a search is asked to solve, fixed before anything is spent.
 
-    Attributes
+    Parameters
     ----------
     space : Space
         Where candidates come from.
@@ -50,7 +50,7 @@ class Problem:
 class Result:
     """What one job brought.
 
-    Attributes
+    Parameters
     ----------
     score : float
         Greater is better. NaN, and only NaN, means that the job failed.
@@ -77,7 +77,7 @@ class Result:
 class Trial:
     """A candidate that was started.
 
-    Attributes
+    Parameters
     ----------
     id : int
         Position in the order in which trials were started.
@@ -164,11 +164,11 @@ class History:
         return self.problem.space.key(params) in self._keys
 
     def rung(self, bracket: int, resource: int) -> list[int]:
-        """Ids of the trials asked for at this bracket and resource, in the order of asking."""
+        """Return the ids of trials asked for at this bracket and resource, in that order."""
         return self._rungs.get((bracket, resource), [])
 
     def n_told(self, bracket: int, resource: int) -> int:
-        """Count of results at this bracket and resource."""
+        """Return the count of results at this bracket and resource."""
         return self._n_told.get((bracket, resource), 0)
 
     def start(self, params: Params, bracket: int, resource: int, parent=None) -> Trial:

@@ -80,6 +80,13 @@ class Study:
     def tell(self, job: Job, result: Result) -> None:
         """Enter the result of a job that was asked for.
 
+        Parameters
+        ----------
+        job : Job
+            As `ask` returned it.
+        result : Result
+            What it brought.
+
         Raises
         ------
         ValueError

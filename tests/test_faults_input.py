@@ -327,7 +327,9 @@ def test_a_target_of_one_class_raises_what_the_estimator_says():  # row 31
 
 
 @pytest.mark.parametrize("cls", SEARCHES)
-@pytest.mark.parametrize("cv", [1, 0, 61, [], iter([]), "five"], ids=["1", "0", "61", "list", "iterator", "word"])
+@pytest.mark.parametrize(
+    "cv", [1, 0, 61, [], iter([]), "five"], ids=["1", "0", "61", "list", "iterator", "word"]
+)
 def test_a_cv_that_makes_no_folds_is_refused(cls, cv):  # row 32
     with pytest.raises(ValueError):
         cls(Counted(), {"quality": [0.5]}, cv=cv).fit(X, Y)

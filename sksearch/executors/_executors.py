@@ -42,7 +42,7 @@ THREAD_VARIABLES = (
 class Place:
     """What a task has to know about where it runs.
 
-    Attributes
+    Parameters
     ----------
     folder : Path or None
         Where to leave what is too large to return; None where objects are shared.
@@ -210,6 +210,11 @@ def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
         As in scikit-learn.
     pre_dispatch : int or str
         As in scikit-learn: the count of tasks in flight, at least one a worker.
+
+    Returns
+    -------
+    executor : Executor
+        To be entered as a context.
 
     Raises
     ------

@@ -37,7 +37,7 @@ def check_factor(factor: float) -> Fraction:
 
 
 def ladder(min_resources: int, max_resources: int, factor: float) -> list[int]:
-    """Resources of the rungs, lowest first and `max_resources` last.
+    """Return the resources of the rungs, lowest first and `max_resources` last.
 
     The k-th rung from the top is ``floor(max_resources / factor**k)``, down to the last that is
     at least `min_resources`. Fractions make this exact: in floating point
@@ -88,7 +88,7 @@ class BracketScheduler(Scheduler):
 
     @abstractmethod
     def brackets(self, problem) -> list[tuple[int, list[int]]]:
-        """For each bracket its count of candidates and the resources of its rungs."""
+        """Name for each bracket its count of candidates and the resources of its rungs."""
 
     def plan(self, problem) -> Plan:
         """Lay out all brackets; a finite space that runs out shortens or drops the later ones."""

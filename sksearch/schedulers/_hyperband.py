@@ -62,7 +62,7 @@ class Hyperband(BracketScheduler):
             )
 
     def brackets(self, problem):
-        """s_max + 1 brackets, `n_iterations` times."""
+        """Name s_max + 1 brackets, `n_iterations` times."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         s_max = len(resources) - 1
         eta = Fraction(self.factor)

@@ -43,7 +43,7 @@ class InvalidScoreError(TypeError, ValueError):
 class Context:
     """What all tasks of a search share.
 
-    Attributes
+    Parameters
     ----------
     estimator : estimator object
         Unfitted.
@@ -97,7 +97,7 @@ class Context:
 class Task:
     """One candidate to be brought up to a resource on one fold.
 
-    Attributes
+    Parameters
     ----------
     trial_id, fold : int
         Which.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class PlannedRung:
     """One row of a plan.
 
-    Attributes
+    Parameters
     ----------
     bracket, iter : int
         As in ``cv_results_``.
@@ -33,7 +33,7 @@ class PlannedRung:
 class SearchPlan:
     """Brackets, rungs and their cost; printed, it is a table.
 
-    Attributes
+    Parameters
     ----------
     rungs : tuple of PlannedRung
         Bracket by bracket, lowest resource first.
