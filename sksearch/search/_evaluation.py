@@ -3,9 +3,7 @@
 Its arguments and what it returns travel between processes, so they are plain data.
 """
 
-import io
 import numbers
-import os
 import pickle
 import random
 import sys
@@ -53,6 +51,8 @@ class Context:
         The frozen folds.
     scorer : callable
         Scorer of one metric or of several.
+    metric : str or None
+        The metric to optimise, None for the only one or the first.
     fit_params, score_params : dict
         Routed to the estimator and to the scorer.
     resource : Resource
@@ -80,6 +80,7 @@ class Context:
     y: Any
     splits: list
     scorer: Any
+    metric: str | None
     fit_params: dict
     score_params: dict
     resource: Resource
@@ -206,7 +207,8 @@ def _load_state(context, task):
     lost = ""
     if isinstance(task.state, Path):
         try:
-            return _StateUnpickler(io.BytesIO(task.state.read_bytes())).load(), ""
+            with open(task.state, "rb") as file:
+                return _StateUnpickler(file).load(), ""
         except Exception as error:
             lost = _first_line(error)
     elif task.state is not None:
@@ -217,18 +219,16 @@ def _load_state(context, task):
 
 
 def _save_state(place, task, state):
-    """The state, or the path of its file; None if it cannot be pickled."""
+    """The state, or the path of its file; None if it cannot be written."""
     if place.folder is None:
         return {"state": state}
-    buffer = io.BytesIO()
-    try:
-        _StatePickler(buffer, protocol=5).dump(state)
-    except Exception as error:
-        return {"state": None, "lost_state": _first_line(error)}
     path = place.folder / f"{task.trial_id}.{task.fold}.{task.resource}"
-    partial = path.with_suffix(f".{os.getpid()}")
-    partial.write_bytes(buffer.getbuffer())
-    partial.replace(path)
+    try:
+        with open(path, "wb") as file:
+            _StatePickler(file, protocol=5).dump(state)
+    except Exception as error:  # an attribute without pickle, a full disk
+        path.unlink(missing_ok=True)
+        return {"state": None, "lost_state": _first_line(error)}
     return {"state": path}
 
 
@@ -291,8 +291,7 @@ def _score_all(context, state, train, test, train_rows, test_rows):
     scores, problem = _score(context, state.estimator, *test_rows, test)
     out = {"test_scores": scores, "score_time": time.perf_counter() - start} | problem
     if context.return_train_score:
-        out["train_scores"], problem = _score(context, state.estimator, *train_rows, train)
-        out |= problem
+        out["train_scores"], _ = _score(context, state.estimator, *train_rows, train)
     return out
 
 
@@ -313,8 +312,9 @@ def _score(context, estimator, X, y, rows):
         if isinstance(context.scorer, MultimetricScorer) and isinstance(score, str):
             # The text of a traceback: this metric failed, the others need not have.
             _warn_scoring_failed(context, score)
-            problem = {"status": "error", "error": score.strip().splitlines()[-1]}
             scores[name] = context.error_score
+            if name == (context.metric or next(iter(scores))):
+                problem = {"status": "error", "error": score.strip().splitlines()[-1]}
         else:
             scores[name] = _as_number(score, name)
     return scores, problem

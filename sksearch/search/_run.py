@@ -22,8 +22,6 @@ class Run:
         Asked and told by the loop.
     context : Context
         What all tasks share.
-    metric : str or None
-        The metric to optimise, None for the only one or the first.
     plan : SearchPlan
         For messages and contexts of rungs.
     callbacks : CallbackContext
@@ -32,8 +30,8 @@ class Run:
         Seconds, and the score at full resource, after which the search stops.
     """
 
-    def __init__(self, study, context, metric, plan, callbacks, timeout, target_score):
-        self.study, self.context, self.metric, self.plan = study, context, metric, plan
+    def __init__(self, study, context, plan, callbacks, timeout, target_score):
+        self.study, self.context, self.plan = study, context, plan
         self.target_score = target_score
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.outs: dict[tuple[int, int], list[dict]] = {}
@@ -180,7 +178,8 @@ class Run:
     def _score_of(self, scores):
         if not isinstance(scores, dict):
             return scores
-        return scores[self.metric] if self.metric in scores else next(iter(scores.values()))
+        metric = self.context.metric
+        return scores[metric] if metric in scores else next(iter(scores.values()))
 
     def _folds(self, job):
         return self.context.resource.folds(len(self.context.splits), job.resource, job.spent)

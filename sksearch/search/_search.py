@@ -283,14 +283,13 @@ class BaseSearch(BaseSearchCV):
         """Run to the end; whatever ends it before, what is known is kept."""
         context = self._context(setup, root)
         study = Study(setup.problem, setup.sampler, setup.scheduler)
-        metric = self.refit if isinstance(self.refit, str) else None
         if self.verbose > 0:
             n_fits = setup.plan.n_fits - setup.plan.refit
             print(
                 f"Fitting {len(setup.splits)} folds for each of {setup.plan.n_candidates} "
                 f"candidates, totalling {n_fits} fits"
             )
-        run = Run(study, context, metric, setup.plan, root, self.timeout, self.target_score)
+        run = Run(study, context, setup.plan, root, self.timeout, self.target_score)
         try:
             with (
                 Interrupts(),
@@ -313,6 +312,7 @@ class BaseSearch(BaseSearchCV):
             y=setup.y,
             splits=setup.splits,
             scorer=setup.scorers,
+            metric=self.refit if isinstance(self.refit, str) else None,
             fit_params=setup.routed.estimator.fit,
             score_params=setup.routed.scorer.score,
             resource=setup.resource,

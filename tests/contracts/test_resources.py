@@ -83,7 +83,8 @@ GROWN = [
     (HistGradientBoostingClassifier(random_state=0, early_stopping=False), "max_iter"),
     (HistGradientBoostingClassifier(random_state=0, early_stopping=True), "max_iter"),
     (GradientBoostingClassifier(random_state=0, n_iter_no_change=2), "n_estimators"),
-    (Pipeline([("pca", PCA(5)), ("rf", RandomForestClassifier(random_state=0))]), "rf__n_estimators"),
+    (Pipeline([("pca", PCA(5)), ("rf", RandomForestClassifier(random_state=0))]),
+     "rf__n_estimators"),
     (make_pipeline(PCA(2), GaussianNB()), "pca__n_components"),
     (DecisionTreeClassifier(random_state=0), "max_depth"),
 ]  # fmt: skip

@@ -430,3 +430,26 @@ def test_a_failed_candidate_never_wins_whatever_its_error_score():
     search = RandomSearchCV(Failing(), QUALITY, error_score=99.0, random_state=0).fit(X, y)
     assert search.best_params_["quality"] <= 0.5
     assert 99 in search.cv_results_["mean_test_score"]
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:.*non-finite")
+def test_a_metric_that_is_not_optimised_may_fail():
+    def broken(estimator, X, y):
+        raise ValueError("not today")
+
+    def right(estimator, X, y):
+        return estimator.score(X, y)
+
+    search = hyperband(scoring={"right": right, "broken": broken}, refit="right").fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_right"]).all()
+    assert np.isnan(search.cv_results_["mean_test_broken"]).all()
+    assert search.cv_results_["n_resources"].max() == 27
+
+
+@pytest.mark.parametrize(
+    ("resource", "max_resources", "words"),
+    [("n_samples", 151, "more than the 150 of X"), ("folds", 6, "more than the 2 that cv")],
+)
+def test_more_than_there_is_cannot_be_spent(resource, max_resources, words):
+    with pytest.raises(ValueError, match=words):
+        hyperband(Sized(), resource=resource, max_resources=max_resources).fit(X, y)

@@ -1,0 +1,31 @@
+"""Sphinx: ``sphinx-build docs docs/_build`` with the extra ``docs``."""
+
+import sksearch
+
+project = "sksearch"
+author = "the sksearch developers"
+copyright = "2026, the sksearch developers"  # noqa: A001
+version = release = sksearch.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_prev_next": False}
+myst_enable_extensions = ["colon_fence"]
+numpydoc_show_class_members = False
+autosummary_generate = True
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "ignore_pattern": r"benchmarks",
+    "filename_pattern": "/plot_",
+    "download_all_examples": False,
+    "backreferences_dir": None,
+}
