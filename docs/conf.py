@@ -4,7 +4,7 @@ import sksearch
 
 project = "sksearch"
 author = "the sksearch developers"
-copyright = "2026, the sksearch developers"  # noqa: A001
+copyright = "2026, the sksearch developers"
 version = release = sksearch.__version__
 
 extensions = [
@@ -14,10 +14,11 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
 ]
-source_suffix = {".md": "markdown"}
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_prev_next": False}
+suppress_warnings = ["ref.term"]  # inherited docstrings speak of scikit-learn's glossary
 myst_enable_extensions = ["colon_fence"]
 numpydoc_show_class_members = False
 autosummary_generate = True

@@ -91,7 +91,7 @@ classes_ : ndarray of shape (n_classes,)
     Class labels, if the best estimator is a classifier.
 n_features_in_ : int
     Count of features, if the best estimator knows it.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Names of the features, if the best estimator knows them.
 """
 
