@@ -17,11 +17,14 @@ extensions = [
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
+html_title = "sksearch"
 html_theme_options = {"show_prev_next": False}
 suppress_warnings = ["ref.term"]  # inherited docstrings speak of scikit-learn's glossary
 myst_enable_extensions = ["colon_fence"]
 numpydoc_show_class_members = False
 autosummary_generate = True
+# What we add, and not all that scikit-learn brings.
+autodoc_default_options = {"members": True, "inherited-members": "BaseSearchCV"}
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
