@@ -78,3 +78,15 @@ def test_any_composition_does_what_it_planned_whatever_n_jobs(sampler, scheduler
             np.testing.assert_array_equal(column, parallel.cv_results_[name], err_msg=name)
     assert serial.best_params_ == parallel.best_params_
     np.testing.assert_array_equal(serial.predict(X), parallel.predict(X))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_seconds_compose_too_though_their_scores_depend_on_the_machine(n_jobs):
+    search = search_of(
+        QuasiRandomSampler(), Hyperband(factor=2), "seconds", 2, SGD, "sgdclassifier__", n_jobs
+    )
+    search.set_params(cv=[(np.arange(60), np.arange(60, 90))]).fit(X, y)
+    planned = {(r.bracket, r.n_resources): r.n_candidates for r in search.plan_.rungs}
+    rows = list(zip(search.cv_results_["bracket"], search.cv_results_["n_resources"], strict=True))
+    assert {key: rows.count(key) for key in rows} == planned
+    assert search.best_estimator_[-1].t_ > 1000
