@@ -127,3 +127,24 @@ def test_a_grid_of_a_continuous_space_is_refused():
 def test_bad_designs_are_refused(kwargs):
     with pytest.raises(ValueError, match=next(iter(kwargs))):
         QuasiRandomSampler(**kwargs)
+
+
+GOLDEN = [
+    (RandomSampler(), [("a", 0.2984911434141233), ("c", 0.8549855028524541)]),
+    (QuasiRandomSampler("sobol"), [("a", 0.5298733506351709), ("c", 0.12071502022445202)]),
+    (QuasiRandomSampler("halton"), [("c", 0.37879699646432), ("a", 0.7121303297976536)]),
+    (
+        QuasiRandomSampler("hammersley", 16),
+        [("b", 0.9198911606198797), ("b", 0.35739116061987974)],
+    ),
+    (QuasiRandomSampler("lhs", 16), [("b", 0.11583413322690744), ("a", 0.9624096384760229)]),
+]
+
+
+@pytest.mark.parametrize(("sampler", "expected"), GOLDEN, ids=str)
+def test_proposals_of_a_seed_do_not_change_from_version_to_version(sampler, expected):
+    space = Space({"x": uniform(0, 1), "k": ["a", "b", "c"]})
+    study = Study(Problem(space, seed=2), sampler, FullFidelity(2))
+    found = [study.ask().params for _ in range(2)]
+    assert [params["k"] for params in found] == [k for k, _ in expected]
+    np.testing.assert_allclose([params["x"] for params in found], [x for _, x in expected])
