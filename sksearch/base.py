@@ -223,6 +223,8 @@ class Resource(ABC):
     a subclass overrides what its unit acts on: folds, rows, params or training.
     """
 
+    #: What one unit is called.
+    unit: str = "units"
     #: Whether a promoted candidate pays only the difference to its last rung.
     continues: bool = False
 

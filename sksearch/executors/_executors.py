@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import joblib
@@ -92,7 +93,8 @@ class SerialExecutor(Executor):
     def submit(self, task):
         """Run the task; what it raises is raised here."""
         future = Future()
-        future.set_result(self._function(self._context, task, Place()))
+        place = Place(owns_globals=threading.current_thread() is threading.main_thread())
+        future.set_result(self._function(self._context, task, place))
         return future
 
     def wait(self, futures, timeout):
@@ -148,7 +150,7 @@ class ProcessExecutor(Executor):
         self._folder = Path(tempfile.mkdtemp(prefix="sksearch-"))
         try:
             _broadcast.write(self._shared, self._folder / CONTEXT)
-            self._pool = _pool_of(self.n_workers)
+            self._pool = _lease_pool(self.n_workers)
         except BaseException:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise
@@ -163,9 +165,9 @@ class ProcessExecutor(Executor):
         wait(futures, timeout, FIRST_COMPLETED)
 
     def __exit__(self, error_type, *error):
-        if error_type is not None:
-            # What still runs is of no use to anyone; the next search gets a new pool.
-            _pools.pop((os.getpid(), self.n_workers), None)
+        if error_type is None:
+            _return_pool(self.n_workers, self._pool)
+        else:  # what still runs is of no use to anyone
             self._pool.shutdown(wait=True, kill_workers=True)
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -176,9 +178,10 @@ class JoblibExecutor(Executor):
     Their futures are not joblib's public interface, so a batch ends before the next begins.
     """
 
-    def __init__(self, function, context, n_workers):
-        self.n_workers, self.window = n_workers, float("inf")
+    def __init__(self, function, context, n_workers, window, shares_memory):
+        self.n_workers, self.window = n_workers, window
         self._function, self._context = function, context
+        self._place = Place(owns_globals=not shares_memory)
         self._queue = []
 
     def submit(self, task):
@@ -191,7 +194,7 @@ class JoblibExecutor(Executor):
         """Run all that are noted."""
         queue, self._queue = self._queue, []
         outs = Parallel(n_jobs=self.n_workers)(
-            delayed(self._function)(self._context, task, Place()) for task, _ in queue
+            delayed(self._function)(self._context, task, self._place) for task, _ in queue
         )
         for (_, future), out in zip(queue, outs, strict=True):
             future.set_result(out)
@@ -231,7 +234,7 @@ def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
         return ThreadExecutor(function, context, n_workers, window, nested)
     if kind in ("LokyBackend", "MultiprocessingBackend"):
         return ProcessExecutor(function, context, n_workers, window, nested)
-    return JoblibExecutor(function, context, n_workers)
+    return JoblibExecutor(function, context, n_workers, window, backend.supports_sharedmem)
 
 
 def one_blas_thread():
@@ -250,18 +253,41 @@ def _controller():
     return ThreadpoolController()
 
 
-# By process and size. Not loky's own reusable pool: joblib takes that one for its own.
-_pools: dict[tuple[int, int], ProcessPoolExecutor] = {}
+# Idle pools by process and size. Not loky's own reusable pool: joblib takes that one for its own.
+_idle_pools: dict[tuple[int, int], list[ProcessPoolExecutor]] = {}
+_idle_pools_lock = threading.Lock()
 
 
-def _pool_of(n_workers):
-    """A pool that is kept for later searches; its workers leave after an idle while."""
-    key = (os.getpid(), n_workers)
-    if key not in _pools:
-        _pools[key] = ProcessPoolExecutor(
-            n_workers, timeout=IDLE_SECONDS, env=_worker_env(n_workers)
-        )
-    return _pools[key]
+def _lease_pool(n_workers):
+    """An idle pool of an earlier search, or a new one; nobody else has it meanwhile."""
+    with _idle_pools_lock:
+        idle = _idle_pools.setdefault((os.getpid(), n_workers), [])
+        while idle:
+            pool = idle.pop()
+            if not (pool._flags.broken or pool._flags.shutdown):
+                return pool
+    # A forked child joins its workers when it ends: stop them before that.
+    Finalize(None, _shut_idle_pools, exitpriority=100)
+    return ProcessPoolExecutor(
+        n_workers, timeout=IDLE_SECONDS, env=_worker_env(n_workers), initializer=_ignore_sigint
+    )
+
+
+def _return_pool(n_workers, pool):
+    with _idle_pools_lock:
+        _idle_pools[os.getpid(), n_workers].append(pool)
+
+
+def _shut_idle_pools():
+    with _idle_pools_lock:
+        for pid, n_workers in list(_idle_pools):
+            for pool in _idle_pools.pop((pid, n_workers)) if pid == os.getpid() else ():
+                pool.shutdown(wait=True, kill_workers=True)
+
+
+def _ignore_sigint():
+    """Ctrl-C is meant for the search, which decides what becomes of the workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _worker_env(n_workers):
@@ -271,19 +297,14 @@ def _worker_env(n_workers):
 
 
 def _run_in_worker(folder, task):
-    """Run one task in a worker process, deaf to the Ctrl-C that is meant for the search."""
+    """Run one task in a worker process."""
     function, context, nested = _broadcast.read_once(folder / CONTEXT)
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
     try:
         # A search inside of a search must not start workers of workers.
         with one_blas_thread(), joblib.parallel_config(nested):
             return function(context, task, Place(folder))
     except Exception as error:
         raise _that_travels(error) from None
-    finally:
-        if main:
-            signal.signal(signal.SIGINT, before)
 
 
 def _that_travels(error):

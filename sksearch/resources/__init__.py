@@ -23,7 +23,7 @@ _NAMED = {
 }
 
 
-def as_resource(resource, estimator):
+def as_resource(resource, estimator, n_rows=0):
     """Resolve what a user passed as ``resource=``.
 
     Parameters
@@ -33,6 +33,8 @@ def as_resource(resource, estimator):
         or None for whole fits.
     estimator : estimator object
         Unfitted.
+    n_rows : int, default=0
+        Count of rows of a training fold.
 
     Returns
     -------
@@ -41,8 +43,10 @@ def as_resource(resource, estimator):
     """
     if resource is None:
         return WholeResource()
+    if isinstance(resource, ParameterResource):
+        resource = resource.name
     if isinstance(resource, Resource):
         return resource
     if resource in _NAMED:
         return _NAMED[resource]()
-    return ParameterResource.of(resource, estimator)
+    return ParameterResource.of(resource, estimator, n_rows)

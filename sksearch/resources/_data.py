@@ -14,6 +14,8 @@ DEFAULT_SHRINKAGE = 81
 class WholeResource(Resource):
     """The only unit is a whole fit: the resource of searches at full fidelity."""
 
+    unit = "fits"
+
     def limits(self, estimator, n_samples, n_splits, n_classes):
         """One."""
         return 1, 1
@@ -27,6 +29,8 @@ class SamplesResource(Resource):
     classifiers: every prefix of one fixed order has each class in proportion, and each at
     least once if there is room. Candidates are fitted anew at each rung.
     """
+
+    unit = "n_samples"
 
     def limits(self, estimator, n_samples, n_splits, n_classes):
         """From four rows of each class, but at least 1/81 of all rows, to all rows."""
@@ -61,6 +65,7 @@ class FoldsResource(Resource):
     and keeps the scores it has. All candidates of a rung are compared on the same folds.
     """
 
+    unit = "folds"
     continues = True
 
     def limits(self, estimator, n_samples, n_splits, n_classes):

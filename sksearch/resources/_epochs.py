@@ -40,6 +40,7 @@ class EpochsResource(Resource):
     the calls.
     """
 
+    unit = "epochs"
     continues = True
 
     def limits(self, estimator, n_samples, n_splits, n_classes):
@@ -64,6 +65,7 @@ class SecondsResource(Resource):
     `refit` makes as many calls as the median fold did.
     """
 
+    unit = "seconds"
     continues = True
 
     def limits(self, estimator, n_samples, n_splits, n_classes):
@@ -79,11 +81,11 @@ class SecondsResource(Resource):
 
     def train(self, state, X, y, amount, spent, classes, fit_params):
         """Call ``partial_fit`` until `amount` seconds were spent, from the first on."""
-        until = float(amount)
-        while state.n_steps == 0 or state.seconds < until:
-            start = time.perf_counter()
-            state = train_calls(state, X, y, state.n_steps + 1, classes, fit_params)
-            state.seconds += time.perf_counter() - start
+        start = time.perf_counter() - state.seconds
+        Xt, last_params = enter(state, X, y, fit_params)
+        while state.n_steps == 0 or time.perf_counter() - start < amount:
+            advance(state, Xt, y, state.n_steps + 1, classes, last_params)
+        state.seconds = time.perf_counter() - start
         return state
 
     def refit(self, state, X, y, amount, n_steps, classes, fit_params):
@@ -129,19 +131,21 @@ def _refuse_early_stopping(estimator):
 
 def train_calls(state, X, y, n_steps, classes, fit_params):
     """Bring a state up to `n_steps` calls of ``partial_fit``, whole Pipelines included."""
-    if n_steps <= state.n_steps:
-        return state
+    Xt, last_params = enter(state, X, y, fit_params)
+    advance(state, Xt, y, n_steps, classes, last_params)
+    return state
+
+
+def advance(state, Xt, y, n_steps, classes, last_params):
+    """Bring the last step of a state up to `n_steps` calls, on what `enter` returned."""
     last = last_step(state.estimator)
     _refuse_early_stopping(last)
-    Xt, last_params = enter(state, X, y, fit_params)
-    last = last_step(state.estimator)
     if hasattr(last, "partial_fit"):
         _call_partial_fit(last, Xt, y, n_steps, state.n_steps, classes, last_params)
     else:
         last = _fit_anew(last, Xt, y, n_steps, last_params)
         state.estimator = replace_last_step(state.estimator, last)
     state.n_steps = n_steps
-    return state
 
 
 def _call_partial_fit(last, X, y, n_steps, done, classes, fit_params):

@@ -25,7 +25,8 @@ class ParameterResource(Resource):
     name : str
         As in ``set_params``: ``"n_estimators"``, ``"clf__max_iter"``.
     grows : bool, default=False
-        What to expect of the estimator when planning; each candidate is looked at by itself.
+        What is expected when planning; filled in by the search. Each candidate is looked at by
+        itself.
     """
 
     name: str
@@ -37,10 +38,15 @@ class ParameterResource(Resource):
         return self.grows
 
     @classmethod
-    def of(cls, name, estimator):
-        """The resource for this estimator, with the expectation filled in."""
+    def of(cls, name, estimator, n_rows=0):
+        """The resource for this estimator and count of training rows, with what to expect."""
         owner = estimator.get_params().get(name.rpartition("__")[0], estimator)
-        return cls(name, _grows(owner, name, n_rows=0))
+        return cls(name, _grows(estimator, owner, name, n_rows))
+
+    @property
+    def unit(self):
+        """The parameter's name."""
+        return self.name
 
     def limits(self, estimator, n_samples, n_splits, n_classes):
         """From 1 to the estimator's own value."""
@@ -74,7 +80,7 @@ class ParameterResource(Resource):
         owner_name, _, leaf = self.name.rpartition("__")
         owner = estimator.get_params()[owner_name] if owner_name else estimator
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if owner is last_step(estimator) and _grows(owner, leaf, n_rows):
+        if _grows(estimator, owner, leaf, n_rows):
             Xt, fit_params = enter(state, X, y, fit_params)
             owner = last_step(estimator)
             before = owner.warm_start
@@ -97,9 +103,16 @@ class ParameterResource(Resource):
         return state
 
 
-def _grows(owner, name, n_rows):
-    """Whether a warm start continues exactly: boosting and bagging that do not stop early."""
+def _grows(estimator, owner, name, n_rows):
+    """Whether a warm start continues exactly: boosting and bagging that do not stop early.
+
+    Only a last step can be continued, and not if its rows are sampled anew before it.
+    """
     leaf = name.rpartition("__")[2]
+    if owner is not last_step(estimator) or any(
+        hasattr(step, "fit_resample") for _, step in getattr(estimator, "steps", ())
+    ):
+        return False
     if not hasattr(owner, "warm_start") or getattr(owner, "oob_score", False):
         return False
     if leaf == "n_estimators":

@@ -7,6 +7,8 @@ from sklearn.pipeline import Pipeline
 
 from sksearch._compat import consumed_params
 
+ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
+
 
 def last_step(estimator):
     """The estimator that learns: the last step of a pipeline, however deep, or the estimator."""
@@ -55,12 +57,16 @@ def enter(state, X, y, fit_params):
             Xt = head.fit_transform(Xt, y, **head_params)
             estimator.steps[:-1] = head.steps
             faithful = faithful and all(map(_transforms_as_fitted, head.steps))
-        elif head.steps and state.rows is None:
-            Xt = head.transform(Xt)
         estimator = estimator.steps[-1][1]
-    if first and not faithful and not _equal(Xt, _transform(state.estimator, X)):
-        state.rows = Xt
-    return (Xt if state.rows is None else state.rows), fit_params
+    if not first:
+        return (_transform(state.estimator, X) if state.rows is None else state.rows), fit_params
+    if not faithful:
+        again = _transform(state.estimator, X)
+        if not _alike(Xt, again):
+            state.rows = Xt  # such as TargetEncoder's, which are cross-fitted
+        else:
+            Xt = again  # to the last bit what later rungs will see
+    return Xt, fit_params
 
 
 def _transforms_as_fitted(step):
@@ -70,16 +76,22 @@ def _transforms_as_fitted(step):
 
 
 def _transform(estimator, X):
+    """What reaches the last step; step by step, since stateless ones never look fitted."""
     while isinstance(estimator, Pipeline):
-        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        for _, step in estimator.steps[:-1]:
+            if step not in (None, "passthrough"):
+                X = step.transform(X)
         estimator = estimator.steps[-1][1]
     return X
 
 
-def _equal(a, b):
-    """Whether two containers hold the same bits, as far as we can tell; False if we cannot."""
+def _alike(a, b):
+    """Whether two containers are equal but for rounding, as far as we can tell."""
     if sparse.issparse(a) and sparse.issparse(b):
-        return a.shape == b.shape and (a != b).nnz == 0
+        return a.shape == b.shape and abs(a - b).max() <= ROUNDING * abs(a).max()
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
+        if a.dtype.kind != "f" or b.dtype.kind != "f":
+            return np.array_equal(a, b)
+        scale = np.max(np.abs(a), initial=0, where=np.isfinite(a))
+        return a.shape == b.shape and np.allclose(a, b, 0, ROUNDING * scale, equal_nan=True)
     return hasattr(a, "equals") and type(a) is type(b) and bool(a.equals(b))

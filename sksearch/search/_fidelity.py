@@ -33,7 +33,7 @@ class BaseFidelitySearch(BaseSearch):
         rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
         if len(rungs) == 1 and self.min_resources == "auto":
             # Nothing to halve, such as rows too few: be what RandomizedSearchCV would be.
-            return FullFidelity()
+            return FullFidelity(getattr(self, "n_candidates", None) or 10)
         return self._make_halving()
 
     @abstractmethod

@@ -124,7 +124,17 @@ class SearchCV(BaseSearch):
         return RandomSampler() if self.sampler is None else self.sampler
 
     def _make_scheduler(self, problem):
-        return FullFidelity() if self.scheduler is None else self.scheduler
+        scheduler = FullFidelity() if self.scheduler is None else self.scheduler
+        if self.resource is None and not (
+            isinstance(scheduler, FullFidelity)
+            and self.min_resources == self.max_resources == "auto"
+        ):
+            raise ValueError(
+                f"scheduler={scheduler}, min_resources={self.min_resources} and max_resources="
+                f"{self.max_resources} need resource=: what is spent on a candidate step by "
+                "step, such as 'epochs', 'n_samples' or 'folds'."
+            )
+        return scheduler
 
 
 @documented

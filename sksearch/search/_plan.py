@@ -51,7 +51,7 @@ class SearchPlan:
     refit: bool
 
     @classmethod
-    def of(cls, plan, resource, unit, n_splits, refit):
+    def of(cls, plan, resource, n_splits, refit):
         """Cost a scheduler's plan for a resource."""
         rungs = []
         for bracket, row in enumerate(plan.brackets):
@@ -62,7 +62,7 @@ class SearchPlan:
                 n = rung.n_candidates
                 rungs.append(PlannedRung(bracket, i, rung.resource, n, n * paid, n * n_folds))
                 spent = rung.resource
-        return cls(tuple(rungs), unit, n_splits, refit)
+        return cls(tuple(rungs), resource.unit, n_splits, refit)
 
     @property
     def n_candidates(self) -> int:

@@ -37,7 +37,7 @@ def cv_results(rows, n_splits, return_train_score, with_resources):
     table.store(results, "fit_time", table.column("fit_time"))
     table.store(results, "score_time", table.column("score_time"))
     resources = [row["n_resources"] for row in rows]
-    failed = [any(out["fit_error"] is not None for out in row["outs"]) for row in rows]
+    failed = [any(_has_failed(out) for out in row["outs"]) for row in rows]
     params = [row["params"] for row in rows]
     results.update(masked_param_columns(params))
     results["params"] = params
@@ -82,6 +82,12 @@ def rank(means, resources):
         keys = level * (within.max() + 1) + within
         ranks[finite] = rankdata(-keys, method="min")
     return ranks
+
+
+def _has_failed(out):
+    """Whether there is no score at all; of several metrics one alone may have failed."""
+    single = not isinstance(out["test_scores"], dict)
+    return out["fit_error"] is not None or (single and out["status"] != "ok")
 
 
 class _Table:

@@ -213,15 +213,13 @@ class BaseSearch(BaseSearchCV):
             accepts=lambda name, value: is_valid_value(estimator, name, value),
         )
         check_names(estimator, space)
-        resource = as_resource(self.resource, estimator)
+        resource = as_resource(self.resource, estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
         classes, strata = classes_of(estimator, y)
         sampler = self._make_sampler(space, rng)
         problem = self._problem(space, resource, estimator, X, classes, len(splits), rng)
         scheduler = self._make_scheduler(problem)
-        plan = SearchPlan.of(
-            scheduler.plan(problem), resource, self._unit(), len(splits), bool(self.refit)
-        )
+        plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
         return _Setup(
             X, y, params, routed, scorers, refit_metric, splits, classes, strata,
             resource, problem, sampler, scheduler, plan,
@@ -273,9 +271,6 @@ class BaseSearch(BaseSearchCV):
             space.check(guess, where=f"initial_params[{i}]")
             unique.setdefault(space.key(guess), guess)
         return tuple(unique.values())
-
-    def _unit(self):
-        return "fits" if self.resource is None else str(self.resource)
 
     # ---- during
 

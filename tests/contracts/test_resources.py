@@ -5,8 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.cluster import MiniBatchKMeans
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -319,3 +320,60 @@ def test_limits_of_a_user_who_names_none(resource, estimator, expected):
 def test_limits_that_only_the_user_knows_are_asked_for(resource, estimator, words):
     with pytest.raises(ValueError, match=f"(?s){words}"):
         as_resource(resource, estimator).limits(estimator, 100, 5, 2)
+
+
+class Stateless(TransformerMixin, BaseEstimator):
+    """Fits nothing, so that a pipeline that ends with it never looks fitted."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X * 2
+
+
+@pytest.mark.parametrize(
+    ("resource", "last"),
+    [(EpochsResource(), SGDClassifier(random_state=0)),
+     (ParameterResource("rf__n_estimators", True), RandomForestClassifier(random_state=0))],
+    ids=["epochs", "trees"],
+)  # fmt: skip
+def test_stateless_transformers_do_not_stop_a_candidate(resource, last):
+    pipe = Pipeline([("scale", StandardScaler()), ("twice", Stateless()), ("rf", last)])
+    np.testing.assert_array_equal(
+        outputs(train(resource, pipe, 1, 3, 9)), outputs(train(resource, pipe, 9))
+    )
+
+
+def test_rows_are_kept_only_where_a_transformer_cannot_make_them_again():
+    def rows_of(*steps, data=X):
+        state = State(make_pipeline(*steps, SGDClassifier(random_state=0)))
+        return EpochsResource().train(state, data, y, 1, 0, CLASSES, {}).rows
+
+    assert rows_of(StandardScaler()) is None
+    assert rows_of(PCA(3, svd_solver="full")) is None
+    assert rows_of(KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")) is None
+    assert rows_of(TargetEncoder(), data=np.round(X)) is not None
+
+
+def test_seconds_pass_the_rows_through_the_transformers_once_a_job():
+    class Slow(Stateless):
+        n_transforms = 0
+
+        def transform(self, X):
+            Slow.n_transforms += 1
+            return super().transform(X)
+
+    pipe = make_pipeline(Slow(), SGDClassifier(random_state=0))
+    state = SecondsResource().train(State(pipe), X, y, 1, 0, CLASSES, {})
+    assert state.n_steps > 10
+    assert Slow.n_transforms == 1
+
+
+def test_what_to_expect_of_a_parameter_is_asked_of_the_estimator_and_the_rows():
+    boosting = HistGradientBoostingClassifier()
+    assert as_resource("max_iter", boosting, 5_000).continues
+    assert not as_resource("max_iter", boosting, 20_000).continues
+    assert as_resource(ParameterResource("n_estimators"), RandomForestClassifier()).continues
+    wrapped = TransformedTargetRegressor(RandomForestClassifier())
+    assert not as_resource("regressor__n_estimators", wrapped).continues

@@ -1,7 +1,11 @@
 """Where tasks run, and that the history does not notice."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -171,3 +175,66 @@ def test_a_study_of_full_fidelity_runs_as_many_as_asked():
     with make_executor(square, {"offset": 1}, 2, "2*n_jobs") as executor:
         drive(ours, executor, SquareWork())
     assert len(ours.history.trials) == 7
+
+
+def fail_or_sleep(context, task, place):
+    if context["fails"]:
+        raise RuntimeError("on purpose")
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def test_a_search_that_fails_leaves_the_workers_of_another_alone():
+    with make_executor(fail_or_sleep, {"fails": False}, 2, "all") as healthy:
+        futures = [healthy.submit(i) for i in range(20)]
+        with (
+            pytest.raises(RuntimeError, match="on purpose"),
+            make_executor(fail_or_sleep, {"fails": True}, 2, "all") as failing,
+        ):
+            failing.submit(0).result()
+        assert len({future.result() for future in futures}) <= 2
+
+
+def test_idle_workers_that_died_are_replaced_and_ctrl_c_does_not_reach_them():
+    def pids():
+        with make_executor(pid_and_file, {}, 2, "all") as executor:
+            return {f.result()[0] for f in [executor.submit(i) for i in range(20)]}
+
+    first = pids()
+    for pid in first:
+        os.kill(pid, signal.SIGINT)
+    assert pids() & first
+    for pid in first:
+        os.kill(pid, signal.SIGKILL)
+    time.sleep(1)  # for the pool to notice
+    assert not pids() & first
+
+
+def test_a_forked_child_that_searched_ends(tmp_path):
+    script = """
+import multiprocessing, sys
+sys.path.insert(0, ROOT)
+from tests.executors.test_executors import run
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context("fork").Process(target=run, args=(2,))
+    child.start()
+    child.join(30)
+    print(child.exitcode)
+    child.kill()
+"""
+    root = str(Path(__file__).parents[2])
+    command = [sys.executable, "-c", script.replace("ROOT", repr(root))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "0", done.stderr
+
+
+def test_a_foreign_backend_stops_after_a_batch():
+    from joblib._parallel_backends import ThreadingBackend
+
+    class Other(ThreadingBackend):
+        """Not known by name."""
+
+    joblib.register_parallel_backend("other", Other)
+    _, work = run(2, "other", limit=3)
+    assert len(work.told_jobs) < 15

@@ -453,3 +453,20 @@ def test_a_metric_that_is_not_optimised_may_fail():
 def test_more_than_there_is_cannot_be_spent(resource, max_resources, words):
     with pytest.raises(ValueError, match=words):
         hyperband(Sized(), resource=resource, max_resources=max_resources).fit(X, y)
+
+
+@pytest.mark.parametrize("kwargs", [{"scheduler": Hyperband()}, {"max_resources": 9}])
+def test_what_would_be_spent_must_be_named(kwargs):
+    with pytest.raises(ValueError, match="need resource="):
+        SearchCV(Curve(), QUALITY, **kwargs).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed")
+def test_a_candidate_whose_scoring_failed_never_wins_whatever_its_error_score():
+    def picky(estimator, X, y):
+        if estimator.quality > 0.5:
+            raise ValueError("too good")
+        return -1 + estimator.quality
+
+    search = RandomSearchCV(Curve(), QUALITY, scoring=picky, error_score=0.0, random_state=0)
+    assert search.fit(X, y).best_params_["quality"] <= 0.5
