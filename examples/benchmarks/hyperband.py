@@ -2,10 +2,10 @@
 
 Random search trains as many candidates for the full 81 epochs as one iteration of Hyperband costs
 (17). A curve is the best score so far at any number of epochs, against the epochs spent in order
-of evaluation, each counted once since training goes on. Curves are averaged over seeds; the ratio
-of a task is Hyperband's epochs up to random search's final score over random search's total,
-infinite if it never gets there. The same is printed for each seed, where one test row more or
-less decides; the bar is on the median over tasks.
+of evaluation, each counted once since training goes on. The ratio of a run is Hyperband's epochs
+up to random search's final score over random search's total, infinite if it never gets there. The
+bar is on the median over all runs. Where the best of both are equal but for a row or two of the
+data, a single run is a coin's toss; so the same is printed for curves averaged over seeds, too.
 
 Each model has two spaces: a wide one, as for somebody who does not know yet what works, and a
 narrow one in which most candidates are nearly as good as the best and there is little to discard.
@@ -251,13 +251,16 @@ def main():
     medians = np.median(ratios, axis=0)
     for name, values in zip([*names, "median"], [*ratios, medians], strict=True):
         print(f"{name:<25} " + " ".join(f"{value:>9.3f}" for value in values))
+    singles = np.array([row["ratio"] for row in rows])
+    median = np.median(singles)
     tests = {name: np.mean([r[name][2] for r in rows]) for name in ("random", "hyperband")}
     print(
-        f"median ratio of single seeds {np.median([row['ratio'] for row in rows]):.3f}\n"
+        f"median ratio of single runs {median:.3f}; "
+        f"never reached in {np.isinf(singles).sum()} of {len(singles)}\n"
         f"mean test accuracy {tests['hyperband']:.4f} (Hyperband), {tests['random']:.4f} (random)"
     )
-    ok = bool(medians[1] <= MAX_RATIO)
-    print(f"bar: median ratio at most {MAX_RATIO}: {'ok' if ok else 'FAILED'}")
+    ok = bool(median <= MAX_RATIO)
+    print(f"bar: median ratio of single runs at most {MAX_RATIO}: {'ok' if ok else 'FAILED'}")
     print(f"{time.perf_counter() - start:.0f} seconds")
     return int(not ok)
 

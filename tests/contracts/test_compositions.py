@@ -25,7 +25,6 @@ SAMPLERS = [
 SCHEDULERS = [FullFidelity(4), SuccessiveHalving(factor=2), Hyperband(factor=2)]
 SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
 RESOURCES = [  # resource, largest amount, estimator, prefix of its parameters
-    (None, "auto", SGD, "sgdclassifier__"),
     ("epochs", 4, SGD, "sgdclassifier__"),
     ("n_samples", "auto", SGD, "sgdclassifier__"),
     ("folds", "auto", SGD, "sgdclassifier__"),
@@ -67,12 +66,27 @@ def test_any_composition_does_what_it_planned_whatever_n_jobs(sampler, scheduler
         search_of(sampler, scheduler, *resource, n_jobs).fit(X, y) for n_jobs in (1, 2)
     )
     planned = {(r.bracket, r.n_resources): r.n_candidates for r in serial.plan_.rungs}
-    if resource[0] is None:
-        assert len(serial.cv_results_["params"]) == sum(planned.values())
-    else:
-        pairs = zip(serial.cv_results_["bracket"], serial.cv_results_["n_resources"], strict=True)
-        rows = list(pairs)
-        assert {key: rows.count(key) for key in rows} == planned
+    rows = list(zip(serial.cv_results_["bracket"], serial.cv_results_["n_resources"], strict=True))
+    assert {key: rows.count(key) for key in rows} == planned
+    assert_same_results(serial, parallel)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=str)
+def test_without_a_resource_each_sampler_gives_whole_fits(sampler):
+    args = (sampler, FullFidelity(4), None, "auto", SGD, "sgdclassifier__")
+    serial, parallel = (search_of(*args, n_jobs).fit(X, y) for n_jobs in (1, 2))
+    assert len(serial.cv_results_["params"]) == 4
+    assert_same_results(serial, parallel)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS[1:], ids=str)
+def test_rungs_without_a_resource_are_refused(scheduler):
+    search = search_of(RandomSampler(), scheduler, None, "auto", SGD, "sgdclassifier__", 1)
+    with pytest.raises(ValueError, match="need resource="):
+        search.fit(X, y)
+
+
+def assert_same_results(serial, parallel):
     for name, column in serial.cv_results_.items():
         if not name.endswith("_time"):
             np.testing.assert_array_equal(column, parallel.cv_results_[name], err_msg=name)
