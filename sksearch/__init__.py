@@ -1,22 +1,32 @@
 """sksearch: hyperparameter search for scikit-learn users, one import away from GridSearchCV."""
 
 from sksearch.search import (
+    BOHBSearchCV,
+    ForestBayesSearchCV,
+    GPBayesSearchCV,
+    GPHyperbandSearchCV,
     HyperbandSearchCV,
     QuasiRandomSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
+    TPESearchCV,
 )
 from sksearch.space import When
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BOHBSearchCV",
+    "ForestBayesSearchCV",
+    "GPBayesSearchCV",
+    "GPHyperbandSearchCV",
     "HyperbandSearchCV",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
     "SearchCV",
     "SuccessiveHalvingSearchCV",
+    "TPESearchCV",
     "When",
     "__version__",
 ]

@@ -128,6 +128,9 @@ class Plan:
 class Sampler(ABC):
     """Decides which params the next candidate has."""
 
+    #: Whether proposals depend on results, so that how many jobs are under way makes a difference.
+    learns: bool = False
+
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Propose params, as a function of the arguments alone.

@@ -12,9 +12,7 @@ import threading
 import traceback
 from abc import ABC, abstractmethod
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -22,9 +20,9 @@ import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController
 
 from sksearch._compat import cloudpickle, configured, pre_dispatch_count
+from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
 
 IDLE_SECONDS = 300
@@ -235,22 +233,6 @@ def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
     if kind in ("LokyBackend", "MultiprocessingBackend"):
         return ProcessExecutor(function, context, n_workers, window, nested)
     return JoblibExecutor(function, context, n_workers, window, backend.supports_sharedmem)
-
-
-def one_blas_thread():
-    """A context in which BLAS uses one thread.
-
-    Sums of several threads differ in the last bits from those of one, so results would depend
-    on ``n_jobs``. OpenMP loops (HistGradientBoosting, forests) do not, and keep theirs.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return nullcontext()  # the limit is of the whole process, and others may be using it
-    return _controller().limit(limits=1, user_api="blas")
-
-
-@lru_cache(maxsize=1)
-def _controller():
-    return ThreadpoolController()
 
 
 # Idle pools by process and size. Not loky's own reusable pool: joblib takes that one for its own.

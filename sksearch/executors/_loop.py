@@ -1,5 +1,6 @@
 """The loop: ask, submit, wait, tell."""
 
+import math
 from collections import deque
 from typing import Protocol
 
@@ -23,11 +24,12 @@ class Work(Protocol):
         """Seconds until the search must stop, None for no limit; at most 0 to stop now."""
 
 
-def drive(study, executor, work: Work) -> None:
+def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
     """Run a study to its end.
 
     Results are told in the order in which the jobs were asked for, whatever the order in which
-    they end, so that the history does not depend on timing.
+    they end. With a `batch_size` one is told only when so many are under way, or when there is
+    nothing to ask for, however soon it ended: so what a proposal knows does not depend on timing.
 
     Parameters
     ----------
@@ -37,6 +39,9 @@ def drive(study, executor, work: Work) -> None:
         Runs the tasks.
     work : Work
         Knows what the tasks are.
+    batch_size : int or None, default=None
+        Count of jobs that are under way at a time; None: as many as keep all workers busy, for
+        studies whose proposals do not depend on results.
 
     Raises
     ------
@@ -46,32 +51,41 @@ def drive(study, executor, work: Work) -> None:
     pending: deque = deque()
     try:
         while True:
-            _tell_finished(study, work, pending)
+            if batch_size is None:
+                _tell_finished(study, work, pending)
             left = work.seconds_left()
             over = left is not None and left <= 0
             if over and study.history.has_results:
                 break
             waiting = [f for _, futures in pending for f in futures if not f.done()]
+            room = (
+                len(waiting) < executor.window if batch_size is None else len(pending) < batch_size
+            )
             # When time is up before the first result, that one is all we wait for.
-            may_ask = len(waiting) < executor.window and not (over and pending)
+            may_ask = room and not (over and pending)
             if may_ask and (job := study.ask()) is not None:
                 pending.append((job, [executor.submit(task) for task in work.tasks(job)]))
             elif not pending:
                 return
             else:
-                executor.wait(waiting, None if over else left)
+                if waiting:
+                    executor.wait(waiting, None if over else left)
+                if batch_size is not None:
+                    _tell_finished(study, work, pending, limit=1)
     except KeyboardInterrupt:
         _tell_finished(study, work, pending)
         raise
     _stop(study, executor, work, pending)
 
 
-def _tell_finished(study, work, pending):
-    """Tell the oldest jobs as far as they are finished."""
-    while pending and all(future.done() for future in pending[0][1]):
+def _tell_finished(study, work, pending, limit=math.inf):
+    """Tell the oldest jobs as far as they are finished, at most `limit` of them."""
+    n_told = 0
+    while n_told < limit and pending and all(future.done() for future in pending[0][1]):
         job, futures = pending.popleft()
         study.tell(job, work.collect(job, [future.result() for future in futures]))
         work.told(job)
+        n_told += 1
 
 
 def _stop(study, executor, work, pending):

@@ -1,8 +1,19 @@
 """What to try: each sampler proposes the params of the next candidate."""
 
+from sksearch.samplers._forest import ForestSampler
+from sksearch.samplers._gp import GPSampler
 from sksearch.samplers._grid import GridSampler
 from sksearch.samplers._listed import ListedSampler
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._random import RandomSampler
+from sksearch.samplers._tpe import TPESampler
 
-__all__ = ["GridSampler", "ListedSampler", "QuasiRandomSampler", "RandomSampler"]
+__all__ = [
+    "ForestSampler",
+    "GPSampler",
+    "GridSampler",
+    "ListedSampler",
+    "QuasiRandomSampler",
+    "RandomSampler",
+    "TPESampler",
+]

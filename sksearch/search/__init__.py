@@ -2,13 +2,20 @@
 
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
+from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
+from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
 from sksearch.search._plan import SearchPlan
 
 __all__ = [
+    "BOHBSearchCV",
+    "ForestBayesSearchCV",
+    "GPBayesSearchCV",
+    "GPHyperbandSearchCV",
     "HyperbandSearchCV",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
     "SearchCV",
     "SearchPlan",
     "SuccessiveHalvingSearchCV",
+    "TPESearchCV",
 ]

@@ -47,6 +47,19 @@ target_score : float or None, default=None
     Stop when a candidate has reached this score at full resource.
 """
 
+N_INITIAL = """
+n_initial : int or None, default=None
+    Count of quasi-random candidates before the first model. None: between 4 and 10 by the
+    number of parameters, fewer in a short search.
+"""
+
+BATCH_SIZE = """
+batch_size : int, default=1
+    Count of candidates that are under way at a time. With 1 only the folds of one candidate are
+    trained in parallel; with more, more jobs can run, but each proposal knows less. The result
+    depends on it, and not on `n_jobs`.
+"""
+
 RESOURCES = """
 resource : str or Resource, default="n_samples"
     What is spent on a candidate step by step: "epochs" (calls of ``partial_fit``, also of the
@@ -115,6 +128,8 @@ def documented(cls):
     parts = {
         "head": HEAD,
         "common": COMMON,
+        "n_initial": N_INITIAL,
+        "batch_size": BATCH_SIZE,
         "resources": RESOURCES,
         "attributes": ATTRIBUTES.format(fidelity=FIDELITY_COLUMNS if fidelity else ""),
         "fidelity_attributes": FIDELITY_ATTRIBUTES,

@@ -37,6 +37,7 @@ class SearchCV(BaseSearch):
         Smallest count of units worth a look.
     max_resources : int or "auto", default="auto"
         Count of units that the best candidates get.
+    {batch_size}
 
     Attributes
     ----------
@@ -73,6 +74,7 @@ class SearchCV(BaseSearch):
         "resource": [str, Resource, None],
         "min_resources": [_POSITIVE_INT, StrOptions({"auto"})],
         "max_resources": [_POSITIVE_INT, StrOptions({"auto"})],
+        "batch_size": [_POSITIVE_INT],
     }
 
     def __init__(
@@ -97,6 +99,7 @@ class SearchCV(BaseSearch):
         resource=None,
         min_resources="auto",
         max_resources="auto",
+        batch_size=1,
     ):
         super().__init__(
             estimator,
@@ -119,6 +122,7 @@ class SearchCV(BaseSearch):
         self.resource = resource
         self.min_resources = min_resources
         self.max_resources = max_resources
+        self.batch_size = batch_size
 
     def _make_sampler(self, space, rng):
         return RandomSampler() if self.sampler is None else self.sampler

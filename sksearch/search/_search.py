@@ -290,7 +290,7 @@ class BaseSearch(BaseSearchCV):
                 Interrupts(),
                 make_executor(evaluate, context, self.n_jobs, self.pre_dispatch) as executor,
             ):
-                drive(study, executor, run)
+                drive(study, executor, run, self._batch_size(setup.sampler))
         except BaseException:
             if run.outs:
                 with suppress(Exception):  # the error that ended the search matters more
@@ -299,6 +299,10 @@ class BaseSearch(BaseSearchCV):
         finally:
             run.close()
         return run
+
+    def _batch_size(self, sampler):
+        """Count of jobs under way at a time where it matters to the proposals."""
+        return getattr(self, "batch_size", 1) if sampler.learns else None
 
     def _context(self, setup, root):
         return Context(

@@ -8,6 +8,8 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ._dimensions import equal
 
 _OPERATORS = {
@@ -166,6 +168,32 @@ class Part:
         if self.conditions:
             params = {name: params[name] for name in self.names if name in params}
         return params
+
+    def active(self, U):
+        """Tell which coordinates are those of active parameters.
+
+        Parameters
+        ----------
+        U : ndarray of shape (n, n_dims)
+            Points of the cube.
+
+        Returns
+        -------
+        ndarray of shape (n, n_dims), bool
+            False also for the coordinates of other parts.
+        """
+        active = np.zeros(U.shape, bool)
+        for name in self._order:
+            j = self.coordinates[name]
+            active[:, j] = True
+            for condition in self.conditions.get(name, ()):
+                parent = self.coordinates[condition.parent]
+                lower, upper = self.dimensions[condition.parent].cell(U[:, parent])
+                places, inverse = np.unique((lower + upper) / 2, return_inverse=True)
+                from_unit = self.dimensions[condition.parent].from_unit
+                holds = np.array([condition.holds(from_unit(u)) for u in places.tolist()], bool)
+                active[:, j] &= active[:, parent] & holds[inverse]
+        return active
 
     def point(self, i):
         """Return the i-th candidate of a finite part, 0 <= i < size."""

@@ -126,6 +126,21 @@ class Dimension(ABC):
     def law(self):
         """Return what is equal for two dimensions of one process with the same distribution."""
 
+    def cell(self, u):
+        """Return the ends of the interval of coordinates that stand for the same value.
+
+        Parameters
+        ----------
+        u : ndarray of shape (n,)
+            Coordinates in [0, 1].
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n,)
+            Both are `u` for a real value. Their mean is ``to_unit(from_unit(u))``.
+        """
+        return u, u
+
     def sample(self, rng):
         """Draw a value with a numpy.random.Generator."""
         return self.from_unit(rng.random())
@@ -197,6 +212,14 @@ class Integer(Dimension):
         k = low * ((high + 1) / low) ** u if self.log else low + math.floor(u * self.size)
         return min(max(int(k), low), high)
 
+    def cell(self, u):
+        low, high = self.bounds
+        if not self.log:
+            return _nth_of(u, self.size)
+        ratio = (high + 1) / low
+        k = np.clip(np.floor(low * ratio**u), low, high)
+        return np.log(k / low) / math.log(ratio), np.log((k + 1) / low) / math.log(ratio)
+
     def value(self, i):
         """Return the i-th integer."""
         return self.bounds[0] + i
@@ -247,6 +270,11 @@ class DiscreteRV(Dimension):
     def from_unit(self, u):
         k = float(self.distribution.ppf(min(max(u, self._clip[0]), self._clip[1])))
         return int(min(max(k, self.bounds[0], -X_MAX), self.bounds[1], X_MAX))
+
+    def cell(self, u):
+        k = self.distribution.ppf(np.clip(u, *self._clip))
+        k = np.clip(k, *self.bounds)
+        return self.distribution.cdf(k - 1), self.distribution.cdf(k)
 
     def value(self, i):
         """Return the i-th integer of the support."""
@@ -310,6 +338,9 @@ class Categorical(Dimension):
 
     def from_unit(self, u):
         return self.choices[min(max(int(u * self.size), 0), self.size - 1)]
+
+    def cell(self, u):
+        return _nth_of(u, self.size)
 
     def value(self, i):
         """Return the i-th choice."""
@@ -375,6 +406,9 @@ class Opaque(Dimension):
     def from_unit(self, u):
         return self._table[min(max(int(u * TABLE_SIZE), 0), TABLE_SIZE - 1)]
 
+    def cell(self, u):
+        return _nth_of(u, TABLE_SIZE)
+
     def contains(self, value):
         return True
 
@@ -389,6 +423,12 @@ def frozen_law(distribution):
     known = type(getattr(stats, name, None)) is type(distribution.dist)
     identity = None if known else id(distribution)
     return (name, distribution.args, sorted(distribution.kwds.items()), identity)
+
+
+def _nth_of(u, n):
+    """Ends of the n-th parts of [0, 1] in which coordinates lie."""
+    i = np.clip(np.floor(u * n), 0, n - 1)
+    return i / n, (i + 1) / n
 
 
 def _unit_limits(bounds, u_min=U_MIN, u_max=U_MAX):

@@ -175,6 +175,66 @@ class Space:
             u[j] = min(max(self.dimensions[j].to_unit(value), 0.0), 1.0)
         return u
 
+    def canonical(self, U):
+        """Return the places of the candidates at points of the unit cube.
+
+        Parameters
+        ----------
+        U : array-like of shape (n, n_dims)
+            Coordinates in [0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n, n_dims)
+            For each row what ``to_unit(from_unit(u))`` is, NaN where a parameter is inactive,
+            but for rounding errors.
+        """
+        lower, upper = self.cells(U)
+        V = (lower + upper) / 2
+        if len(self._parts) == 1 and not self._parts[0].conditions:
+            return V
+        active = np.zeros(V.shape, bool)
+        which = 0
+        if len(self._parts) > 1:
+            active[:, 0] = True
+            which = np.floor(V[:, 0] * len(self._parts))
+        for i, part in enumerate(self._parts):
+            rows = np.flatnonzero(np.broadcast_to(which == i, len(V)))
+            active[rows] |= part.active(V[rows])
+        V[~active] = np.nan
+        return V
+
+    def cells(self, U):
+        """Return for each coordinate the interval that stands for the same value.
+
+        Parameters
+        ----------
+        U : array-like of shape (n, n_dims)
+            Coordinates in [0, 1]; NaN stays NaN.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n, n_dims)
+            Equal where values are real.
+        """
+        lower = np.clip(np.asarray(U, dtype=float), 0.0, 1.0)
+        upper = lower.copy()
+        for j, dimension in enumerate(self.dimensions):
+            if dimension.kind != "real":
+                lower[:, j], upper[:, j] = dimension.cell(upper[:, j])
+        return lower, upper
+
+    @property
+    def categorical(self):
+        """Which coordinates are unordered choices, ndarray of shape (n_dims,), bool."""
+        kinds = [d.kind == "categorical" and not d.ordered for d in self.dimensions]
+        return np.array(kinds, dtype=bool)
+
+    @property
+    def continuous(self):
+        """Which coordinates may be moved a little, ndarray of shape (n_dims,), bool."""
+        return np.array([d.kind == "real" for d in self.dimensions], dtype=bool)
+
     def point(self, i):
         """Return the i-th candidate of a finite space.
 

@@ -1,0 +1,138 @@
+"""An acquisition function on the unit cube: models, what is pending, failures and cost."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr, logsumexp
+
+from sksearch.acquisition._functions import LOG_SQRT_2PI, Acquisition
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Local penalisation of points near a pending one [1]_.
+
+    Parameters
+    ----------
+    center : ndarray of shape (n_numbers,)
+        The pending point's numbers, NaN where inactive.
+    mean, sd : float
+        Predicted score there.
+    best : float
+        Greatest score known.
+    lipschitz : float
+        Estimate of how fast scores change at most, per unit of the cube.
+
+    References
+    ----------
+    .. [1] J. Gonzalez, Z. Dai, P. Hennig, N. Lawrence, "Batch Bayesian optimization via local
+       penalization", AISTATS 2016. https://proceedings.mlr.press/v51/gonzalez16a.html
+    """
+
+    center: np.ndarray
+    mean: float
+    sd: float
+    best: float
+    lipschitz: float
+
+    def __call__(self, numbers):
+        """Return the log penalty, shape (m,), and its gradient, shape (m, n_numbers)."""
+        difference = np.nan_to_num(numbers - self.center)
+        distance = np.sqrt((difference**2).sum(axis=1) + 1e-12)
+        # [1]_ eq. 6: the probability that the point is outside the ball that cannot hold a
+        # maximum.
+        z = (self.lipschitz * distance - max(self.best - self.mean, 0.0)) / self.sd
+        value = log_ndtr(z)
+        slope = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) * self.lipschitz / self.sd
+        return value, (slope / distance)[:, np.newaxis] * difference
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What is maximised to find the next candidate.
+
+    Parameters
+    ----------
+    models : list
+        With ``predict(U) -> mean, sd``, and ``predict_with_gradient`` where `numbers` are
+        given; the acquisition function is averaged over them.
+    acquisition : Acquisition
+        Of mean, sd and best.
+    best : list of float
+        For each model the score to improve on.
+    numbers : ndarray of int or None
+        Coordinates by which there are gradients; None: by none.
+    feasibility : object or None
+        ``log_probability(U) -> (m,)`` that a candidate does not fail, and
+        ``log_probability_with_gradient``.
+    log_cost : object or None
+        Model of the logarithm of seconds.
+    cost_weight : float
+        Exponent of the cost that the acquisition function is divided by.
+    penalties : list of Penalty
+        One for each pending candidate.
+    """
+
+    models: list
+    acquisition: Acquisition
+    best: list[float]
+    numbers: Any = None
+    feasibility: Any = None
+    log_cost: Any = None
+    cost_weight: float = 1.0
+    penalties: list[Penalty] = field(default_factory=list)
+
+    def __call__(self, U):
+        """Return the value at each point of `U`, shape (m,)."""
+        values = []
+        for model, best in zip(self.models, self.best, strict=True):
+            mean, sd = model.predict(U)
+            if mean.ndim == 2:
+                sd = sd[:, np.newaxis]
+            values.append(self.acquisition(mean, sd, best).reshape(len(U), -1))
+        value = self._average(np.hstack(values))
+        if self.feasibility is not None:
+            value = value + self.feasibility.log_probability(U)
+        if self.log_cost is not None:
+            value = value - self.cost_weight * self.log_cost.predict(U)[0]
+        for penalty in self.penalties:
+            value = value + penalty(U[:, self.numbers])[0]
+        return value
+
+    def with_gradient(self, U):
+        """Return values, shape (m,), and gradients by the numbers, shape (m, n_numbers)."""
+        parts = []
+        for model, best in zip(self.models, self.best, strict=True):
+            mean, sd, d_mean, d_sd = model.predict_with_gradient(U)
+            value = self.acquisition(mean, sd, best)
+            by_mean, by_sd = self.acquisition.slopes(mean, sd, best)
+            parts.append((value, by_mean[:, None] * d_mean + by_sd[:, None] * d_sd))
+        values = np.stack([part[0] for part in parts], axis=1)
+        value = self._average(values)
+        weights = np.ones_like(values)
+        if self.acquisition.logarithmic:
+            weights = np.exp(values - values.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        gradient = sum(w[:, None] * part[1] for w, part in zip(weights.T, parts, strict=True))
+        return self._with_factors(U, value, gradient)
+
+    def _with_factors(self, U, value, gradient):
+        if self.feasibility is not None:
+            more, slope = self.feasibility.log_probability_with_gradient(U)
+            value, gradient = value + more, gradient + slope
+        if self.log_cost is not None:
+            mean, _, slope, _ = self.log_cost.predict_with_gradient(U)
+            value = value - self.cost_weight * mean
+            gradient = gradient - self.cost_weight * slope
+        for penalty in self.penalties:
+            more, slope = penalty(U[:, self.numbers])
+            value, gradient = value + more, gradient + slope
+        return value, gradient
+
+    def _average(self, values):
+        if values.shape[1] == 1:
+            return values[:, 0]
+        if self.acquisition.logarithmic:
+            return logsumexp(values, axis=1) - np.log(values.shape[1])
+        return values.mean(axis=1)

@@ -1,0 +1,163 @@
+"""What a candidate promises, from the mean and standard deviation of its score.
+
+==============  =================================================================
+mu, sigma       predicted mean and standard deviation, greater is better
+best            the score to improve on
+z               (mu - best) / sigma
+h(z)            phi(z) + z Phi(z); expected improvement is sigma h(z)
+==============  =================================================================
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr
+
+LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+LOG_SQRT_PI_OVER_2 = 0.5 * np.log(np.pi / 2)
+# Below, 1 - |z| sqrt(pi/2) erfcx(|z| / sqrt 2) has lost all its digits, and its series is exact.
+FAR = -1e3
+
+
+def log_h(z):
+    """Return the logarithm of phi(z) + z Phi(z) without underflow or cancellation.
+
+    Parameters
+    ----------
+    z : ndarray
+        Standardised improvement.
+
+    Returns
+    -------
+    value : ndarray
+        Relative error below 1e-9 for any finite z.
+
+    Notes
+    -----
+    Three branches as in [1]_: the definition above -1; phi(z) (1 - |z| m(|z|)), with Mills'
+    ratio m by ``erfcx``, down to -1000; there 1 - |z| m(|z|) is 1 / z^2 - 3 / z^4 + ...
+
+    References
+    ----------
+    .. [1] S. Ament, S. Daulton, D. Eriksson, M. Balandat, E. Bakshy, "Unexpected improvements to
+       expected improvement for Bayesian optimization", NeurIPS 2023.
+       https://arxiv.org/abs/2310.20708
+    """
+    z = np.asarray(z, dtype=float)
+    near, middle = z > -1, (z <= -1) & (z > FAR)
+    value = np.empty_like(z)
+    x = z[near]
+    value[near] = np.log(np.exp(-0.5 * x * x - LOG_SQRT_2PI) + x * np.exp(log_ndtr(x)))
+    x = -z[middle]
+    mills = np.exp(LOG_SQRT_PI_OVER_2) * erfcx(x / np.sqrt(2))
+    # Beyond 25 the difference to 1 is what counts, and the continued fraction has it exactly.
+    rest = np.where(x < 25, 1 - x * mills, _one_minus_x_mills(x))
+    value[middle] = -0.5 * x * x - LOG_SQRT_2PI + np.log(rest)
+    x = -z[~near & ~middle]
+    value[~near & ~middle] = -0.5 * x * x - LOG_SQRT_2PI - 2 * np.log(x) - 3 / x**2
+    return value
+
+
+def _one_minus_x_mills(x):
+    """1 - x m(x) for large x, from m(x) = 1 / (x + 1 / (x + 2 / (x + 3 / ...)))."""
+    tail = x
+    for k in range(12, 1, -1):
+        tail = x + k / tail
+    return 1 / (x * tail + 1)
+
+
+class Acquisition(ABC):
+    """A function of predicted mean, standard deviation and the score to improve on."""
+
+    #: Whether the values are logarithms of what is averaged over several models.
+    logarithmic: bool = False
+
+    @abstractmethod
+    def __call__(self, mean, sd, best):
+        """Return the values, of the shape of `mean` and `sd`."""
+
+    @abstractmethod
+    def slopes(self, mean, sd, best):
+        """Return the derivatives by `mean` and by `sd`."""
+
+
+@dataclass(frozen=True)
+class LogEI(Acquisition):
+    """Logarithm of the expected improvement [1]_.
+
+    References
+    ----------
+    .. [1] D. R. Jones, M. Schonlau, W. J. Welch, "Efficient global optimization of expensive
+       black-box functions", J. Global Optimization 13, 1998.
+       https://doi.org/10.1023/A:1008306431147
+    """
+
+    logarithmic = True
+
+    def __call__(self, mean, sd, best):
+        """Return log(sigma h(z))."""
+        return np.log(sd) + log_h((mean - best) / sd)
+
+    def slopes(self, mean, sd, best):
+        """Return Phi(z) / (sigma h(z)) and phi(z) / (sigma h(z))."""
+        z = (mean - best) / sd
+        log_value = np.log(sd) + log_h(z)
+        return np.exp(log_ndtr(z) - log_value), np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_value)
+
+
+@dataclass(frozen=True)
+class LogPI(Acquisition):
+    """Logarithm of the probability of an improvement by at least `margin` [1]_.
+
+    Parameters
+    ----------
+    margin : float, default=0.01
+        In standard deviations of the scores that are known.
+
+    References
+    ----------
+    .. [1] H. J. Kushner, "A new method of locating the maximum point of an arbitrary multipeak
+       curve in the presence of noise", J. Basic Engineering 86, 1964.
+       https://doi.org/10.1115/1.3653121
+    """
+
+    margin: float = 0.01
+
+    logarithmic = True
+
+    def __call__(self, mean, sd, best):
+        """Return log Phi(z)."""
+        return log_ndtr((mean - best - self.margin) / sd)
+
+    def slopes(self, mean, sd, best):
+        """Return phi(z) / (sigma Phi(z)) and -z times it."""
+        z = (mean - best - self.margin) / sd
+        ratio = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_ndtr(z)) / sd
+        return ratio, -z * ratio
+
+
+@dataclass(frozen=True)
+class UCB(Acquisition):
+    """Upper confidence bound of the score: the lower one of a loss [1]_.
+
+    Parameters
+    ----------
+    kappa : float, default=2.0
+        Count of standard deviations above the mean.
+
+    References
+    ----------
+    .. [1] N. Srinivas, A. Krause, S. Kakade, M. Seeger, "Gaussian process optimization in the
+       bandit setting", ICML 2010. https://arxiv.org/abs/0912.3995
+    """
+
+    kappa: float = 2.0
+
+    def __call__(self, mean, sd, best):
+        """Return mu + kappa sigma."""
+        return mean + self.kappa * sd
+
+    def slopes(self, mean, sd, best):
+        """Return 1 and kappa."""
+        return np.ones_like(mean), np.full_like(sd, self.kappa)

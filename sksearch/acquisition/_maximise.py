@@ -1,0 +1,209 @@
+"""Maximisation over mixed spaces: many candidates, then local search and gradients.
+
+==========  ======================================================================
+U           points of the cube, canonical: NaN where inactive, cells at their middle
+m           count of candidates
+==========  ======================================================================
+"""
+
+import math
+
+import numpy as np
+from scipy.optimize import minimize
+
+LISTED_SIZE = 2_000  # finite spaces up to here are gone through whole
+SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
+N_REFINED = 5
+N_ROUNDS = 3  # of gradient steps and exchanges in turn
+N_ALTERNATIVES = 8  # other values of a discrete coordinate that are tried at once
+
+
+def draw(space, rng, n):
+    """Return `n` canonical points, uniform in the cube, shape (n, n_dims)."""
+    return space.canonical(rng.random((n, space.n_dims)))
+
+
+def perturb(space, U, rng, n):
+    """Return `n` canonical points near those of `U`.
+
+    Each is a copy of a random row, in which every coordinate is changed with probability
+    1 / 2, and one at least: a number by a normal step of one of several scales, a choice by a
+    new draw.
+
+    Parameters
+    ----------
+    space : Space
+        Of d dimensions.
+    U : ndarray of shape (k, d)
+        Canonical points.
+    rng : numpy.random.Generator
+        Source of the draws.
+    n : int
+        Count of points.
+
+    Returns
+    -------
+    points : ndarray of shape (n, d)
+    """
+    V = U[rng.integers(len(U), size=n)]
+    fresh = rng.random(V.shape)
+    V = np.where(np.isnan(V), fresh, V)
+    moved = V + rng.choice(SCALES, size=(n, 1)) * rng.standard_normal(V.shape)
+    moved = np.abs(moved) % 2
+    moved = np.minimum(moved, 2 - moved)  # reflected at both ends
+    moved = np.where(space.categorical, fresh, moved)
+    change = rng.random(V.shape) < 0.5
+    change[np.arange(n), rng.integers(V.shape[1], size=n)] = True
+    return space.canonical(np.where(change, moved, V))
+
+
+def candidates(space, incumbents, rng, n):
+    """Return points to choose from: half uniform, half near the incumbents.
+
+    Parameters
+    ----------
+    space : Space
+        Where from.
+    incumbents : ndarray of shape (k, n_dims)
+        The best points known; may be empty.
+    rng : numpy.random.Generator
+        Source of the draws.
+    n : int
+        Count of points.
+
+    Returns
+    -------
+    points : ndarray of shape (n, n_dims)
+        Canonical.
+    """
+    if len(incumbents) == 0:
+        return draw(space, rng, n)
+    return np.vstack([draw(space, rng, n - n // 2), perturb(space, incumbents, rng, n // 2)])
+
+
+def listed(space):
+    """Return all points of a small finite space, shape (size, n_dims), else None."""
+    if space.size > LISTED_SIZE:
+        return None
+    return np.array([space.to_unit(space.point(i)) for i in range(space.size)]).reshape(
+        space.size, space.n_dims
+    )
+
+
+def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED):
+    """Improve the best of some points by gradients and exchanges.
+
+    Parameters
+    ----------
+    criterion : callable
+        ``criterion(U) -> (m,)``; with an attribute ``numbers`` that is not None,
+        ``criterion.with_gradient(U)``, too.
+    space : Space
+        Of n_dims dimensions.
+    points : ndarray of shape (m, n_dims)
+        Canonical points.
+    rng : numpy.random.Generator
+        For exchanges.
+    n_iterations : int, default=20
+        Of a gradient search at most.
+    n_refined : int, default=5
+        Count of points that are improved.
+
+    Returns
+    -------
+    points : ndarray of shape (m + n_refined, n_dims)
+        The improved ones and those given, best first.
+    """
+    values = criterion(points)
+    order = np.argsort(-values, kind="stable")
+    points, values = points[order], values[order]
+    best, best_values = points[:n_refined].copy(), values[:n_refined].copy()
+    discrete = [j for j, d in enumerate(space.dimensions) if math.isfinite(d.size)]
+    numbers = getattr(criterion, "numbers", None)
+    smooth = [] if numbers is None else [i for i, j in enumerate(numbers) if space.continuous[j]]
+    for _ in range(N_ROUNDS if discrete else 1):
+        before = best_values.copy()
+        if smooth:
+            _climb(criterion, space, best, best_values, smooth, n_iterations)
+        if discrete:
+            _exchange(criterion, space, best, best_values, discrete, rng)
+        if (best_values <= before).all():
+            break
+    points, values = np.vstack([best, points]), np.r_[best_values, values]
+    return points[np.argsort(-values, kind="stable")]
+
+
+def _climb(criterion, space, best, best_values, smooth, n_iterations):
+    """L-BFGS-B on the sum over all points, which share nothing; in place."""
+    columns = np.asarray(criterion.numbers)[smooth]
+    start = best[:, columns]
+    active = ~np.isnan(start)
+    if not active.any():
+        return
+
+    def objective(x):
+        trial = best.copy()
+        moved = np.full(start.shape, np.nan)
+        moved[active] = x
+        trial[:, columns] = moved
+        value, gradient = criterion.with_gradient(trial)
+        return -value.sum(), -gradient[:, smooth][active]
+
+    found = minimize(
+        objective,
+        start[active],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * int(active.sum()),
+        options={"maxiter": n_iterations, "ftol": 1e-4, "maxcor": 5},
+    )
+    moved = best.copy()
+    numbers = np.full(start.shape, np.nan)
+    numbers[active] = found.x
+    moved[:, columns] = numbers
+    # A number may be the parent of a condition, and then other coordinates come or go.
+    moved = space.canonical(np.where(np.isnan(moved), 0.5, moved))
+    _keep_better(criterion(moved), moved, best, best_values)
+
+
+def _exchange(criterion, space, best, best_values, discrete, rng):
+    """Move each point to its best neighbour in one discrete coordinate; in place."""
+    owners, neighbours = [], []
+    for i, u in enumerate(best):
+        for j in discrete:
+            if np.isnan(u[j]):
+                continue
+            for place in _alternatives(space.dimensions[j], u[j], space.categorical[j], rng):
+                neighbour = np.where(np.isnan(u), rng.random(len(u)), u)
+                neighbour[j] = place
+                owners.append(i)
+                neighbours.append(neighbour)
+    if not neighbours:
+        return
+    neighbours = space.canonical(np.array(neighbours))
+    values = criterion(neighbours)
+    owners = np.array(owners)
+    for i in range(len(best)):
+        mine = np.flatnonzero(owners == i)
+        if len(mine):
+            top = mine[np.argmax(values[mine])]
+            if values[top] > best_values[i]:
+                best[i], best_values[i] = neighbours[top], values[top]
+
+
+def _alternatives(dimension, u, categorical, rng):
+    """Coordinates of other values: the next ones of a number, any of a choice."""
+    lower, upper = (float(end[0]) for end in dimension.cell(np.array([u])))
+    if categorical:
+        n = int(dimension.size)
+        places = (np.arange(n) + 0.5) / n
+        places = places[(places < lower) | (places > upper)]
+        return rng.permutation(places)[:N_ALTERNATIVES]
+    step = max(upper - lower, 1e-6)
+    near = [lower - 0.5 * step, upper + 0.5 * step]
+    return [place for place in (*near, *rng.random(2)) if 0 < place < 1]
+
+
+def _keep_better(values, points, best, best_values):
+    better = values > best_values
+    best[better], best_values[better] = points[better], values[better]

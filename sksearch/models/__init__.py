@@ -1,0 +1,27 @@
+"""Surrogates on the unit cube: arrays in, arrays out, nothing of trials."""
+
+from sksearch.models._cholesky import CholeskyFactor
+from sksearch.models._feasibility import Feasibility
+from sksearch.models._forest import Forest
+from sksearch.models._gp import GaussianProcess, log_likelihood_gradient
+from sksearch.models._kernels import MixedKernel
+from sksearch.models._learning import learn_theta, log_posterior, prior, sample_theta
+from sksearch.models._parzen import Parzen
+from sksearch.models._transforms import normal_scores, standardise, tame
+
+__all__ = [
+    "CholeskyFactor",
+    "Feasibility",
+    "Forest",
+    "GaussianProcess",
+    "MixedKernel",
+    "Parzen",
+    "learn_theta",
+    "log_likelihood_gradient",
+    "log_posterior",
+    "normal_scores",
+    "prior",
+    "sample_theta",
+    "standardise",
+    "tame",
+]

@@ -1,0 +1,129 @@
+"""A Cholesky factor and its inverse that grow by rows.
+
+==========  ======================================================================
+K           symmetric positive definite matrix, shape (n, n)
+L, M        lower triangular, K = L L^T and M = L^-1
+k           count of rows that are appended
+B, C        the new rows of L: lower left (k, n) and lower right (k, k)
+==========  ======================================================================
+"""
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+MIN_JITTER, MAX_JITTER = 1e-10, 1e-2  # relative to the mean of the diagonal
+
+
+class CholeskyFactor:
+    """L and L^-1 of a matrix, in arrays that leave room for more rows.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric; rounding may have made it slightly indefinite.
+
+    Attributes
+    ----------
+    n : int
+        Count of rows.
+    jitter : float
+        What was added to the diagonal, relative to its mean; 0 if nothing was needed.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If no jitter up to 1e-2 helps.
+
+    Notes
+    -----
+    `append` costs O(k n^2 + k^2 n + k^3) in place of O((n + k)^3) for a new factorisation [1]_.
+    C is the factor of the Schur complement of K in the extended matrix.
+
+    References
+    ----------
+    .. [1] G. H. Golub, C. F. Van Loan, "Matrix computations", 4th ed., section 4.2, 2013.
+       https://doi.org/10.56021/9781421407944
+    """
+
+    def __init__(self, K):
+        self.n = len(K)
+        self.jitter = 0.0
+        self._L, self._M = np.zeros((2, self.n, self.n))
+        self._L[:], self._M[:] = self._factorise(K)
+
+    @property
+    def L(self):  # noqa: N802
+        """Lower triangular, shape (n, n)."""
+        return self._L[: self.n, : self.n]
+
+    @property
+    def M(self):  # noqa: N802
+        """The inverse of L, lower triangular, shape (n, n)."""
+        return self._M[: self.n, : self.n]
+
+    @property
+    def log_det(self):
+        """Logarithm of the determinant of K."""
+        return 2 * np.log(np.diag(self.L)).sum()
+
+    def solve(self, b):
+        """Return K^-1 b for b of shape (n,) or (n, m)."""
+        return self.M.T @ (self.M @ b)
+
+    def inverse(self):
+        """Return K^-1, shape (n, n)."""
+        return self.M.T @ self.M
+
+    def append(self, K_new_old, K_new_new):
+        """Extend K by k rows and columns.
+
+        Parameters
+        ----------
+        K_new_old : ndarray of shape (k, n)
+            Lower left block.
+        K_new_new : ndarray of shape (k, k)
+            Lower right block.
+        """
+        n, k = self.n, len(K_new_old)
+        B = K_new_old @ self.M.T
+        jitter = self.jitter
+        schur = K_new_new - B @ B.T
+        if jitter:
+            schur[np.diag_indices(k)] += jitter * np.diag(K_new_new)
+        C, C_inv = self._factorise(schur, np.mean(np.diag(K_new_new)))
+        self._reserve(n + k)
+        self._L[n : n + k, :n], self._L[n : n + k, n : n + k] = B, C
+        self._M[n : n + k, :n], self._M[n : n + k, n : n + k] = -C_inv @ (B @ self.M), C_inv
+        self.n = n + k
+        self.jitter = max(jitter, self.jitter)
+
+    def truncate(self, n):
+        """Drop all rows but the first `n`."""
+        self.n = n
+
+    def _reserve(self, n):
+        if n <= len(self._L):
+            return
+        size = max(n, len(self._L) * 3 // 2)
+        L, M = np.zeros((2, size, size))
+        L[: self.n, : self.n], M[: self.n, : self.n] = self.L, self.M
+        self._L, self._M = L, M
+
+    def _factorise(self, K, scale=None):
+        """L and its inverse, with the least jitter that is enough."""
+        scale = np.mean(np.diag(K)) if scale is None else scale
+        relative = 0.0
+        while True:
+            L, info = dpotrf(K, lower=1, clean=1)
+            # A pivot of rounding size gives an inverse of nothing but rounding errors.
+            if info == 0 and np.diag(L).min() ** 2 > 1e-14 * scale:
+                break
+            if relative >= MAX_JITTER or not np.isfinite(K).all():
+                raise np.linalg.LinAlgError(
+                    f"matrix of shape {K.shape} is not positive definite, whatever is added to "
+                    "its diagonal."
+                )
+            relative = MIN_JITTER if relative == 0 else 10 * relative
+            K = K + relative * scale * np.eye(len(K))
+        self.jitter = max(self.jitter, relative)
+        return L, dtrtri(L, lower=1)[0]

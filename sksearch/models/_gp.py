@@ -1,0 +1,280 @@
+"""Gaussian process regression, conditioned anew or by appended rows.
+
+==========  ======================================================================
+U, y        points (n, d) and values (n,) or (n, m), greater is better
+K           covariance of the values, with the noise on its diagonal, (n, n)
+L, M        Cholesky factor of K and its inverse
+alpha       K^-1 y
+theta       logarithms of the hyperparameters, that of the noise variance first
+==========  ======================================================================
+"""
+
+import copy
+
+import numpy as np
+
+from sksearch.models._cholesky import CholeskyFactor
+from sksearch.models._kernels import MixedKernel
+
+LOG_2PI = np.log(2 * np.pi)
+MIN_VARIANCE = 1e-14  # relative to the signal; below, K^-1 is nothing but rounding errors
+
+
+class GaussianProcess:
+    """A Gaussian process of mean zero with given hyperparameters.
+
+    Parameters
+    ----------
+    kernel : MixedKernel
+        Covariance.
+    theta : ndarray of shape (1 + kernel.n_theta,)
+        Logarithms of the noise variance and of the kernel's hyperparameters; see
+        `learn_theta`.
+
+    Attributes
+    ----------
+    U : ndarray of shape (n, n_dims)
+        Points that it is conditioned on.
+    alpha : ndarray of shape (n,) or (n, m)
+        K^-1 y.
+    factor : CholeskyFactor
+        Of K.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian processes for machine learning", 2006.
+       https://doi.org/10.7551/mitpress/3206.001.0001
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import GaussianProcess, MixedKernel
+    >>> kernel = MixedKernel(categorical=[False])
+    >>> theta = np.log([1e-6, 1.0, 0.3])  # noise, signal, length-scale
+    >>> gp = GaussianProcess(kernel, theta).fit(np.array([[0.1], [0.9]]), np.array([1.0, -1.0]))
+    >>> mean, sd = gp.predict(np.array([[0.1], [0.5]]))
+    >>> mean.round(3), sd.round(3)
+    (array([1., 0.]), array([0.001, 0.867]))
+    """
+
+    def __init__(self, kernel: MixedKernel, theta):
+        self.kernel, self.theta = kernel, np.asarray(theta, dtype=float)
+
+    @property
+    def noise(self):
+        """Variance of the noise."""
+        return np.exp(self.theta[0])
+
+    def fit(self, U, y, noise=0.0):
+        """Condition on values at points.
+
+        Parameters
+        ----------
+        U : ndarray of shape (n, n_dims)
+            Points, n at least 1.
+        y : ndarray of shape (n,) or (n, m)
+            Values; m columns are m data sets at the same points.
+        noise : float or ndarray of shape (n,), default=0.0
+            Known variance of each value, on top of the learnt one.
+
+        Returns
+        -------
+        self : GaussianProcess
+            Conditioned.
+        """
+        self.U = U
+        self._features = self.kernel.features(self.theta[1:], U)
+        K = self.kernel.covariance(self.theta[1:], self._features, self._features)
+        K[np.diag_indices(len(K))] += self.noise + noise
+        self.factor = CholeskyFactor(K)
+        return self.set_values(y)
+
+    def set_values(self, y):
+        """Condition on other values at the same points, O(n^2)."""
+        self.y = y
+        self.alpha = self.factor.solve(y)
+        return self
+
+    def append(self, U, y, noise=0.0):
+        """Condition on k more points.
+
+        Parameters
+        ----------
+        U : ndarray of shape (k, n_dims)
+            New points.
+        y : ndarray of shape (n + k,) or (n + k, m)
+            All values, the old ones too.
+        noise : float or ndarray of shape (k,), default=0.0
+            Known variance of the new values, on top of the learnt one.
+
+        Returns
+        -------
+        self : GaussianProcess
+            Conditioned on all n + k points, as `fit` would.
+        """
+        if len(U):
+            new = self.kernel.features(self.theta[1:], U)
+            K_new = self.kernel.covariance(self.theta[1:], new, new)
+            K_new[np.diag_indices(len(K_new))] += self.noise + noise
+            K_new_old = self.kernel.covariance(self.theta[1:], new, self._features)
+            self.factor.append(K_new_old, K_new)
+            self.U = np.vstack([self.U, U])
+            self._features = self.kernel.features(self.theta[1:], self.U)
+        return self.set_values(y)
+
+    def believing(self, U, y=None):
+        """Return a process that takes k more points for known.
+
+        Parameters
+        ----------
+        U : ndarray of shape (k, n_dims)
+            Points whose values are under way.
+        y : ndarray of shape (k, m) or None
+            What they are believed to be, in m versions; None: the predicted mean, which changes
+            no prediction but makes the sd smaller (the kriging believer).
+
+        Returns
+        -------
+        gp : GaussianProcess
+            A copy; this one is left as it is.
+        """
+        if len(U) == 0:
+            return self
+        other = copy.copy(self)
+        other.factor = copy.deepcopy(self.factor)
+        believed = self.predict(U)[0] if y is None else y
+        known = self.y if believed.ndim == 1 else np.repeat(self.y[:, None], y.shape[1], axis=1)
+        return other.append(U, np.concatenate([known, believed]))
+
+    def predict(self, U):
+        """Return mean and standard deviation of the function, without noise.
+
+        Parameters
+        ----------
+        U : ndarray of shape (m, n_dims)
+            Points.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,), or (m, n_versions) for several columns of values
+        sd : ndarray of shape (m,)
+        """
+        points = self.kernel.features(self.theta[1:], U)
+        K = self.kernel.covariance(self.theta[1:], points, self._features)
+        return K @ self.alpha, np.sqrt(self._variance(K @ self.factor.M.T))
+
+    def predict_with_gradient(self, U):
+        """Return mean, sd and their derivatives by the numbers among the coordinates.
+
+        Parameters
+        ----------
+        U : ndarray of shape (m, n_dims)
+            Points.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,)
+            The first version where there are several.
+        sd : ndarray of shape (m,)
+        d_mean, d_sd : ndarray of shape (m, n_numbers)
+            0 for inactive coordinates.
+        """
+        theta = self.theta[1:]
+        points = self.kernel.features(theta, U)
+        K, slope = self.kernel.covariance(theta, points, self._features, slope=True)
+        V = K @ self.factor.M.T
+        sd = np.sqrt(self._variance(V))
+        alpha = self.alpha if self.alpha.ndim == 1 else self.alpha[:, 0]
+        args = (theta, points, self._features, slope)
+        d_mean = self.kernel.point_gradient(*args, np.broadcast_to(alpha, K.shape))
+        d_variance = -2 * self.kernel.point_gradient(*args, V @ self.factor.M)
+        return K @ alpha, sd, d_mean, d_variance / (2 * sd[:, np.newaxis])
+
+    def sample(self, U, n_samples, rng):
+        """Draw functions from the posterior at points.
+
+        Parameters
+        ----------
+        U : ndarray of shape (m, n_dims)
+            Points.
+        n_samples : int
+            Count of functions.
+        rng : numpy.random.Generator
+            Source of the draws.
+
+        Returns
+        -------
+        values : ndarray of shape (m, n_samples)
+            One function a column.
+        """
+        theta = self.theta[1:]
+        points = self.kernel.features(theta, U)
+        K = self.kernel.covariance(theta, points, self._features)
+        V = K @ self.factor.M.T
+        covariance = self.kernel.covariance(theta, points, points) - V @ V.T
+        # Neighbouring points are nearly equal, so the matrix is singular but for rounding.
+        covariance[np.diag_indices(len(U))] += 1e-9 * self.kernel.diagonal(theta)
+        mean = K @ (self.alpha if self.alpha.ndim == 1 else self.alpha[:, 0])
+        normal = rng.standard_normal((len(U), n_samples))
+        return mean[:, np.newaxis] + CholeskyFactor(covariance).L @ normal
+
+    def leave_one_out(self):
+        """Predict each value from all others ([1]_, section 5.4.2).
+
+        Returns
+        -------
+        mean, sd : ndarray of shape (n,)
+            The sd is that of a noisy value.
+        """
+        variance = 1 / np.einsum("ij,ij->j", self.factor.M, self.factor.M)
+        return self.y - self.alpha * variance, np.sqrt(variance)
+
+    def log_likelihood(self):
+        """Logarithm of the marginal likelihood of the values."""
+        quadratic = self.y @ self.alpha
+        return -0.5 * (quadratic + self.factor.log_det + len(self.y) * LOG_2PI)
+
+    def _variance(self, V):
+        signal = self.kernel.diagonal(self.theta[1:])
+        return np.maximum(signal - np.einsum("ij,ij->i", V, V), MIN_VARIANCE * signal)
+
+
+def log_likelihood_gradient(kernel, theta, U, y, noise=0.0):
+    """Return the log marginal likelihood and its gradient ([1]_, eq. 5.9).
+
+    Parameters
+    ----------
+    kernel : MixedKernel
+        Covariance.
+    theta : ndarray of shape (1 + kernel.n_theta,)
+        Logarithms of noise variance and kernel hyperparameters.
+    U : ndarray of shape (n, n_dims)
+        Points.
+    y : ndarray of shape (n,)
+        Values.
+    noise : float or ndarray of shape (n,), default=0.0
+        Known variance of each value.
+
+    Returns
+    -------
+    value : float
+        Log marginal likelihood.
+    gradient : ndarray of shape (1 + kernel.n_theta,)
+        By theta.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian processes for machine learning", 2006.
+       https://doi.org/10.7551/mitpress/3206.001.0001
+    """
+    features = kernel.features(theta[1:], U)
+    K, slope = kernel.covariance(theta[1:], features, features, slope=True)
+    np.fill_diagonal(slope, 0.0)  # no distance, so no gradient, even where the slope is infinite
+    noisy = K.copy()
+    noisy[np.diag_indices(len(K))] += np.exp(theta[0]) + noise
+    factor = CholeskyFactor(noisy)
+    alpha = factor.solve(y)
+    value = -0.5 * (y @ alpha + factor.log_det + len(y) * LOG_2PI)
+    W = 0.5 * (np.outer(alpha, alpha) - factor.inverse())
+    by_noise = np.exp(theta[0]) * np.trace(W)
+    return value, np.r_[by_noise, kernel.gradient(theta[1:], U, features, K, slope, W)]

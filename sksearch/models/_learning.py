@@ -1,0 +1,149 @@
+"""Hyperparameters of a Gaussian process: priors, the most probable ones, samples of them.
+
+All priors are normal laws of the logarithms, theta ~ N(mode, spread^2). Those of the
+length-scales grow with the number of dimensions d, so that the distance between random points
+does not [1]_: log l ~ N(sqrt 2 - 3 + log(d) / 2, 3), whose mode is that of the log-normal law.
+
+.. [1] C. Hvarfner, E. O. Hellsten, L. Nardi, "Vanilla Bayesian optimization performs great in high
+   dimensions", ICML 2024. https://proceedings.mlr.press/v235/hvarfner24a.html
+.. [2] I. Murray, R. P. Adams, "Slice sampling covariance hyperparameters of latent Gaussian
+   models", NeurIPS 2010. https://arxiv.org/abs/1006.0868
+"""
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sksearch.models._gp import log_likelihood_gradient
+
+BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
+BOUNDS = (np.log(1e-3), np.log(1e3))
+N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
+
+
+def prior(kernel):
+    """Return modes and spreads of theta, two arrays of shape (1 + kernel.n_theta,)."""
+    p, q = kernel.n_numbers, kernel.n_choices
+    d = max(1, p + q)
+    laws = [
+        (1, -5.0, 1.5),  # noise variance
+        (1, 0.0, 0.5),  # signal variance; values are standardised
+        (p, np.sqrt(2) - 3 + np.log(d) / 2, np.sqrt(3)),  # length-scales
+        (q, -np.log(d) / 2, 1.5),  # weights of choices
+        (2 * p * kernel.warp, 0.0, 0.75),  # warping, [Snoek 2014]
+    ]
+    return np.concatenate([np.tile([[mode], [spread]], n) for n, mode, spread in laws], axis=1)
+
+
+def log_posterior(kernel, theta, U, y, noise=0.0):
+    """Return log likelihood + log prior (but for a constant) of theta, and its gradient."""
+    mode, spread = prior(kernel)
+    value, gradient = log_likelihood_gradient(kernel, theta, U, y, noise)
+    z = (theta - mode) / spread
+    return value - 0.5 * (z @ z), gradient - z / spread
+
+
+def learn_theta(kernel, U, y, noise=0.0, starts=()):
+    """Find the most probable hyperparameters.
+
+    Parameters
+    ----------
+    kernel : MixedKernel
+        Covariance.
+    U : ndarray of shape (n, n_dims)
+        Points.
+    y : ndarray of shape (n,)
+        Values, standardised.
+    noise : float or ndarray of shape (n,), default=0.0
+        Known variance of each value.
+    starts : sequence of ndarray of shape (1 + kernel.n_theta,)
+        Further points to start from; the prior's mode is always one.
+
+    Returns
+    -------
+    theta : ndarray of shape (1 + kernel.n_theta,)
+        Logarithms.
+    """
+    mode, _ = prior(kernel)
+    bounds = [BOUNDS_NOISE] + [BOUNDS] * kernel.n_theta
+
+    def objective(theta):
+        value, gradient = log_posterior(kernel, theta, U, y, noise)
+        return -value, -gradient
+
+    best = None
+    for start in (mode, *starts):
+        found = minimize(
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": 40 if len(y) <= 300 else 20, "ftol": 1e-5},
+        )
+        if best is None or found.fun < best.fun:
+            best = found
+    return best.x
+
+
+def sample_theta(kernel, theta, U, y, rng, noise=0.0):
+    """Draw hyperparameters from their posterior by slice sampling.
+
+    Parameters
+    ----------
+    kernel : MixedKernel
+        Covariance.
+    theta : ndarray of shape (1 + kernel.n_theta,)
+        Where to start, best the most probable ones.
+    U : ndarray of shape (n, n_dims)
+        Points.
+    y : ndarray of shape (n,)
+        Values, standardised.
+    rng : numpy.random.Generator
+        Source of the draws.
+    noise : float or ndarray of shape (n,), default=0.0
+        Known variance of each value.
+
+    Returns
+    -------
+    thetas : ndarray of shape (10, 1 + kernel.n_theta)
+        Samples, after a burn-in of 20 and with 2 left out between two of them.
+
+    Notes
+    -----
+    Each step is along a random direction, scaled by the prior's spreads, with the interval
+    stepped out and shrunk as in [2]_ of the module.
+    """
+    _, spread = prior(kernel)
+    low = np.r_[BOUNDS_NOISE[0], np.full(kernel.n_theta, BOUNDS[0])]
+    high = np.r_[BOUNDS_NOISE[1], np.full(kernel.n_theta, BOUNDS[1])]
+
+    def density(point):
+        if (point < low).any() or (point > high).any():
+            return -np.inf
+        return log_posterior(kernel, point, U, y, noise)[0]
+
+    samples, point = [], np.clip(theta, low, high)
+    for step in range(N_BURN_IN + N_SAMPLES * THINNING):
+        direction = spread * rng.standard_normal(len(point)) / np.sqrt(len(point))
+        point = _slice_step(density, point, direction, rng)
+        if step >= N_BURN_IN and (step - N_BURN_IN) % THINNING == THINNING - 1:
+            samples.append(point)
+    return np.array(samples)
+
+
+def _slice_step(density, point, direction, rng):
+    """One draw on the line through `point` whose density is above a random level."""
+    level = density(point) + np.log(rng.random())
+    left = -rng.random()
+    right = left + 1
+    while density(point + left * direction) > level and left > -8:
+        left -= 1
+    while density(point + right * direction) > level and right < 8:
+        right += 1
+    while right - left > 1e-9:
+        t = rng.uniform(left, right)
+        proposal = point + t * direction
+        if density(proposal) > level:
+            return proposal
+        left, right = (t, right) if t < 0 else (left, t)
+    return point

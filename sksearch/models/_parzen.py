@@ -1,0 +1,156 @@
+"""Densities on the unit cube: mixtures of products of one kernel a coordinate.
+
+==========  ======================================================================
+U, x        centres of the mixture (n, d), points (m, d); NaN where inactive
+h_j         bandwidth of number j, the same for all centres
+b_j         probability that choice j of a draw differs from its centre's
+c_j         count of values of choice j
+w           weights of the centres, and last that of the uniform density
+==========  ======================================================================
+"""
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri
+
+LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+TINY = 1e-300
+
+
+class Parzen:
+    """A kernel density estimate over numbers and choices, active or not.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n, d)
+        Centres; n may be 0.
+    weights : ndarray of shape (n,)
+        Of the centres; the uniform density has weight 1.
+    n_choices : ndarray of shape (d,)
+        Count of values of an unordered choice, 0 for a number.
+    bandwidths : ndarray of shape (d,)
+        Standard deviations of the kernels of numbers.
+
+    Notes
+    -----
+    A number's kernel is a normal law that is cut off at 0 and 1 and, where values are discrete,
+    summed up over the cell of each of them. A choice's is that of Aitchison and Aitken [1]_. A
+    coordinate that is inactive in the centre or in the point has the factor 1, which is the
+    density of the user's own distribution: nothing was learnt there. So one mixture serves the
+    whole tree of a conditional space, and what is alike in its branches is shared.
+
+    The user's distributions are uniform on the cube and one component of the mixture, so the
+    density is never 0.
+
+    References
+    ----------
+    .. [1] J. Aitchison, C. G. G. Aitken, "Multivariate binary discrimination by the kernel
+       method", Biometrika 63, 1976. https://doi.org/10.1093/biomet/63.3.413
+    """
+
+    def __init__(self, U, weights, n_choices, bandwidths):
+        self.U, self.n_choices, self.h = U, n_choices, bandwidths
+        w = np.append(weights, 1.0)
+        self.w = w / w.sum()
+        self._numbers = np.flatnonzero(n_choices == 0)
+        self._choices = np.flatnonzero(n_choices > 0)
+        h, centres = self.h[self._numbers], U[:, self._numbers]
+        # Mass of each kernel inside [0, 1].
+        self._low, self._high = ndtr(-centres / h), ndtr((1 - centres) / h)
+        self.b = (n_choices - 1) / (len(U) + n_choices)
+
+    def sample(self, n, rng):
+        """Draw points, shape (n, d), neither rounded nor freed of inactive coordinates."""
+        d = self.U.shape[1]
+        which = np.searchsorted(np.cumsum(self.w), rng.random(n), side="right")
+        which = np.minimum(which, len(self.U))
+        uniform = rng.random((n, d))
+        if not len(self.U):
+            return uniform
+        kernel = np.minimum(which, len(self.U) - 1)
+        centres = self.U[kernel]
+        X = centres.copy()
+        j = self._numbers
+        low, high = self._low[kernel], self._high[kernel]
+        X[:, j] = np.clip(
+            centres[:, j] + self.h[j] * ndtri(low + uniform[:, j] * (high - low)), 0, 1
+        )
+        for k in self._choices:
+            # A draw of "differs", then a uniform one among the others.
+            c = self.n_choices[k]
+            differs = rng.random(n) < self.b[k]
+            shift = 1 + np.floor(uniform[:, k] * (c - 1)) if c > 1 else 0.0
+            X[:, k] = np.where(differs, (centres[:, k] + shift / c) % 1.0, centres[:, k])
+        prior = (which == len(self.U))[:, np.newaxis]
+        return np.where(prior | np.isnan(X), uniform, X)
+
+    def log_density(self, lower, upper):
+        """Return the logarithm of the density.
+
+        Parameters
+        ----------
+        lower, upper : ndarray of shape (m, d)
+            Cells of the points; equal for real values, NaN where inactive.
+
+        Returns
+        -------
+        value : ndarray of shape (m,)
+        """
+        value = np.full((len(lower), len(self.w)), np.log(np.maximum(self.w, TINY)))
+        if len(self.U):
+            value[:, :-1] += self.log_kernels(lower, upper)
+        top = value.max(axis=1)
+        return top + np.log(np.exp(value - top[:, np.newaxis]).sum(axis=1))
+
+    def log_kernels(self, lower, upper):
+        """Return the logarithm of each centre's kernel at each point, shape (m, n)."""
+        value = np.zeros((len(lower), len(self.U)))
+        inactive = np.isnan(self.U).any() or np.isnan(lower).any()
+        smooth = ~(upper > lower).any(axis=0)[self._numbers]
+        if smooth.any():
+            value += self._smooth(lower, smooth, inactive)
+        for i in np.flatnonzero(~smooth):
+            value += self._cells(lower, upper, i)
+        for k in self._choices:
+            value += self._choice((lower[:, k] + upper[:, k]) / 2, k)
+        return value
+
+    def _smooth(self, x, smooth, inactive):
+        """Real coordinates, all at once."""
+        j = self._numbers[smooth]
+        centres, points = self.U[:, j] / self.h[j], x[:, j] / self.h[j]
+        mass = self._high[:, smooth] - self._low[:, smooth]
+        log_norm = np.log(np.maximum(mass, TINY)) + np.log(self.h[j]) + LOG_SQRT_2PI
+        if not inactive:
+            squares = (points**2).sum(1)[:, None] + (centres**2).sum(1) - 2 * points @ centres.T
+            return -0.5 * np.maximum(squares, 0.0) - log_norm.sum(axis=1)
+        value = 0.0
+        for k in range(len(j)):
+            term = -0.5 * (points[:, k, None] - centres[:, k]) ** 2 - log_norm[:, k]
+            value = value + np.nan_to_num(term)
+        return value
+
+    def _cells(self, lower, upper, i):
+        """One discrete number: mass of a cell over its width."""
+        j = self._numbers[i]
+        places, at = np.unique(
+            np.column_stack([lower[:, j], upper[:, j]]), axis=0, return_inverse=True
+        )
+        centres, of = np.unique(self.U[:, j], return_inverse=True)
+        z = (places[:, :, None] - centres) / self.h[j]
+        # Far above the centre both ends have probability 1: their mirror images do not.
+        z = np.where((z[:, :1] > 0), -z[:, ::-1], z)
+        low, high = log_ndtr(z[:, 0]), log_ndtr(z[:, 1])
+        log_mass = high + np.log1p(-np.exp(np.minimum(low - high, -1e-16)))
+        inside = ndtr((1 - centres) / self.h[j]) - ndtr(-centres / self.h[j])
+        width = (places[:, 1] - places[:, 0])[:, None]
+        table = np.nan_to_num(log_mass - np.log(np.maximum(width, TINY)) - np.log(inside))
+        return table[np.ix_(at.ravel(), of.ravel())]
+
+    def _choice(self, x, k):
+        """One choice, relative to the uniform density."""
+        c, b, centres = self.n_choices[k], self.b[k], self.U[:, k]
+        if c == 1:
+            return 0.0
+        same = np.abs(x[:, None] - centres) < 0.5 / c
+        value = np.where(same, np.log(c * (1 - b)), np.log(c * b / (c - 1)))
+        return np.where(np.isnan(x)[:, None] | np.isnan(centres), 0.0, value)

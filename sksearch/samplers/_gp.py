@@ -1,0 +1,341 @@
+"""Bayesian optimisation with a Gaussian process.
+
+==========  ======================================================================
+n           count of observations
+d           count of coordinates of the unit cube
+theta       hyperparameters, learnt when n has grown by a seventh
+world       a model in the average: a sample of theta, or a fantasy of what is pending
+==========  ======================================================================
+"""
+
+import bisect
+import hashlib
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sksearch.acquisition import UCB, Criterion, LogEI, LogPI, Penalty, draw
+from sksearch.models import (
+    Feasibility,
+    GaussianProcess,
+    MixedKernel,
+    learn_theta,
+    prior,
+    sample_theta,
+    tame,
+)
+from sksearch.models._kernels import FAMILIES
+from sksearch.samplers._observations import TRANSFERS
+from sksearch.samplers._surrogate import LearningSampler, all_points, best_of, first_unknown
+
+ACQUISITIONS = {"log_ei": LogEI(), "log_pi": LogPI(), "lcb": UCB()}
+CHOICES = (*ACQUISITIONS, "ei_per_second", "thompson", "portfolio", "ei_distribution")
+PENDING = ("believer", "fantasies", "penalisation", "thompson")
+GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
+N_FANTASIES = 8
+PORTFOLIO_STREAM = 7  # tells its generator from others of the same trial
+N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in them
+
+
+@dataclass(frozen=True)
+class GPSampler(LearningSampler):
+    """Model scores by a Gaussian process, and propose where an improvement is expected.
+
+    Parameters
+    ----------
+    acquisition : str, default="log_ei"
+        "log_ei", the logarithm of the expected improvement; "log_pi", of its probability; "lcb",
+        the confidence bound; "ei_per_second", expected improvement by a model of the cost;
+        "thompson", the maximum of a drawn function; "portfolio", the first three by turns, the
+        more often the better the scores that they led to; "ei_distribution", a draw from the
+        expected improvement taken as a density [3]_.
+    pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
+        What running candidates are taken for: their predicted means; several draws, over which
+        the acquisition function is averaged; centres of balls that are left out; or nothing,
+        but each proposal is the maximum of another drawn function.
+    n_initial : int or None, default=None
+        Count of quasi-random candidates before the first model. None: between 4 and 10.
+    kernel : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
+        How smooth the score is over the numbers.
+    warp : bool, default=False
+        Whether the kernel learns a warping of each number.
+    marginalise : bool, default=False
+        Whether the acquisition function is averaged over ten samples of the hyperparameters,
+        which costs more than their most probable values.
+    transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
+        Which results of a search with several resources it learns from: those at the largest
+        resource that has enough of them; with "none", "all", "surv" or "same" those of the own
+        bracket, and of earlier ones none, all, the survivors, or those that were stopped at the
+        same resource; "joint": all at once, with the resource as one more coordinate.
+
+    Notes
+    -----
+    Failed candidates are not given a score: a second process models the probability that a
+    candidate does not fail, and the acquisition function is multiplied by it.
+
+    References
+    ----------
+    .. [1] J. Snoek, H. Larochelle, R. P. Adams, "Practical Bayesian optimization of machine
+       learning algorithms", NeurIPS 2012. https://arxiv.org/abs/1206.2944
+    .. [2] D. Ginsbourger, R. Le Riche, L. Carraro, "Kriging is well-suited to parallelize
+       optimization", 2010. https://doi.org/10.1007/978-3-642-10701-6_6
+    .. [3] H. Bertrand, R. Ardon, M. Perrot, I. Bloch, "Hyperparameter optimization of deep
+       neural networks: combining Hyperband with Bayesian model selection", CAp 2017.
+    """
+
+    acquisition: str = "log_ei"
+    pending: str = "believer"
+    n_initial: int | None = None
+    kernel: str = "matern52"
+    warp: bool = False
+    marginalise: bool = False
+    transfer: str = "rung"
+
+    def __post_init__(self):
+        self._check(
+            acquisition=CHOICES, pending=PENDING, kernel=tuple(FAMILIES), transfer=TRANSFERS
+        )
+
+    def _propose(self, history, data, rng):
+        return _Task(self, history, data, rng).propose()
+
+    def _without_model(self, history, data, start, rng):
+        if len(data.failed) and not len(data.y):
+            return self._avoid_failures(history, data, rng)
+        return super()._without_model(history, data, start, rng)
+
+    def _avoid_failures(self, history, data, rng):
+        """Before any success: likely not to fail, and far from what did."""
+        kernel = MixedKernel(history.problem.space.categorical)
+        gp = GaussianProcess(kernel, prior(kernel)[0])
+        gp.fit(data.failed, -np.ones(len(data.failed)))
+        points = all_points(history)
+        points = draw(history.problem.space, rng, 200) if points is None else points
+        mean, sd = gp.predict(points)
+        return first_unknown(history, points[np.argsort(-(mean + sd), kind="stable")])
+
+
+class _Task:
+    """One proposal: the models of a sampler for one state of a history."""
+
+    def __init__(self, sampler, history, data, rng):
+        self.sampler, self.history, self.data, self.rng = sampler, history, data, rng
+        space = history.problem.space
+        categorical = space.categorical
+        if sampler.transfer == "joint":
+            categorical = np.r_[categorical, False]
+        self.kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
+        self.space = space
+        self.y = tame(data.y)
+        self.U = self._with_resource(data.U, data.resource)
+        self.cache = history.cache.setdefault(("gp", sampler), {})
+
+    def propose(self):
+        """The next params."""
+        name = self.sampler.acquisition
+        thompson = name == "thompson" or (
+            self.sampler.pending == "thompson" and len(self.data.pending)
+        )
+        if thompson:
+            return self._thompson()
+        criterion = self._criterion(name)
+        if name == "ei_distribution":
+            return self._draw_from(criterion)
+        n = len(self.y)
+        # The cost of a candidate grows with n^2; that of everything else is to stay in sight.
+        n_candidates = int(np.clip(60_000 / n, 300, 600))
+        effort = (20, 5) if n <= 300 else (10, 3)
+        return best_of(criterion, self.history, self.data, self.rng, n_candidates, *effort)
+
+    # ---- models
+
+    def _worlds(self):
+        """Processes that the acquisition function is averaged over."""
+        if not self.sampler.marginalise:
+            return [self._conditioned(self._theta())]
+        thetas = self._thetas()
+        return [GaussianProcess(self.kernel, theta).fit(self.U, self.y) for theta in thetas]
+
+    def _theta(self):
+        """Hyperparameters as they were learnt at the last point of the schedule."""
+        n = _learnt_at(len(self.y))
+        return self._once("theta", n, lambda: learn_theta(self.kernel, self.U[:n], self._tamed(n)))
+
+    def _thetas(self):
+        n = _learnt_at(len(self.y))
+        theta = self._theta()
+
+        def draw_thetas():
+            rng = np.random.default_rng((self.history.problem.seed, n))
+            return sample_theta(self.kernel, theta, self.U[:n], self._tamed(n), rng)
+
+        return self._once("thetas", n, draw_thetas)
+
+    def _tamed(self, n):
+        return tame(self.data.y[:n])
+
+    def _once(self, name, n, compute):
+        """A function of the first n observations, computed once."""
+        digest = hashlib.blake2b(self.U[:n].tobytes() + self.data.y[:n].tobytes()).digest()
+        if self.cache.get(name, (None,))[0] != digest:
+            self.cache[name] = (digest, compute())
+        return self.cache[name][1]
+
+    def _conditioned(self, theta):
+        """A process on all observations, made from the last one by appending rows."""
+        gp = self.cache.get("gp")
+        n = 0 if gp is None else len(gp.U)
+        if (
+            n
+            and n <= len(self.U)
+            and np.array_equal(gp.theta, theta)
+            and np.array_equal(gp.U, self.U[:n], equal_nan=True)
+        ):
+            gp.append(self.U[n:], self.y)
+        else:
+            gp = GaussianProcess(self.kernel, theta).fit(self.U, self.y)
+        self.cache["gp"] = gp
+        return gp
+
+    def _criterion(self, name):
+        worlds, penalties = self._worlds(), []
+        if name == "portfolio":
+            name = self._arm()
+        acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
+        best = [float(np.max(world.predict(self._at_top(self.data.U))[0])) for world in worlds]
+        if len(pending := self._at_top(self.data.pending)):
+            if self.sampler.pending == "believer":
+                worlds = [world.believing(pending) for world in worlds]
+            elif self.sampler.pending == "fantasies":
+                worlds = [
+                    world.believing(pending, world.sample(pending, N_FANTASIES, self.rng))
+                    for world in worlds
+                ]
+            else:
+                penalties = self._penalties(worlds[0], best[0])
+        if self.sampler.transfer == "joint":
+            worlds = [_AtTop(world, self._at_top) for world in worlds]
+        return Criterion(
+            worlds,
+            acquisition,
+            best,
+            numbers=np.flatnonzero(~self.space.categorical),
+            feasibility=self._feasibility(),
+            log_cost=self._log_cost() if name == "ei_per_second" else None,
+            penalties=penalties,
+        )
+
+    def _feasibility(self):
+        if not len(self.data.failed):
+            return None
+        n_ok, n_failed = len(self.data.y), len(self.data.failed)
+        key = (n_ok, n_failed)
+        known = self.cache.get("feasibility")
+        U = np.vstack([self.data.U, self.data.failed])
+        if known is None or not np.array_equal(known[0], U, equal_nan=True):
+            ok = np.arange(sum(key)) < n_ok
+            model = Feasibility(MixedKernel(self.space.categorical)).fit(U, ok)
+            self.cache["feasibility"] = known = (U, model)
+        return known[1]
+
+    def _log_cost(self):
+        """Model of log seconds, centred."""
+        cost = np.log(np.maximum(self.data.cost, 1e-6))
+        kernel = MixedKernel(self.space.categorical)
+        centred = cost - cost.mean()
+        theta = learn_theta(kernel, self.data.U, centred)
+        return GaussianProcess(kernel, theta).fit(self.data.U, centred)
+
+    def _penalties(self, gp, best):
+        """Local penalisers of the pending points."""
+        points = self._at_top(draw(self.space, self.rng, 200))
+        slopes = gp.predict_with_gradient(np.vstack([points, self.U]))[2]
+        lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
+        mean, sd = gp.predict(self._at_top(self.data.pending))
+        numbers = np.flatnonzero(~self.space.categorical)
+        return [
+            Penalty(u[numbers], float(m), float(s), best, lipschitz)
+            for u, m, s in zip(self.data.pending, mean, sd, strict=True)
+        ]
+
+    # ---- choices that are no maximum of a criterion
+
+    def _thompson(self):
+        points = all_points(self.history)
+        if points is None:
+            points = draw(self.space, self.rng, N_THOMPSON)
+        elif len(points) > N_THOMPSON:
+            points = points[self.rng.choice(len(points), N_THOMPSON, replace=False)]
+        values = self._worlds()[0].sample(self._at_top(points), 1, self.rng)[:, 0]
+        if (feasibility := self._feasibility()) is not None:
+            values = np.where(feasibility.log_probability(points) < math.log(0.5), -np.inf, values)
+        return first_unknown(self.history, points[np.argsort(-values, kind="stable")])
+
+    def _draw_from(self, criterion):
+        """A draw with probabilities proportional to the expected improvement."""
+        points = all_points(self.history)
+        points = draw(self.space, self.rng, 1_000) if points is None else points
+        values = criterion(points)
+        # The largest of values plus Gumbel noise is a draw from their softmax; sorted, one
+        # draw after another without replacement.
+        order = np.argsort(-(values + self.rng.gumbel(size=len(points))), kind="stable")
+        return first_unknown(self.history, points[order])
+
+    def _arm(self):
+        """An acquisition function, the likelier the better the scores that it led to.
+
+        Each trial's arm is drawn again from its number, and its gain is the share of earlier
+        scores that the trial was better than.
+        """
+        names = list(ACQUISITIONS)
+        gains, counts = np.full(len(names), 0.5), np.ones(len(names))
+        earlier: list[float] = []
+
+        def arm_of(trial_id):
+            rng = np.random.default_rng((self.history.problem.seed, trial_id, PORTFOLIO_STREAM))
+            weights = np.exp(4 * gains / counts)
+            return rng.choice(len(names), p=weights / weights.sum())
+
+        for trial in self.history.trials:
+            arm, results = arm_of(trial.id), trial.results.values()
+            score = max((r.score for r in results if r.status == "ok"), default=math.nan)
+            if not math.isnan(score):
+                gains[arm] += bisect.bisect_left(earlier, score) / max(1, len(earlier))
+                counts[arm] += 1
+                bisect.insort(earlier, score)
+        return names[arm_of(len(self.history.trials))]
+
+    # ---- the resource as a coordinate
+
+    def _with_resource(self, U, resource):
+        if self.sampler.transfer != "joint":
+            return U
+        top = self.history.problem.max_resources
+        t = np.log(resource) / math.log(top) if top > 1 else np.ones(len(U))
+        return np.column_stack([U, t])
+
+    def _at_top(self, U):
+        return self._with_resource(U, np.full(len(U), self.history.problem.max_resources))
+
+
+class _AtTop:
+    """A process over params and resource, seen at the largest resource."""
+
+    def __init__(self, gp, at_top):
+        self._gp, self._at_top = gp, at_top
+
+    def predict(self, U):
+        return self._gp.predict(self._at_top(U))
+
+    def predict_with_gradient(self, U):
+        mean, sd, d_mean, d_sd = self._gp.predict_with_gradient(self._at_top(U))
+        return mean, sd, d_mean[:, :-1], d_sd[:, :-1]
+
+
+def _learnt_at(n):
+    """The last count, up to n, at which hyperparameters are learnt."""
+    point = 2
+    while (following := max(point + 1, math.floor(point * GROWTH))) <= n:
+        point = following
+    return point

@@ -1,0 +1,187 @@
+"""Incremental evaluation: a large population at first, and a fixed step for those who are kept.
+
+Notation (Wistuba 2017 is [1]_ below):
+
+=================  ===================================================================
+B                  ``budget``, units in total
+b_init             ``min_resources``, what each candidate of the population gets
+b                  ``step``, what each that is kept gets on top, again and again
+r                  ``keep``, the part of a rung that goes on
+=================  ===================================================================
+"""
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+
+from sksearch.base import Plan, Rung
+from sksearch.schedulers._brackets import BracketScheduler, n_promoted
+
+N_WHOLE = 10  # candidates at full resource that a default budget would pay for
+MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, of which floor(0.3 * 10) keeps 3; as a binary fraction 2
+
+
+@dataclass(frozen=True)
+class IncrementalEvaluation(BracketScheduler):
+    """One bracket that spends most of its budget at once, and then ever less.
+
+    The population gets ``min_resources`` units each. Then the best `keep` of them go on by
+    `step` units, again and again, until one is left. Unlike successive halving, whose rungs cost
+    the same, each costs about `keep` of the one before: it is for those who expect that
+    candidates can hardly be told apart after little training.
+
+    Parameters
+    ----------
+    budget : int or None, default=None
+        Count of units for all candidates together, never exceeded. None: what ten candidates
+        cost at ``max_resources``.
+    keep : float, default=0.25
+        The part of a rung that goes on, between 0 and 1; one candidate at least.
+    step : int or None, default=None
+        Count of units between two rungs. None: half of ``min_resources``, at least 1.
+    continues : bool, default=True
+        Whether a candidate that goes on pays only for `step`, as with epochs, or for all from
+        nothing, as with rows.
+    candidates : {"algorithm1", "largest"}, default="algorithm1"
+        The population: by the formula of Algorithm 1 in [1]_, or the largest that `budget` pays
+        for. They differ little up to ``keep=0.5``; above, the formula leaves much unspent.
+
+    Notes
+    -----
+    Algorithm 1 begins with ``floor(B / (b_init + b r / (1 - r)))`` candidates, or with ``b_init
+    / (1 - r) + b r / (1 - r)**2`` for the denominator if training starts from nothing. This
+    takes the series of rungs for unending and the counts for fractions. In truth a rung that
+    would keep less than one candidate keeps one, which may cost more than `budget`: the
+    population is then lowered to the largest whose rungs, as they are run, cost no more. As a
+    rule they cost less, and what is left is not spent.
+
+    The last rung is the one where one candidate is left. (The count of rungs in [1]_,
+    ``ceil(log(n) / log(1 / r))``, may be one more, whose ``floor(r)`` candidates are none.) No
+    rung is above ``max_resources``, where several may be left.
+
+    References
+    ----------
+    .. [1] M. Wistuba, "Bayesian optimization combined with incremental evaluation for neural
+       network architecture optimization", AutoML workshop at ECML PKDD 2017.
+       https://ceur-ws.org/Vol-1998/paper_01.pdf
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from sksearch.history import Problem
+    >>> from sksearch.space import Space
+    >>> problem = Problem(Space({"x": uniform()}), min_resources=2, max_resources=20)
+    >>> plan = IncrementalEvaluation(budget=100).plan(problem)
+    >>> print(*(f"{rung.n_candidates}@{rung.resource}" for rung in plan.brackets[0]))
+    42@2 10@3 2@4 1@5
+    >>> plan.total_resources(continues=True)
+    97
+    >>> for candidates in ("algorithm1", "largest"):
+    ...     scheduler = IncrementalEvaluation(100, keep=0.9, candidates=candidates)
+    ...     plan = scheduler.plan(problem)
+    ...     print(plan.n_candidates, plan.total_resources(continues=True))
+    9 54
+    15 99
+    """
+
+    budget: int | None = None
+    keep: float = 0.25
+    step: int | None = None
+    continues: bool = True
+    candidates: str = "algorithm1"
+
+    def __post_init__(self):
+        if not (0 < self.keep < 1 and 0 < _exact(self.keep) < 1):
+            raise ValueError(
+                f"keep={self.keep} must lie between 0 and 1: the part of a rung that goes on, "
+                "such as 0.25."
+            )
+        for name in ("budget", "step"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Integral) and value >= 1):
+                raise ValueError(f"{name}={value} must be None or a count of at least 1 unit.")
+        if self.candidates not in ("algorithm1", "largest"):
+            raise ValueError(
+                f"candidates={self.candidates!r} must be 'algorithm1' (the published formula) or "
+                "'largest' (as many as the budget pays for)."
+            )
+
+    @property
+    def factor(self) -> Fraction:
+        """One candidate in `factor` goes on: ``1 / keep``, exact."""
+        return 1 / _exact(self.keep)
+
+    def brackets(self, problem):
+        """One bracket, as far as one candidate is left or ``max_resources`` is reached.
+
+        Parameters
+        ----------
+        problem : Problem
+            With the resources and the space.
+
+        Returns
+        -------
+        brackets : list of tuple (int, list of int)
+            Count of candidates, and the resources of the rungs.
+
+        Raises
+        ------
+        ValueError
+            If `budget` pays for less than two candidates, of which to keep one.
+        """
+        budget = N_WHOLE * problem.max_resources if self.budget is None else self.budget
+        n_candidates = self._population(problem, budget)
+        if n_candidates < 2:
+            raise ValueError(
+                f"budget={budget} is too small to choose between candidates: two at "
+                f"min_resources={problem.min_resources}, and the better one further by "
+                f"step={self._step(problem)}, need budget={self._smallest_budget(problem)} with "
+                f"candidates={self.candidates!r}. Pass a larger budget, or a smaller "
+                "min_resources, step or keep."
+            )
+        rungs = self._rungs(problem, min(n_candidates, problem.space.size))
+        return [(rungs[0].n_candidates, [rung.resource for rung in rungs])]
+
+    def _population(self, problem, budget: int) -> int:
+        """Count of candidates to begin with, 0 if `budget` does not pay for one."""
+        n = budget // problem.min_resources
+        if self.candidates == "algorithm1":
+            n = math.floor(budget / self._unending_cost(problem))  # [1]_ Alg. 1, line 1
+        # What is really spent grows with the population, so the largest that fits is found.
+        return bisect_right(range(1, n + 1), budget, key=lambda n: self._cost(problem, n))
+
+    def _unending_cost(self, problem) -> Fraction:
+        """What a candidate and all that is kept of it cost, in an unending series of rungs."""
+        r, low, step = _exact(self.keep), problem.min_resources, self._step(problem)
+        if self.continues:
+            return low + step * r / (1 - r)
+        return low / (1 - r) + step * r / (1 - r) ** 2
+
+    def _rungs(self, problem, n_candidates: int) -> list[Rung]:
+        """The rungs of a population, until one is left."""
+        rungs = [Rung(problem.min_resources, n_candidates)]
+        while (last := rungs[-1]).n_candidates > 1 and last.resource < problem.max_resources:
+            resource = min(last.resource + self._step(problem), problem.max_resources)
+            rungs.append(Rung(resource, n_promoted(last.n_candidates, self.factor)))
+        return rungs
+
+    def _cost(self, problem, n_candidates: int) -> int:
+        """Count of units that a population really costs."""
+        return Plan.bracket_resources(self._rungs(problem, n_candidates), self.continues)
+
+    def _step(self, problem) -> int:
+        return max(1, problem.min_resources // 2) if self.step is None else self.step
+
+    def _smallest_budget(self, problem) -> int:
+        """Count of units from which on there are two candidates."""
+        cost = self._cost(problem, 2)
+        if self.candidates == "algorithm1":
+            cost = max(cost, math.ceil(2 * self._unending_cost(problem)))
+        return cost
+
+
+def _exact(keep: float) -> Fraction:
+    """The decimal or simple fraction that is meant: 0.3, or 1 / 3."""
+    return Fraction(keep).limit_denominator(MAX_DENOMINATOR)

@@ -1,0 +1,268 @@
+"""Hyperband with proposals that learn, by name."""
+
+from numbers import Integral
+
+import numpy as np
+
+from sksearch._compat import Interval, StrOptions
+from sksearch.samplers import GPSampler, TPESampler
+from sksearch.samplers._gp import CHOICES
+from sksearch.samplers._observations import TRANSFERS
+from sksearch.schedulers import Hyperband
+from sksearch.search._docs import documented
+from sksearch.search._fidelity import BaseFidelitySearch
+
+_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
+
+
+class BaseHybridSearch(BaseFidelitySearch):
+    """What hybrids with Hyperband share: its brackets, its budget, its exact counts."""
+
+    _parameter_constraints: dict = {
+        **BaseFidelitySearch._parameter_constraints,
+        "n_iterations": [_POSITIVE_INT],
+        "n_initial": [_POSITIVE_INT, None],
+        "batch_size": [_POSITIVE_INT],
+    }
+
+    def _make_halving(self):
+        return Hyperband(self.factor, self.n_iterations)
+
+
+@documented
+class BOHBSearchCV(BaseHybridSearch):
+    """Hyperband whose candidates are proposed by a Parzen estimator.
+
+    Hyperband decides how far each candidate is trained, and what was learnt from all candidates
+    so far decides which are tried next. Every bracket costs what it costs in Hyperband.
+
+    Parameters
+    ----------
+    {head}
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [2]_).
+    n_iterations : int, default=1
+        How often all brackets are gone through, each time with new candidates.
+    transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
+        Which results the proposals learn from: those at the largest resource that has enough
+        of them, as in [1]_; or those of the own bracket at its lowest rung, and of earlier
+        brackets none, all, the survivors of the last rung, or those that were stopped there.
+    {n_initial}
+    {batch_size}
+    {resources}
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+    {fidelity_attributes}
+
+    See Also
+    --------
+    HyperbandSearchCV : The same without learning.
+    GPHyperbandSearchCV : The same with a Gaussian process.
+
+    Notes
+    -----
+    Unlike [1]_ the share of random candidates is not a third but what the sampler begins with;
+    the uniform component of its densities keeps it from narrowing down.
+
+    References
+    ----------
+    .. [1] S. Falkner, A. Klein, F. Hutter, "BOHB: robust and efficient hyperparameter
+       optimization at scale", ICML 2018. https://proceedings.mlr.press/v80/falkner18a.html
+    .. [2] L. Li, K. Jamieson, G. DeSalvo, A. Rostamizadeh, A. Talwalkar, "Hyperband: a novel
+       bandit-based approach to hyperparameter optimization", JMLR 18(185):1-52, 2018.
+       https://jmlr.org/papers/v18/16-558.html
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import BOHBSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = BOHBSearchCV(
+    ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
+    ...     max_resources=9, cv=3, random_state=0,
+    ... ).fit(X, y)
+    >>> search.n_candidates_
+    [9, 3, 1, 3, 1, 3]
+    """
+
+    _parameter_constraints: dict = {
+        **BaseHybridSearch._parameter_constraints,
+        "transfer": [StrOptions(set(TRANSFERS) - {"joint"})],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        factor=3,
+        n_iterations=1,
+        transfer="rung",
+        n_initial=None,
+        batch_size=1,
+        resource="n_samples",
+        min_resources="auto",
+        max_resources="auto",
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.factor = factor
+        self.n_iterations = n_iterations
+        self.transfer = transfer
+        self.n_initial = n_initial
+        self.batch_size = batch_size
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+
+    def _make_sampler(self, space, rng):
+        return TPESampler(n_initial=self.n_initial, transfer=self.transfer)
+
+
+@documented
+class GPHyperbandSearchCV(BaseHybridSearch):
+    """Hyperband whose candidates are proposed by a Gaussian process.
+
+    With ``acquisition="ei_distribution"`` and ``transfer="all"`` it is the method of [1]_.
+
+    Parameters
+    ----------
+    {head}
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart.
+    n_iterations : int, default=1
+        How often all brackets are gone through, each time with new candidates.
+    acquisition : str, default="log_ei"
+        See `GPBayesSearchCV`. Of "ei_distribution" a bracket's candidates are draws from the
+        expected improvement, taken as a density.
+    transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
+        Which results the model learns from: those at the largest resource that has enough of
+        them; or those of the own bracket at its lowest rung, and of earlier brackets none, all,
+        the survivors of the last rung, or those that were stopped there; "joint": all of them
+        at once, the resource being one more coordinate.
+    {n_initial}
+    {batch_size}
+    {resources}
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+    {fidelity_attributes}
+
+    See Also
+    --------
+    BOHBSearchCV : The same with a Parzen estimator.
+
+    References
+    ----------
+    .. [1] H. Bertrand, R. Ardon, M. Perrot, I. Bloch, "Hyperparameter optimization of deep
+       neural networks: combining Hyperband with Bayesian model selection", CAp 2017.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import GPHyperbandSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = GPHyperbandSearchCV(
+    ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
+    ...     max_resources=9, cv=3, random_state=0,
+    ... ).fit(X, y)
+    >>> search.n_candidates_
+    [9, 3, 1, 3, 1, 3]
+    """
+
+    _parameter_constraints: dict = {
+        **BaseHybridSearch._parameter_constraints,
+        "acquisition": [StrOptions(set(CHOICES))],
+        "transfer": [StrOptions(set(TRANSFERS))],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        factor=3,
+        n_iterations=1,
+        acquisition="log_ei",
+        transfer="rung",
+        n_initial=None,
+        batch_size=1,
+        resource="n_samples",
+        min_resources="auto",
+        max_resources="auto",
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.factor = factor
+        self.n_iterations = n_iterations
+        self.acquisition = acquisition
+        self.transfer = transfer
+        self.n_initial = n_initial
+        self.batch_size = batch_size
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+
+    def _make_sampler(self, space, rng):
+        return GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
