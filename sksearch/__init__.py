@@ -1,5 +1,6 @@
 """sksearch: hyperparameter search for scikit-learn users, one import away from GridSearchCV."""
 
+from sksearch._minimize import minimize
 from sksearch.search import (
     BOHBSearchCV,
     ForestBayesSearchCV,
@@ -29,4 +30,5 @@ __all__ = [
     "TPESearchCV",
     "When",
     "__version__",
+    "minimize",
 ]
