@@ -5,7 +5,6 @@ import numbers
 import time
 import warnings
 
-import numpy as np
 from scipy.optimize import OptimizeResult
 from sklearn.utils import check_random_state
 
@@ -94,28 +93,44 @@ def minimize(
     >>> bool(result.fun < 0.41)  # the minimum is 0.3979
     True
     """
-    if not callable(func):
-        raise TypeError(f"func={func!r} must be callable: func(params) -> float.")
-    if scheduler is not None and max_resources is None:
-        raise ValueError(
-            f"scheduler={scheduler} needs max_resources=, the second argument of func."
-        )
-    if not isinstance(n_iter, numbers.Integral) or n_iter < 1:
-        raise ValueError(f"n_iter={n_iter!r} must be an integer of at least 1.")
-    for name, value, kind in (("sampler", sampler, Sampler), ("scheduler", scheduler, Scheduler)):
-        if value is not None and not isinstance(value, kind):
-            raise TypeError(f"{name}={value!r} must be a {kind.__name__}, or None.")
+    _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback)
     space = space if isinstance(space, Space) else Space(space)
-    guesses = [initial_params] if isinstance(initial_params, dict) else list(initial_params or ())
-    for i, guess in enumerate(guesses):
-        space.check(guess, where=f"initial_params[{i}]")
     seed = int(check_random_state(random_state).randint(MAX_SEED))
-    problem = Problem(space, min_resources, max_resources or 1, seed, tuple(guesses))
+    problem = Problem(
+        space, min_resources, max_resources or 1, seed, space.guesses(initial_params)
+    )
     study = Study(problem, sampler or GPSampler(), scheduler or FullFidelity(n_iter))
     deadline = math.inf if timeout is None else time.monotonic() + timeout
     evaluate = _Evaluation(func, with_resource=max_resources is not None)
     message = _run(study, evaluate, deadline, -math.inf if target is None else target, callback)
     return _result(study.history, evaluate, message)
+
+
+def _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback):
+    """Refuse arguments before anything is evaluated."""
+    integers = (
+        ("n_iter", n_iter),
+        ("max_resources", 1 if max_resources is None else max_resources),
+    )
+    for name, value in integers:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+            raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
+    for name, value in (("timeout", timeout), ("target", target)):
+        if value is not None and not isinstance(value, numbers.Real):
+            raise TypeError(f"{name}={value!r} must be a number, or None.")
+    if timeout is not None and timeout < 0:
+        raise ValueError(f"timeout={timeout} must be a count of seconds, or None.")
+    if not callable(func):
+        raise TypeError(f"func={func!r} must be callable: func(params) -> float.")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback={callback!r} must be callable: callback(history), or None.")
+    for name, value, kind in (("sampler", sampler, Sampler), ("scheduler", scheduler, Scheduler)):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"{name}={value!r} must be a {kind.__name__}, or None.")
+    if scheduler is not None and max_resources is None:
+        raise ValueError(
+            f"scheduler={scheduler} needs max_resources=, the largest second argument of func."
+        )
 
 
 class _Evaluation:
@@ -186,5 +201,4 @@ def _result(history, evaluate, message):
         history=history,
         success=True,
         message=message,
-        losses=np.array([-result.score for t in history.trials for result in t.results.values()]),
     )

@@ -102,20 +102,22 @@ class Criterion:
 
     def with_gradient(self, U):
         """Return values, shape (m,), and gradients by the numbers, shape (m, n_numbers)."""
-        parts = []
+        values, gradients = [], []
         for model, best in zip(self.models, self.best, strict=True):
             mean, sd, d_mean, d_sd = model.predict_with_gradient(U)
-            value = self.acquisition(mean, sd, best)
+            if mean.ndim == 1:
+                mean, d_mean = mean[:, None], d_mean[:, None]
+            sd = np.repeat(sd[:, None], mean.shape[1], axis=1)
             by_mean, by_sd = self.acquisition.slopes(mean, sd, best)
-            parts.append((value, by_mean[:, None] * d_mean + by_sd[:, None] * d_sd))
-        values = np.stack([part[0] for part in parts], axis=1)
-        value = self._average(values)
+            values.append(self.acquisition(mean, sd, best))
+            gradients.append(by_mean[..., None] * d_mean + by_sd[..., None] * d_sd[:, None])
+        values = np.hstack(values)
         weights = np.ones_like(values)
         if self.acquisition.logarithmic:
             weights = np.exp(values - values.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        gradient = sum(w[:, None] * part[1] for w, part in zip(weights.T, parts, strict=True))
-        return self._with_factors(U, value, gradient)
+        gradient = (weights[..., None] * np.concatenate(gradients, axis=1)).sum(axis=1)
+        return self._with_factors(U, self._average(values), gradient)
 
     def _with_factors(self, U, value, gradient):
         if self.feasibility is not None:

@@ -118,7 +118,7 @@ def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED
     order = np.argsort(-values, kind="stable")
     points, values = points[order], values[order]
     best, best_values = points[:n_refined].copy(), values[:n_refined].copy()
-    discrete = [j for j, d in enumerate(space.dimensions) if math.isfinite(d.size)]
+    discrete = [j for j, d in enumerate(space.dimensions) if d.size != math.inf]
     numbers = getattr(criterion, "numbers", None)
     smooth = [] if numbers is None else [i for i, j in enumerate(numbers) if space.continuous[j]]
     for _ in range(N_ROUNDS if discrete else 1):

@@ -48,8 +48,7 @@ class CholeskyFactor:
     def __init__(self, K):
         self.n = len(K)
         self.jitter = 0.0
-        self._L, self._M = np.zeros((2, self.n, self.n))
-        self._L[:], self._M[:] = self._factorise(K)
+        self._L, self._M = self._factorise(K)
 
     @property
     def L(self):  # noqa: N802
@@ -86,16 +85,20 @@ class CholeskyFactor:
         """
         n, k = self.n, len(K_new_old)
         B = K_new_old @ self.M.T
-        jitter = self.jitter
         schur = K_new_new - B @ B.T
-        if jitter:
-            schur[np.diag_indices(k)] += jitter * np.diag(K_new_new)
-        C, C_inv = self._factorise(schur, np.mean(np.diag(K_new_new)))
+        schur[np.diag_indices(k)] += self._lift
+        found = _cholesky(schur, np.mean(np.diag(K_new_new)))
+        if found is None:  # all rows need the jitter, so that none is believed more than another
+            K_old = self.L @ self.L.T
+            K_old[np.diag_indices(n)] -= self._lift
+            other = CholeskyFactor(np.block([[K_old, K_new_old.T], [K_new_old, K_new_new]]))
+            vars(self).update(vars(other))
+            return
+        C, C_inv = found
         self._reserve(n + k)
         self._L[n : n + k, :n], self._L[n : n + k, n : n + k] = B, C
         self._M[n : n + k, :n], self._M[n : n + k, n : n + k] = -C_inv @ (B @ self.M), C_inv
         self.n = n + k
-        self.jitter = max(jitter, self.jitter)
 
     def truncate(self, n):
         """Drop all rows but the first `n`."""
@@ -109,21 +112,26 @@ class CholeskyFactor:
         L[: self.n, : self.n], M[: self.n, : self.n] = self.L, self.M
         self._L, self._M = L, M
 
-    def _factorise(self, K, scale=None):
+    def _factorise(self, K):
         """L and its inverse, with the least jitter that is enough."""
-        scale = np.mean(np.diag(K)) if scale is None else scale
-        relative = 0.0
+        scale = np.mean(np.diag(K))
         while True:
-            L, info = dpotrf(K, lower=1, clean=1)
-            # A pivot of rounding size gives an inverse of nothing but rounding errors.
-            if info == 0 and np.diag(L).min() ** 2 > 1e-14 * scale:
-                break
-            if relative >= MAX_JITTER or not np.isfinite(K).all():
+            self._lift = self.jitter * scale
+            found = _cholesky(K + self._lift * np.eye(len(K)), scale)
+            if found is not None:
+                return found
+            if self.jitter >= MAX_JITTER or not np.isfinite(K).all():
                 raise np.linalg.LinAlgError(
                     f"matrix of shape {K.shape} is not positive definite, whatever is added to "
                     "its diagonal."
                 )
-            relative = MIN_JITTER if relative == 0 else 10 * relative
-            K = K + relative * scale * np.eye(len(K))
-        self.jitter = max(self.jitter, relative)
-        return L, dtrtri(L, lower=1)[0]
+            self.jitter = 10 * self.jitter if self.jitter else MIN_JITTER
+
+
+def _cholesky(K, scale):
+    """L and its inverse; None where K is not positive definite but for rounding errors."""
+    L, info = dpotrf(K, lower=1, clean=1)
+    # A pivot of rounding size gives an inverse of nothing but rounding errors.
+    if info != 0 or np.diag(L).min() ** 2 <= 1e-14 * scale:
+        return None
+    return L, dtrtri(L, lower=1)[0]

@@ -7,6 +7,8 @@ from sksearch.models._gp import GaussianProcess
 from sksearch.models._learning import learn_theta
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+# Variance of a label beside what is learnt: one failure makes another likely, not certain.
+LABEL_NOISE = 0.1
 
 
 class Feasibility:
@@ -40,19 +42,20 @@ class Feasibility:
         labels = np.where(ok, 1.0, -1.0)
         # One success and one failure more than there are: no certainty from few labels.
         self.mean = labels.sum() / (len(labels) + 2)
-        theta = learn_theta(self.kernel, U, labels - self.mean)
-        self.gp = GaussianProcess(self.kernel, theta).fit(U, labels - self.mean)
+        theta = learn_theta(self.kernel, U, labels - self.mean, LABEL_NOISE)
+        self.gp = GaussianProcess(self.kernel, theta).fit(U, labels - self.mean, LABEL_NOISE)
+        self.noise = self.gp.noise + LABEL_NOISE
         return self
 
     def log_probability(self, U):
         """Return the logarithm of the probability of success, shape (m,)."""
         mean, sd = self.gp.predict(U)
-        return log_ndtr((mean + self.mean) / np.sqrt(sd**2 + self.gp.noise))
+        return log_ndtr((mean + self.mean) / np.sqrt(sd**2 + self.noise))
 
     def log_probability_with_gradient(self, U):
         """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
         mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
-        scale = np.sqrt(sd**2 + self.gp.noise)
+        scale = np.sqrt(sd**2 + self.noise)
         z = (mean + self.mean) / scale
         value = log_ndtr(z)
         d_z = d_mean / scale[:, None] - (z * sd / scale**2)[:, None] * d_sd

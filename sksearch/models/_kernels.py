@@ -35,7 +35,7 @@ def _matern12(r2):
     r = np.sqrt(r2)
     value = np.exp(-r)
     # At r = 0 the slope is infinite, but what it is multiplied with is 0 there.
-    return value, -0.5 * value / np.maximum(r, 1e-150)
+    return value, -0.5 * np.divide(value, r, out=np.zeros_like(r), where=r > 0)
 
 
 def _matern32(r2):
@@ -194,7 +194,7 @@ class MixedKernel:
             Of the m points u_k and the n points x_i.
         slope : ndarray of shape (m, n)
             dk / d r2 from `covariance`.
-        weights : ndarray of shape (m, n)
+        weights : ndarray of shape (m, n) or (n,)
             Factors of the sum.
         """
         p = self.n_numbers

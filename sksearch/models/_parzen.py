@@ -14,6 +14,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 TINY = 1e-300
+LEAST_CELL = 1e-9  # narrower ones are points: the difference of two equal masses says nothing
 
 
 class Parzen:
@@ -56,7 +57,7 @@ class Parzen:
         h, centres = self.h[self._numbers], U[:, self._numbers]
         # Mass of each kernel inside [0, 1].
         self._low, self._high = ndtr(-centres / h), ndtr((1 - centres) / h)
-        self.b = (n_choices - 1) / (len(U) + n_choices)
+        self.b = (n_choices - 1) / np.maximum(len(U) + n_choices, 1)
 
     def sample(self, n, rng):
         """Draw points, shape (n, d), neither rounded nor freed of inactive coordinates."""
@@ -105,9 +106,10 @@ class Parzen:
         """Return the logarithm of each centre's kernel at each point, shape (m, n)."""
         value = np.zeros((len(lower), len(self.U)))
         inactive = np.isnan(self.U).any() or np.isnan(lower).any()
-        smooth = ~(upper > lower).any(axis=0)[self._numbers]
+        wide = np.nan_to_num(upper - lower) > LEAST_CELL
+        smooth = ~wide.any(axis=0)[self._numbers]
         if smooth.any():
-            value += self._smooth(lower, smooth, inactive)
+            value += self._smooth((lower + upper) / 2, smooth, inactive)
         for i in np.flatnonzero(~smooth):
             value += self._cells(lower, upper, i)
         for k in self._choices:

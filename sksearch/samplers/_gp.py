@@ -33,6 +33,7 @@ ACQUISITIONS = {"log_ei": LogEI(), "log_pi": LogPI(), "lcb": UCB()}
 CHOICES = (*ACQUISITIONS, "ei_per_second", "thompson", "portfolio", "ei_distribution")
 PENDING = ("believer", "fantasies", "penalisation", "thompson")
 GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
+MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
 N_FANTASIES = 8
 PORTFOLIO_STREAM = 7  # tells its generator from others of the same trial
 N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in them
@@ -65,9 +66,10 @@ class GPSampler(LearningSampler):
         which costs more than their most probable values.
     transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
         Which results of a search with several resources it learns from: those at the largest
-        resource that has enough of them; with "none", "all", "surv" or "same" those of the own
-        bracket, and of earlier ones none, all, the survivors, or those that were stopped at the
-        same resource; "joint": all at once, with the resource as one more coordinate.
+        resource that has enough of them, if it is a fifth of the largest at least; with "none",
+        "all", "surv" or "same" those of the own bracket, and of earlier ones none, all, the
+        survivors, or those that were stopped at the same resource; "joint": all at resources of
+        at least that fifth at once, with the resource as one more coordinate.
 
     Notes
     -----
@@ -144,7 +146,7 @@ class _Task:
             return self._draw_from(criterion)
         n = len(self.y)
         # The cost of a candidate grows with n^2; that of everything else is to stay in sight.
-        n_candidates = int(np.clip(60_000 / n, 300, 600))
+        n_candidates = int(np.clip(60_000 / n, 200, 600))
         effort = (20, 5) if n <= 300 else (10, 3)
         return best_of(criterion, self.history, self.data, self.rng, n_candidates, *effort)
 
@@ -160,7 +162,10 @@ class _Task:
     def _theta(self):
         """Hyperparameters as they were learnt at the last point of the schedule."""
         n = _learnt_at(len(self.y))
-        return self._once("theta", n, lambda: learn_theta(self.kernel, self.U[:n], self._tamed(n)))
+        rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
+        return self._once(
+            "theta", n, lambda: learn_theta(self.kernel, self.U[rows], self._tamed(n)[rows])
+        )
 
     def _thetas(self):
         n = _learnt_at(len(self.y))
@@ -183,19 +188,23 @@ class _Task:
         return self.cache[name][1]
 
     def _conditioned(self, theta):
-        """A process on all observations, made from the last one by appending rows."""
+        """A process on all observations, made from the last one by appending rows.
+
+        Rows are appended one by one to those that theta was learnt at, so that a process made
+        anew, after the cache was dropped, has the same bits.
+        """
         gp = self.cache.get("gp")
-        n = 0 if gp is None else len(gp.U)
-        if (
-            n
-            and n <= len(self.U)
+        if not (
+            gp is not None
+            and len(gp.U) <= len(self.U)
             and np.array_equal(gp.theta, theta)
-            and np.array_equal(gp.U, self.U[:n], equal_nan=True)
+            and np.array_equal(gp.U, self.U[: len(gp.U)], equal_nan=True)
         ):
-            gp.append(self.U[n:], self.y)
-        else:
-            gp = GaussianProcess(self.kernel, theta).fit(self.U, self.y)
-        self.cache["gp"] = gp
+            n = _learnt_at(len(self.y))
+            gp = GaussianProcess(self.kernel, theta).fit(self.U[:n], self.y[:n])
+        for i in range(len(gp.U), len(self.U)):
+            gp.append(self.U[i : i + 1])
+        self.cache["gp"] = gp.set_values(self.y)
         return gp
 
     def _criterion(self, name):
@@ -203,7 +212,7 @@ class _Task:
         if name == "portfolio":
             name = self._arm()
         acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
-        best = [float(np.max(world.predict(self._at_top(self.data.U))[0])) for world in worlds]
+        best = [float(np.max(world.predict_mean(self._at_top(self.data.U)))) for world in worlds]
         if len(pending := self._at_top(self.data.pending)):
             if self.sampler.pending == "believer":
                 worlds = [world.believing(pending) for world in worlds]
@@ -330,7 +339,7 @@ class _AtTop:
 
     def predict_with_gradient(self, U):
         mean, sd, d_mean, d_sd = self._gp.predict_with_gradient(self._at_top(U))
-        return mean, sd, d_mean[:, :-1], d_sd[:, :-1]
+        return mean, sd, d_mean[..., :-1], d_sd[:, :-1]
 
 
 def _learnt_at(n):

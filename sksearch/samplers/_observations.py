@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# What is best after a tiny part of the training is not what is best after all of it: a model of
+# such results misled the search on each recorded task, and was worse than no model.
+NEAR = 5
 TRANSFERS = ("rung", "none", "all", "surv", "same", "joint")
 
 
@@ -44,38 +47,50 @@ class Observations:
 
 
 class Ledger:
-    """The told jobs of a history as lists, read once each; hangs on the history's cache."""
+    """The told jobs of a history, read once each; hangs on the history's cache."""
 
-    def __init__(self):
+    def __init__(self, n_dims):
         self.n_read = 0
-        self.points: list[np.ndarray] = []
-        self.by_resource: dict[int, list[int]] = {}
+        self.n_points = 0
+        self._points = np.empty((64, n_dims))
         self.entries: list[tuple[int, int]] = []
+        self.by_resource: dict[int, tuple[list, list, list]] = {}  # trial ids, scores, costs
         self.failed: list[int] = []
-        self._stacked = np.empty((0, 0))
 
     @classmethod
     def of(cls, history):
         """The up-to-date ledger of a history."""
-        ledger = history.cache.setdefault("ledger", cls())
         space = history.problem.space
-        for trial in history.trials[len(ledger.points) :]:
-            ledger.points.append(space.to_unit(trial.params))
+        ledger = history.cache.get("ledger")
+        if ledger is None:
+            ledger = history.cache["ledger"] = cls(space.n_dims)
+        for trial in history.trials[ledger.n_points :]:
+            ledger._add_point(space.to_unit(trial.params))
         for event, trial_id, resource in history.log[ledger.n_read :]:
             if event == "tell":
-                if math.isnan(history.trials[trial_id].results[resource].score):
-                    ledger.failed.append(trial_id)
-                else:
-                    ledger.by_resource.setdefault(resource, []).append(trial_id)
-                    ledger.entries.append((trial_id, resource))
+                ledger._add_result(trial_id, resource, history.trials[trial_id].results[resource])
         ledger.n_read = len(history.log)
         return ledger
 
-    def stacked(self, n_dims):
+    @property
+    def points(self):
         """Points of all trials, shape (n_trials, n_dims)."""
-        if len(self._stacked) < len(self.points):
-            self._stacked = np.array(self.points).reshape(len(self.points), n_dims)
-        return self._stacked
+        return self._points[: self.n_points]
+
+    def _add_point(self, u):
+        if self.n_points == len(self._points):
+            self._points = np.concatenate([self._points, np.empty_like(self._points)])
+        self._points[self.n_points] = u
+        self.n_points += 1
+
+    def _add_result(self, trial_id, resource, result):
+        if math.isnan(result.score):
+            self.failed.append(trial_id)
+            return
+        self.entries.append((trial_id, resource))
+        columns = self.by_resource.setdefault(resource, ([], [], []))
+        for column, value in zip(columns, (trial_id, result.score, result.cost), strict=True):
+            column.append(value)
 
 
 def observe(history, start, transfer="rung", n_enough=2) -> Observations:
@@ -88,11 +103,12 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
     start : Start
         Resource r0 and bracket of the next candidate.
     transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
-        "rung": all results at the largest resource that has `n_enough` of them, as BOHB [2]_;
-        below that many, at the resource that has most. The next four are those of [1]_; besides
-        the own bracket's results at r0 they have, of earlier brackets, "none": nothing, "all":
-        every trial that reached r0, "surv": trials that reached the last rung, "same": trials
-        that were stopped exactly at r0. "joint": all results at all resources.
+        "rung": all results at the largest resource that has `n_enough` of them, as BOHB [2]_,
+        among resources of at least a fifth of the largest; while none has so many, at that
+        which has most. "joint": all results at those resources. The other four are those of
+        [1]_; besides the own bracket's results at r0 they have, of earlier brackets, "none":
+        nothing, "all": every trial that reached r0, "surv": trials that reached the last rung,
+        "same": trials that were stopped exactly at r0.
     n_enough : int, default=2
         See "rung".
 
@@ -107,23 +123,29 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
        optimization at scale", ICML 2018. https://proceedings.mlr.press/v80/falkner18a.html
     """
     ledger = Ledger.of(history)
-    trials = history.trials
-    if transfer == "joint":
-        pairs = ledger.entries
-    elif transfer == "rung":
-        pairs = _richest(ledger, n_enough)
+    near = {r for r in ledger.by_resource if r * NEAR >= history.problem.max_resources}
+    if transfer == "rung":
+        resource = _richest(ledger, near, n_enough)
+        ids, scores, costs = ledger.by_resource.get(resource, ([], [], []))
+        resources = np.full(len(ids), resource)
     else:
-        pairs = _transferred(history, ledger, start, transfer)
-    results = [trials[i].results[r] for i, r in pairs]
-    points = ledger.stacked(history.problem.space.n_dims)
-    ids = [i for i, _ in pairs]
-    known = set(ids)
-    pending = [t.id for t in _running(history) if t.id not in known]
+        pairs = (
+            [(i, r) for i, r in ledger.entries if r in near]
+            if transfer == "joint"
+            else _transferred(history, ledger, start, transfer)
+        )
+        results = [history.trials[i].results[r] for i, r in pairs]
+        ids, resources = [i for i, _ in pairs], np.array([r for _, r in pairs], dtype=int)
+        scores, costs = [r.score for r in results], [r.cost for r in results]
+    running = _running(history)
+    known = set(ids) if running else ()
+    pending = [trial.id for trial in running if trial.id not in known]
+    points = ledger.points
     return Observations(
-        points[ids],
-        np.array([result.score for result in results]),
-        np.array([result.cost for result in results]),
-        np.array([resource for _, resource in pairs]),
+        points[np.array(ids, dtype=int)],
+        np.array(scores, dtype=float),
+        np.array(costs, dtype=float),
+        resources,
         points[ledger.failed],
         points[pending],
     )
@@ -141,14 +163,11 @@ def _running(history):
     return found[::-1]
 
 
-def _richest(ledger, n_enough):
-    """Results at the largest resource with enough of them, else where there are most."""
-    if not ledger.by_resource:
-        return []
-    rungs = sorted(ledger.by_resource, reverse=True)
-    enough = [r for r in rungs if len(ledger.by_resource[r]) >= n_enough]
-    resource = enough[0] if enough else max(rungs, key=lambda r: len(ledger.by_resource[r]))
-    return [(i, resource) for i in ledger.by_resource[resource]]
+def _richest(ledger, near, n_enough):
+    """The largest resource with enough results, else where there are most; None: no result."""
+    counts = {r: len(ledger.by_resource[r][0]) for r in sorted(near, reverse=True)}
+    enough = (r for r, n in counts.items() if n >= n_enough)
+    return next(enough, max(counts, key=counts.get, default=None))
 
 
 def _transferred(history, ledger, start, transfer):

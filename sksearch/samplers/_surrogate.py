@@ -1,6 +1,5 @@
 """What samplers with a surrogate model share."""
 
-import math
 from abc import abstractmethod
 
 import numpy as np
@@ -85,7 +84,4 @@ def best_of(criterion, history, data, rng, n_candidates, n_iterations=20, n_refi
         order = np.argsort(-criterion(points), kind="stable")
         return first_unknown(history, points[order])
     points = candidates(space, best_points(data), rng, n_candidates)
-    if math.isinf(space.size):
-        points = maximise(criterion, space, points, rng, n_iterations, n_refined)
-        return first_unknown(history, points)
     return first_unknown(history, maximise(criterion, space, points, rng, n_iterations, n_refined))

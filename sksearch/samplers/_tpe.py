@@ -16,7 +16,7 @@ from sksearch.models import Parzen
 from sksearch.samplers._observations import TRANSFERS
 from sksearch.samplers._surrogate import LearningSampler, first_unknown
 
-N_DRAWS = 64
+N_DRAWS = 24
 MAX_GOOD = 25
 N_RECENT = 25
 SCALE = 0.2
@@ -37,12 +37,13 @@ class TPESampler(LearningSampler):
         Count of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
         Which results of a search with several resources it learns from: those at the largest
-        resource that has enough of them, as BOHB [2]_; or those of the own bracket, and of
-        earlier ones none, all, the survivors, or those that were stopped at the same resource.
+        resource that has enough of them, as BOHB [2]_, if it is a fifth of the largest at
+        least; or those of the own bracket, and of earlier ones none, all, the survivors, or
+        those that were stopped at the same resource.
 
     Notes
     -----
-    Of 64 draws from l the one with the greatest l / g is taken, which is the one with the
+    Of 24 draws from l the one with the greatest l / g is taken, which is the one with the
     greatest expected improvement [1]_. Failed candidates belong to g, and so do pending ones.
 
     References

@@ -3,6 +3,7 @@
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
+from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
 from sksearch.search._plan import SearchPlan
 
@@ -12,6 +13,7 @@ __all__ = [
     "GPBayesSearchCV",
     "GPHyperbandSearchCV",
     "HyperbandSearchCV",
+    "IncrementalEvaluationSearchCV",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
     "SearchCV",

@@ -29,7 +29,7 @@ class BaseFidelitySearch(BaseSearch):
     def _make_sampler(self, space, rng):
         return RandomSampler()
 
-    def _make_scheduler(self, problem):
+    def _make_scheduler(self, problem, resource):
         rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
         if len(rungs) == 1 and self.min_resources == "auto":
             # Nothing to halve, such as rows too few: be what RandomizedSearchCV would be.

@@ -127,7 +127,7 @@ class SearchCV(BaseSearch):
     def _make_sampler(self, space, rng):
         return RandomSampler() if self.sampler is None else self.sampler
 
-    def _make_scheduler(self, problem):
+    def _make_scheduler(self, problem, resource):
         scheduler = FullFidelity() if self.scheduler is None else self.scheduler
         if self.resource is None and not (
             isinstance(scheduler, FullFidelity)
@@ -232,7 +232,7 @@ class RandomSearchCV(BaseSearch):
         candidates = ParameterSampler(self.param_distributions, self.n_iter, random_state=rng)
         return ListedSampler(tuple(map(_with_python_scalars, candidates)))
 
-    def _make_scheduler(self, problem):
+    def _make_scheduler(self, problem, resource):
         return FullFidelity(self.n_iter)
 
     def _rows(self, run, setup):
@@ -330,7 +330,7 @@ class QuasiRandomSearchCV(BaseSearch):
     def _make_sampler(self, space, rng):
         return _all_or(QuasiRandomSampler(self.method, self.n_iter), space, self.n_iter)
 
-    def _make_scheduler(self, problem):
+    def _make_scheduler(self, problem, resource):
         return FullFidelity(self.n_iter)
 
 

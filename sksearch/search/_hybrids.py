@@ -45,8 +45,9 @@ class BOHBSearchCV(BaseHybridSearch):
         How often all brackets are gone through, each time with new candidates.
     transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
         Which results the proposals learn from: those at the largest resource that has enough
-        of them, as in [1]_; or those of the own bracket at its lowest rung, and of earlier
-        brackets none, all, the survivors of the last rung, or those that were stopped there.
+        of them, as in [1]_, of at least a fifth of `max_resources`; or those of the own bracket
+        at its lowest rung, and of earlier brackets none, all, the survivors of the last rung,
+        or those that were stopped there.
     {n_initial}
     {batch_size}
     {resources}
@@ -154,7 +155,8 @@ class BOHBSearchCV(BaseHybridSearch):
 class GPHyperbandSearchCV(BaseHybridSearch):
     """Hyperband whose candidates are proposed by a Gaussian process.
 
-    With ``acquisition="ei_distribution"`` and ``transfer="all"`` it is the method of [1]_.
+    The method of [1]_: while a bracket is filled, candidates are drawn with probabilities
+    proportional to their expected improvement, so that it holds many that are good and unlike.
 
     Parameters
     ----------
@@ -163,14 +165,15 @@ class GPHyperbandSearchCV(BaseHybridSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=1
         How often all brackets are gone through, each time with new candidates.
-    acquisition : str, default="log_ei"
-        See `GPBayesSearchCV`. Of "ei_distribution" a bracket's candidates are draws from the
-        expected improvement, taken as a density.
+    acquisition : str, default="ei_distribution"
+        Of "ei_distribution" a bracket's candidates are draws from the expected improvement,
+        taken as a density; for the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
         Which results the model learns from: those at the largest resource that has enough of
-        them; or those of the own bracket at its lowest rung, and of earlier brackets none, all,
-        the survivors of the last rung, or those that were stopped there; "joint": all of them
-        at once, the resource being one more coordinate.
+        them, of at least a fifth of `max_resources`; or those of the own bracket at its lowest
+        rung, and of earlier brackets none, all, the survivors of the last rung, or those that
+        were stopped there; "joint": all of at least that fifth at once, the resource being one
+        more coordinate.
     {n_initial}
     {batch_size}
     {resources}
@@ -218,7 +221,7 @@ class GPHyperbandSearchCV(BaseHybridSearch):
         *,
         factor=3,
         n_iterations=1,
-        acquisition="log_ei",
+        acquisition="ei_distribution",
         transfer="rung",
         n_initial=None,
         batch_size=1,

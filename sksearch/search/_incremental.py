@@ -41,6 +41,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         Count of units between two rungs (b in [1]_). None: half of `min_resources`, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
         Size of the population: by the formula in [1]_, or as many as `budget` pays for.
+    {batch_size}
     resource : str or Resource, default="n_samples"
         What is spent on a candidate step by step, see `HyperbandSearchCV`.
     min_resources : int or "auto", default="auto"
@@ -98,6 +99,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         "keep": [Interval(Real, 0, 1, closed="neither")],
         "step": [_POSITIVE_INT, None],
         "candidates": [StrOptions({"algorithm1", "largest"})],
+        "batch_size": [_POSITIVE_INT],
         "resource": [str, Resource],
         "min_resources": [_POSITIVE_INT, StrOptions({"auto"})],
         "max_resources": [_POSITIVE_INT, StrOptions({"auto"})],
@@ -113,6 +115,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         keep=0.25,
         step=None,
         candidates="algorithm1",
+        batch_size=1,
         resource="n_samples",
         min_resources="auto",
         max_resources="auto",
@@ -150,22 +153,24 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         self.keep = keep
         self.step = step
         self.candidates = candidates
+        self.batch_size = batch_size
         self.resource = resource
         self.min_resources = min_resources
         self.max_resources = max_resources
 
     def _make_sampler(self, space, rng):
-        return _POPULATIONS[self.population]()
+        sampler = _POPULATIONS[self.population]
+        # The population is chosen while it is trained its first epochs, and from those alone.
+        return sampler(transfer="none") if sampler.learns else sampler()
 
     def _problem(self, space, resource, *args):
         problem = super()._problem(space, resource, *args)
-        self._continues = resource.continues  # what a rung costs: the budget depends on it
         if self.min_resources == "auto":
             low = max(problem.min_resources, problem.max_resources // BEGINNING)
             problem = replace(problem, min_resources=low)
         return problem
 
-    def _make_scheduler(self, problem):
+    def _make_scheduler(self, problem, resource):
         return IncrementalEvaluation(
-            self.budget, self.keep, self.step, self._continues, self.candidates
+            self.budget, self.keep, self.step, resource.continues, self.candidates
         )

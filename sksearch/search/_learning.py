@@ -24,7 +24,7 @@ class BaseLearningSearch(BaseSearch):
         "batch_size": [_POSITIVE_INT],
     }
 
-    def _make_scheduler(self, problem):
+    def _make_scheduler(self, problem, resource):
         return FullFidelity(self.n_iter)
 
     def _n_initial(self, sampler_type, space):

@@ -118,7 +118,7 @@ class BaseSearch(BaseSearchCV):
         """The sampler of this search; `rng` is for candidates that are settled beforehand."""
 
     @abstractmethod
-    def _make_scheduler(self, problem: Problem) -> Scheduler:
+    def _make_scheduler(self, problem: Problem, resource: Resource) -> Scheduler:
         """The scheduler of this search."""
 
     def _run_search(self, evaluate_candidates):
@@ -218,7 +218,7 @@ class BaseSearch(BaseSearchCV):
         classes, strata = classes_of(estimator, y)
         sampler = self._make_sampler(space, rng)
         problem = self._problem(space, resource, estimator, X, classes, len(splits), rng)
-        scheduler = self._make_scheduler(problem)
+        scheduler = self._make_scheduler(problem, resource)
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
         return _Setup(
             X, y, params, routed, scorers, refit_metric, splits, classes, strata,
@@ -260,17 +260,7 @@ class BaseSearch(BaseSearchCV):
             low = min(limits[0], high) if low == "auto" else low
         resource.check_max(high, n_samples, n_splits)
         seed = int(rng.randint(MAX_SEED))
-        return Problem(space, low, high, seed, self._guesses(space))
-
-    def _guesses(self, space):
-        """The user's first guesses, each once."""
-        guesses = self.initial_params
-        guesses = [guesses] if isinstance(guesses, dict) else list(guesses or ())
-        unique = {}
-        for i, guess in enumerate(guesses):
-            space.check(guess, where=f"initial_params[{i}]")
-            unique.setdefault(space.key(guess), guess)
-        return tuple(unique.values())
+        return Problem(space, low, high, seed, space.guesses(self.initial_params))
 
     # ---- during
 

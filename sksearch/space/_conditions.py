@@ -137,7 +137,7 @@ class Part:
                 self._check_condition(name, condition)
         self._order = self._parents_first()
         self.size = math.inf
-        if all(math.isfinite(dimension.size) for dimension in dimensions.values()):
+        if all(dimension.size != math.inf for dimension in dimensions.values()):
             self._components = [self._cells(names) for names in self._linked_names()]
             self._sizes = [sum(map(_cell_size, cells)) for cells in self._components]
             self.size = math.prod(self._sizes)

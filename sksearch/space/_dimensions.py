@@ -374,6 +374,7 @@ class Opaque(Dimension):
             self._sorted = True
         except (TypeError, ValueError):
             self._sorted = False
+        self._first, self._last = self._runs()
 
     @property
     def law(self):
@@ -407,7 +408,21 @@ class Opaque(Dimension):
         return self._table[min(max(int(u * TABLE_SIZE), 0), TABLE_SIZE - 1)]
 
     def cell(self, u):
-        return _nth_of(u, TABLE_SIZE)
+        i = np.clip(np.floor(u * TABLE_SIZE), 0, TABLE_SIZE - 1)
+        known = ~np.isnan(i)
+        lower, upper = i / TABLE_SIZE, (i + 1) / TABLE_SIZE
+        i = i[known].astype(int)
+        lower[known], upper[known] = self._first[i] / TABLE_SIZE, self._last[i] / TABLE_SIZE
+        return lower, upper
+
+    def _runs(self):
+        """For each entry of the table where its value begins and ends."""
+        first, last = np.arange(TABLE_SIZE), np.arange(1, TABLE_SIZE + 1)
+        if self._sorted:
+            for i, value in enumerate(self._table):
+                first[i] = bisect.bisect_left(self._table, value)
+                last[i] = bisect.bisect_right(self._table, value)
+        return first, last
 
     def contains(self, value):
         return True

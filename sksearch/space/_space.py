@@ -93,7 +93,7 @@ class Space:
         self._objects = self._choices_without_tag()
 
     def __repr__(self):
-        size = "infinitely many" if math.isinf(self.size) else self.size
+        size = "infinitely many" if self.size == math.inf else self.size
         return f"Space({len(self.names)} parameters, {size} candidates)"
 
     def sample(self, rng):
@@ -227,7 +227,10 @@ class Space:
     @property
     def categorical(self):
         """Which coordinates are unordered choices, ndarray of shape (n_dims,), bool."""
-        kinds = [d.kind == "categorical" and not d.ordered for d in self.dimensions]
+        kinds = [
+            d.kind == "categorical" and not (d.ordered and d.name != UNION_NAME)
+            for d in self.dimensions
+        ]
         return np.array(kinds, dtype=bool)
 
     @property
@@ -260,7 +263,7 @@ class Space:
         Without conditions the order is that of scikit-learn's ParameterGrid: names sorted, the
         last one fastest, the dicts of a union one after another.
         """
-        if math.isinf(self.size):
+        if self.size == math.inf:
             raise ValueError("the candidates of an infinite space have no numbers: use sample.")
         k = operator.index(i)
         if not 0 <= k < self.size:
@@ -302,7 +305,7 @@ class Space:
             The candidate: in a finite space uniform among those unseen, up to a size of 100000.
             None if all were seen, or in an infinite space if 100 draws were.
         """
-        finite = not math.isinf(self.size)
+        finite = self.size != math.inf
         for _ in range(N_TRIES):
             params = self.point(_randbelow(rng, self.size)) if finite else self.sample(rng)
             if self.key(params) not in keys:
@@ -343,6 +346,32 @@ class Space:
         listed = "; ".join(f"for dict {i} it {problem}" for i, problem in enumerate(problems))
         raise ValueError(f"{where} fits none of the {len(problems)} dicts: {listed}.")
 
+    def guesses(self, initial_params):
+        """Check a user's first guesses.
+
+        Parameters
+        ----------
+        initial_params : dict, list of dict or None
+            The guesses.
+
+        Returns
+        -------
+        tuple of dict
+            Each once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `check`.
+        """
+        if isinstance(initial_params, Mapping):
+            initial_params = [initial_params]
+        unique = {}
+        for i, guess in enumerate(initial_params or ()):
+            self.check(guess, where=f"initial_params[{i}]")
+            unique.setdefault(self.key(guess), guess)
+        return tuple(unique.values())
+
     def _place(self, dimension):
         """Return the coordinate of a dimension, shared with one of the same name and law."""
         for j, other in enumerate(self.dimensions):
@@ -355,7 +384,7 @@ class Space:
     def _cumulative_weights(self):
         """Return where in [0, 1] the dicts end from which `sample` draws."""
         n = len(self._parts)
-        if math.isinf(self.size):
+        if self.size == math.inf:
             return [(i + 1) / n for i in range(n - 1)]
         ends = itertools.accumulate(part.size for part in self._parts[:-1])
         return [end / self.size for end in ends]

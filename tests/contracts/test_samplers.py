@@ -13,6 +13,7 @@ from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, Ra
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space, When
 from sksearch.study import Study
+from tests.contracts.learners import LEARNERS, name_of
 
 FINITE = {"a": list(range(7)), "b": ["x", "y", "z"], "c": randint(0, 3)}
 MIXED = {
@@ -29,6 +30,7 @@ INSTANCES = [
     GridSampler(),
     ListedSampler(({"a": 1, "b": "x", "c": 2}, {"a": 3, "b": "y", "c": 0})),
     *(QuasiRandomSampler(method, 16) for method in ("sobol", "halton", "hammersley", "lhs")),
+    *LEARNERS,
 ]
 CASES = [
     (sampler, name)
@@ -39,11 +41,12 @@ CASES = [
 
 
 def history_of(name, n_trials, scores):
-    history = History(Problem(Space(SPACES[name]), seed=3))
+    """A history of draws with these scores in turn; None: they are running."""
+    history = History(Problem(Space(SPACES[name]), 1, 9, seed=3))
     rng = np.random.default_rng(5)
     for i in range(n_trials):
         trial = history.start(history.problem.space.sample(rng), 0, 1)
-        if scores is not None:
+        if scores is not None and scores[i % len(scores)] is not None:
             history.tell(trial.id, 1, Result(scores[i % len(scores)]))
     return history
 
@@ -58,10 +61,28 @@ def test_every_sampler_is_tested_here():
 
 @pytest.mark.parametrize(
     ("n_trials", "scores"),
-    [(0, None), (1, [0.5]), (5, None), (9, [np.nan]), (9, [1.0]), (20, [0.1, np.nan, 0.7])],
-    ids=["empty", "one", "pending", "failed", "all equal", "some failed"],
+    [
+        (0, None),
+        (1, [0.5]),
+        (5, None),
+        (9, [np.nan]),
+        (9, [1.0]),
+        (20, [0.1, np.nan, 0.7]),
+        (20, [0.1, 0.5, None, 0.7, 0.3]),
+        (20, [np.nan, None]),
+    ],
+    ids=[
+        "empty",
+        "one",
+        "pending",
+        "failed",
+        "all equal",
+        "some failed",
+        "some pending",
+        "failed or pending",
+    ],
 )
-@pytest.mark.parametrize(("sampler", "name"), CASES, ids=str)
+@pytest.mark.parametrize(("sampler", "name"), CASES, ids=name_of)
 def test_proposals_are_in_the_space_and_change_nothing(sampler, name, n_trials, scores):
     history = history_of(name, n_trials, scores)
     before = pickle.dumps(history)
@@ -70,7 +91,7 @@ def test_proposals_are_in_the_space_and_change_nothing(sampler, name, n_trials, 
     assert pickle.dumps(history) == before
 
 
-@pytest.mark.parametrize(("sampler", "name"), CASES, ids=str)
+@pytest.mark.parametrize(("sampler", "name"), CASES, ids=name_of)
 def test_proposals_depend_on_history_and_generator_alone(sampler, name):
     first = ask(sampler, history_of(name, 6, [0.1, 0.2]))
     history = history_of(name, 6, [0.1, 0.2])
@@ -79,16 +100,17 @@ def test_proposals_depend_on_history_and_generator_alone(sampler, name):
     assert ask(pickle.loads(pickle.dumps(sampler)), pickle.loads(pickle.dumps(history))) == first
 
 
-@pytest.mark.parametrize(("sampler", "name"), CASES, ids=str)
+@pytest.mark.parametrize(("sampler", "name"), CASES, ids=name_of)
 def test_a_study_never_starts_a_candidate_twice(sampler, name):
-    study = Study(Problem(Space(SPACES[name]), seed=1), sampler, FullFidelity(60))
+    n = 14 if sampler.learns else 60
+    study = Study(Problem(Space(SPACES[name]), seed=1), sampler, FullFidelity(n))
     while (job := study.ask()) is not None:
         study.tell(job, Result(0.0))
     trials = study.history.trials
-    assert len(study.history.keys) == len(trials) == 60
+    assert len(study.history.keys) == len(trials) == n
 
 
-@pytest.mark.parametrize("sampler", INSTANCES, ids=str)
+@pytest.mark.parametrize("sampler", INSTANCES, ids=name_of)
 def test_a_finite_space_is_gone_through_to_its_end(sampler):
     space = Space(FINITE)
     study = Study(Problem(space, seed=1), sampler, FullFidelity(1000))
@@ -141,7 +163,7 @@ GOLDEN = [
 ]
 
 
-@pytest.mark.parametrize(("sampler", "expected"), GOLDEN, ids=str)
+@pytest.mark.parametrize(("sampler", "expected"), GOLDEN, ids=name_of)
 def test_proposals_of_a_seed_do_not_change_from_version_to_version(sampler, expected):
     space = Space({"x": uniform(0, 1), "k": ["a", "b", "c"]})
     study = Study(Problem(space, seed=2), sampler, FullFidelity(2))

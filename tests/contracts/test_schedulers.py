@@ -12,7 +12,13 @@ from sksearch import schedulers
 from sksearch.base import Resume, Scheduler, Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import BracketScheduler, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.schedulers import (
+    BracketScheduler,
+    FullFidelity,
+    Hyperband,
+    IncrementalEvaluation,
+    SuccessiveHalving,
+)
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -23,6 +29,9 @@ INSTANCES = [
     Hyperband(),
     Hyperband(factor=4, candidates="algorithm1"),
     Hyperband(factor=2.5, n_iterations=2),
+    IncrementalEvaluation(),
+    IncrementalEvaluation(budget=60, keep=0.6, step=5, candidates="largest"),
+    IncrementalEvaluation(budget=300, keep=0.3, step=13, continues=False),
 ]
 
 
@@ -158,7 +167,8 @@ def test_an_exhausted_space_ends_early_and_still_promotes(scheduler):
     with pytest.warns(UserWarning, match="no new candidate"):
         jobs = run(study, n_workers=3)
     assert len(study.history.trials) == 4
-    assert max(job.resource for job in jobs) == 27
+    (top,) = {rungs[-1].resource for rungs in scheduler.plan(study.history.problem).brackets}
+    assert max(job.resource for job in jobs) == top
 
 
 @pytest.mark.parametrize("scheduler", INSTANCES, ids=str)

@@ -1,0 +1,345 @@
+"""Run many searches once, keep what they brought, and compare them over tasks.
+
+Results are JSON lines, appended as they come: what was interrupted goes on, and nothing is run
+twice as long as the version of its package stays. For this library's own methods the version
+contains a hash of the sources that they depend on.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import sys
+import time
+import warnings
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from scipy.stats import friedmanchisquare, rankdata, wilcoxon
+from threadpoolctl import threadpool_limits
+
+import sksearch
+
+#: Files and folders of the package that a proposal can depend on.
+SOURCES = (
+    "space",
+    "history.py",
+    "base.py",
+    "models",
+    "acquisition",
+    "samplers",
+    "schedulers",
+    "study.py",
+)
+SECONDS_BETWEEN_LINES = 60
+
+
+def version_of(method, ours, packages, sources=SOURCES):
+    """Return what a cached result of this method is valid for.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    ours : container of str
+        Names of this library's methods.
+    packages : dict of str to str
+        Package of the peers whose names begin so.
+    sources : tuple of str, default=SOURCES
+        Files and folders of this library that a result depends on.
+
+    Returns
+    -------
+    version : str
+        "missing" for a peer that is not installed.
+    """
+    if method in ours:
+        folder = Path(sksearch.__file__).parent
+        files = [f for name in sources for f in [folder / name, *(folder / name).rglob("*.py")]]
+        digest = hashlib.sha256()
+        for file in sorted(f for f in files if f.is_file()):
+            digest.update(file.read_bytes())
+        return f"{sksearch.__version__}+{digest.hexdigest()[:12]}"
+    package = next(p for start, p in packages.items() if method.startswith(start))
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "missing"
+
+
+def collect(function, methods, tasks, n_seeds, n, versions, path, n_jobs):
+    """Run what is not in the cache, and return everything.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(method, task, n, seed) -> dict``, to be stored as JSON.
+    methods, tasks : list of str
+        Names; all pairs are run.
+    n_seeds : int
+        Seeds 0, 1, ... are run.
+    n : int
+        Evaluations, or any other size of the budget.
+    versions : dict of str to str
+        Version of each method.
+    path : Path
+        The cache, made if missing.
+    n_jobs : int
+        Count of processes, one thread each.
+
+    Returns
+    -------
+    results : dict of (method, task, seed) to dict
+        Without the searches that failed.
+    errors : dict of str to str
+        Last error of each method that failed.
+    """
+    cache, errors = _read(path), {}
+    wanted = {
+        (method, task, seed): (method, versions[method], task, seed, n)
+        for seed, task, method in product(range(n_seeds), tasks, methods)
+    }
+    todo = {what: key for what, key in wanted.items() if key not in cache}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.environ["PYTHONHASHSEED"] = "0"  # of the workers: SMAC3's proposals depend on it
+    start = told = time.monotonic()
+    with (
+        parallel_config("loky", inner_max_num_threads=1),
+        path.open("a", encoding="utf-8") as file,
+    ):
+        jobs = (delayed(_call)(function, key, what, n) for what, key in todo.items())
+        parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1)
+        for i, (key, result, error) in enumerate(parallel(jobs), 1):
+            if error:
+                errors[key[0]] = f"{error} ({key[2]}, seed {key[3]})"
+                continue
+            cache[key] = result
+            file.write(json.dumps({"key": key, "result": result}) + "\n")
+            file.flush()
+            if time.monotonic() - told > SECONDS_BETWEEN_LINES:
+                told = time.monotonic()
+                print(f"{i} of {len(todo)}, {told - start:.0f} s", file=sys.stderr, flush=True)
+    return {what: cache[key] for what, key in wanted.items() if key in cache}, errors
+
+
+def _read(path):
+    """Cached results by key; a line that an interruption cut off is left out."""
+    cache = {}
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            cache[tuple(entry["key"])] = entry["result"]
+    return cache
+
+
+def _call(function, key, what, n):
+    """One search; an error of one must not end all the others."""
+    method, task, seed = what
+    try:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if "torch" in sys.modules:
+                sys.modules["torch"].set_num_threads(1)
+            return key, function(method, task, n, seed), None
+    except Exception as error:
+        return key, None, f"{type(error).__name__}: {error}"
+
+
+def table_of(results, methods, tasks, n_seeds, field):
+    """Arrange one field of the results, shape (n_methods, n_tasks, n_seeds, ...).
+
+    Parameters
+    ----------
+    results : dict
+        From `collect`; complete for these methods.
+    methods, tasks : list of str
+        Names.
+    n_seeds : int
+        Count of seeds.
+    field : str
+        What to arrange.
+
+    Returns
+    -------
+    table : ndarray
+        Infinite where a regret is missing, since no training had ended well.
+    """
+    nested = [[[results[m, t, s][field] for s in range(n_seeds)] for t in tasks] for m in methods]
+    table = np.array(nested, dtype=float)
+    return np.where(np.isnan(table), np.inf, table)
+
+
+def mean_ranks(regrets):
+    """Rank methods for each task and seed, and average over seeds.
+
+    Parameters
+    ----------
+    regrets : ndarray of shape (n_methods, n_tasks, n_seeds)
+        Less is better.
+
+    Returns
+    -------
+    ranks : ndarray of shape (n_methods, n_tasks)
+        From 1.
+    """
+    return rankdata(regrets, axis=0).mean(axis=2)
+
+
+def holm(p_values):
+    """Adjust p-values by Holm's step-down method.
+
+    Parameters
+    ----------
+    p_values : list of float
+        One for each comparison.
+
+    Returns
+    -------
+    adjusted : ndarray
+        In the same order.
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p)
+    adjusted = np.empty(len(p))
+    steps = p[order] * np.arange(len(p), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted
+
+
+def against(ranks, best):
+    """Compare one method with every other over tasks.
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (n_methods, n_tasks)
+        From `mean_ranks`.
+    best : int
+        The row to compare with.
+
+    Returns
+    -------
+    p_values : ndarray of shape (n_methods,)
+        Wilcoxon's signed ranks, two-sided, adjusted by Holm; NaN for `best` itself.
+    """
+    others = [i for i in range(len(ranks)) if i != best]
+    gaps = [ranks[i] - ranks[best] for i in others]
+    p_values = np.full(len(ranks), np.nan)
+    p_values[others] = holm([wilcoxon(gap).pvalue if gap.any() else 1.0 for gap in gaps])
+    return p_values
+
+
+def print_comparison(methods, regrets, labels, ours, extras):
+    """Print regrets, ranks and tests, a line for each method in order of its final rank.
+
+    Parameters
+    ----------
+    methods : list of str
+        Names.
+    regrets : ndarray of shape (n_methods, n_tasks, n_seeds, n_checkpoints)
+        Normalised; means are of regrets clipped at 1, ranks are of the raw ones.
+    labels : list of str
+        Names of the checkpoints.
+    ours : container of str
+        Methods of which the best at each checkpoint is tested against all others.
+    extras : dict of str to ndarray of shape (n_methods,)
+        More columns.
+
+    Returns
+    -------
+    means : ndarray of shape (n_methods, n_checkpoints)
+        Mean ranks over tasks.
+    """
+    ranks = [mean_ranks(regrets[..., c]) for c in range(len(labels))]
+    means = np.column_stack([rank.mean(axis=1) for rank in ranks])
+    clipped = np.minimum(regrets, 1).mean(axis=(1, 2))
+    ours = [i for i, method in enumerate(methods) if method in ours]
+    p_values = np.full(means.shape, np.nan)
+    for c, rank in enumerate(ranks):
+        if ours and len(methods) > 1:
+            p_values[:, c] = against(rank, min(ours, key=lambda i: means[i, c]))
+    print(
+        "regret: mean, clipped at 1; rank: mean over tasks; p: Wilcoxon over tasks against our "
+        "best, Holm"
+    )
+    columns = [f"{what} {label}" for what in ("regret", "rank", "p") for label in labels]
+    print(f"{'':<22}" + "".join(f"{column:>13}" for column in [*columns, *extras]))
+    for i in np.argsort(means[:, -1]):
+        cells = [f"{x:>13.4f}" for x in clipped[i]] + [f"{x:>13.2f}" for x in means[i]]
+        cells += [f"{'-' if np.isnan(p) else format(p, '.3f'):>13}" for p in p_values[i]]
+        cells += [f"{extra[i]:>13.2f}" for extra in extras.values()]
+        print(f"{methods[i]:<22}" + "".join(cells))
+    if len(methods) > 2:
+        tests = [friedmanchisquare(*rank).pvalue for rank in ranks]
+        print(
+            "Friedman: "
+            + ", ".join(f"p={p:.2g} at {n}" for p, n in zip(tests, labels, strict=True))
+        )
+    return means
+
+
+def print_by_task(methods, tasks, regrets):
+    """Print mean regrets of each task, clipped at 1.
+
+    Parameters
+    ----------
+    methods, tasks : list of str
+        Names.
+    regrets : ndarray of shape (n_methods, n_tasks, n_seeds)
+        At one checkpoint.
+    """
+    print(f"\n{'':<22}" + "".join(f"{task[:10]:>11}" for task in tasks))
+    for method, row in zip(methods, np.minimum(regrets, 1).mean(axis=2), strict=True):
+        print(f"{method:<22}" + "".join(f"{value:>11.4f}" for value in row))
+
+
+def print_bars(bars):
+    """Print each bar and whether it is met.
+
+    Parameters
+    ----------
+    bars : list of (str, bool or None)
+        None: it could not be measured.
+
+    Returns
+    -------
+    ok : bool
+        Whether none failed.
+    """
+    print()
+    for what, ok in bars:
+        print(f"bar: {what}: {'not measured' if ok is None else 'ok' if ok else 'FAILED'}")
+    return all(ok is not False for _, ok in bars)
+
+
+def available(methods, versions, check):
+    """Leave out methods that are not there, and say so.
+
+    Parameters
+    ----------
+    methods : list of str
+        Names.
+    versions : dict of str to str
+        From `version_of`.
+    check : callable
+        ``check(method)`` raises ImportError.
+
+    Returns
+    -------
+    methods : list of str
+        The others.
+    """
+    kept = []
+    for method in methods:
+        try:
+            if versions[method] == "missing":
+                raise ImportError("its package is not installed, see requirements.txt")
+            check(method)
+            kept.append(method)
+        except ImportError as error:
+            print(f"without {method}: {error}")
+    return kept

@@ -1,0 +1,445 @@
+"""Tuning tasks: recorded results of real trainings, and functions with a known minimum.
+
+The recorded ones are read from ``hpo/`` in the data folder (see `sksearch.datasets`). A pool has
+results of some hundreds of configurations, and any params cost what the recorded configuration
+nearest to them did; a grid has every combination of its choices.
+"""
+
+import json
+import math
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import loguniform, randint, uniform
+
+from sksearch.datasets import VARIABLE
+from sksearch.space import LogRandInt, Space, When
+
+N_DRAWS = 10_000  # uniform ones, of which the median function value is normalised to 1
+
+RECORDED = {
+    "taskset_imdb": "taskset__imdb_patch32_GRU64_avg_bs128",
+    "arlbench_dqn": "arlbench__cc_cartpole_dqn",
+    "opda_alexnet": "opda__alexnet_imagenet",
+    "fcnet_protein": "fcnet__protein_structure",
+    "hpobench_vehicle": "hpobench_mlp__vehicle",
+    "lcbench_covertype": "lcbench_surrogate__covertype",
+    "lcbench_vehicle": "lcbench_surrogate__vehicle",
+    "lcbench_fashion": "lcbench_surrogate__fashion_mnist",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One searched parameter, in nobody's dialect.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    kind : {"float", "int", "ordinal", "cat"}
+        An ordinal has choices that are numbers in increasing order.
+    lower, upper : float or int
+        Both included; None for choices.
+    log : bool
+        Whether the scale is logarithmic.
+    choices : tuple
+        The values of an ordinal or a category, else empty.
+    parent : str or None
+        The parameter that decides whether this one is active; it stands before it.
+    when : tuple
+        Values of the parent for which this one is active.
+    """
+
+    name: str
+    kind: str
+    lower: float | None = None
+    upper: float | None = None
+    log: bool = False
+    choices: tuple = ()
+    parent: str | None = None
+    when: tuple = ()
+
+    @classmethod
+    def from_meta(cls, entry):
+        """Read what the recorded tasks have in ``meta["space"]``."""
+        choices = tuple(entry.get("choices", ()))
+        kind = entry["type"]
+        if choices:
+            numbers = all(isinstance(c, (int, float)) and not isinstance(c, bool) for c in choices)
+            kind = "ordinal" if numbers and list(choices) == sorted(choices) else "cat"
+        as_number = {"int": int, "float": float}.get(kind, lambda bound: None)
+        return cls(
+            entry["name"],
+            kind,
+            as_number(entry.get("lower")),
+            as_number(entry.get("upper")),
+            bool(entry.get("log")) and not choices,
+            choices,
+            entry.get("parent"),
+            tuple(entry.get("when", ())),
+        )
+
+    def values(self):
+        """What `Space` and scikit-learn take for it."""
+        if self.choices:
+            values = list(self.choices)
+        elif self.kind == "float":
+            span = self.upper - self.lower
+            values = loguniform(self.lower, self.upper) if self.log else uniform(self.lower, span)
+        else:
+            values = (LogRandInt if self.log else randint)(self.lower, self.upper + 1)
+        return values if self.parent is None else When(values, self.parent, "in", list(self.when))
+
+    def is_active(self, params):
+        """Whether it belongs to params that hold its parent already."""
+        return self.parent is None or params.get(self.parent) in self.when
+
+    def unit(self, value):
+        """Place of numbers between the bounds, 0 to 1."""
+        if self.log:
+            span = math.log(self.upper / self.lower)
+            return np.log(np.asarray(value, dtype=float) / self.lower) / span
+        return (np.asarray(value, dtype=float) - self.lower) / (self.upper - self.lower)
+
+
+class Task(ABC):
+    """Something to be tuned.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    parameters : list of Parameter
+        Parents before their children.
+    n_epochs : int or None
+        Epochs of a full training; None where there are no learning curves.
+
+    Attributes
+    ----------
+    best, median : float
+        Losses that a regret of 0 and of 1 stand for.
+    """
+
+    best: float
+    median: float
+
+    def __init__(self, name, parameters, n_epochs=None):
+        self.name = name
+        self.parameters = parameters
+        self.n_epochs = n_epochs
+
+    def __repr__(self):
+        return f"<{self.name}: {len(self.parameters)} parameters, {self.n_epochs} epochs>"
+
+    @cached_property
+    def space(self):
+        """What `Space` takes, a dict."""
+        return {parameter.name: parameter.values() for parameter in self.parameters}
+
+    @property
+    def is_conditional(self):
+        """Whether some parameter is active only at times."""
+        return any(parameter.parent for parameter in self.parameters)
+
+    @abstractmethod
+    def losses(self, params, epoch=None):
+        """Return what was recorded for these params, one number for each repetition."""
+
+    def loss(self, params, rng, epoch=None):
+        """Return what one training of these params brings.
+
+        Parameters
+        ----------
+        params : dict
+            The active parameters.
+        rng : numpy.random.Generator
+            Draws the repetition, the same one at each epoch if it is in the same state.
+        epoch : int or None
+            The epoch to stop after, from 1; None for the last one.
+
+        Returns
+        -------
+        loss : float
+            To be minimised; NaN for a failed training.
+        """
+        losses = self.losses(params, epoch)
+        loss = float(losses[rng.integers(len(losses))] if len(losses) > 1 else losses[0])
+        return loss if math.isfinite(loss) else math.nan
+
+    def regret(self, params, epoch=None):
+        """Return the loss without noise: 0 is the best known, 1 the median random params."""
+        loss = float(np.mean(self.losses(params, epoch)))
+        return (loss - self.best) / (self.median - self.best)
+
+
+class PoolTask(Task):
+    """Recorded learning curves of some configurations; the nearest one answers.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    meta : dict
+        See the README of the data.
+    X : ndarray of shape (n_configurations, n_parameters)
+        Recorded configurations; index of a choice, NaN where inactive.
+    valid : ndarray of shape (n_configurations, n_epochs, n_repetitions)
+        Their losses.
+    """
+
+    def __init__(self, name, meta, X, valid):
+        super().__init__(name, [Parameter.from_meta(e) for e in meta["space"]], valid.shape[1])
+        self.best, self.median = meta["best"]["loss"], meta["median"]
+        self._valid = valid
+        # Two different categories are as far apart as the ends of a range, numbers or not.
+        self._is_choice = np.array([bool(p.choices) for p in self.parameters])
+        columns = zip(self.parameters, X.T, strict=True)
+        self._U = np.column_stack([x if p.choices else p.unit(x) for p, x in columns])
+        self._inactive = np.isnan(self._U)
+
+    def losses(self, params, epoch=None):
+        """Return the curves of the nearest configuration at this epoch."""
+        return self._valid[self._nearest(params), (epoch or self.n_epochs) - 1]
+
+    def _nearest(self, params):
+        u = np.full(len(self.parameters), np.nan)
+        for j, p in enumerate(self.parameters):
+            if p.name in params:
+                value = params[p.name]
+                u[j] = p.choices.index(value) if p.choices else p.unit(value)
+        gaps = np.abs(self._U - u)
+        gaps[:, self._is_choice] = gaps[:, self._is_choice] > 0
+        inactive = np.isnan(u)
+        gaps = np.where(self._inactive | inactive, self._inactive != inactive, gaps)
+        return int((gaps**2).sum(axis=1).argmin())
+
+
+class GridTask(Task):
+    """Recorded losses of every combination of choices.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    meta : dict
+        See the README of the data.
+    valid : ndarray of shape (n_points, n_repetitions)
+        Losses, the last parameter running fastest.
+    """
+
+    def __init__(self, name, meta, valid):
+        super().__init__(name, [Parameter.from_meta(entry) for entry in meta["space"]])
+        self.best, self.median = meta["best"]["loss"], meta["median"]
+        shape = [len(p.choices) for p in self.parameters]
+        self._valid = valid.reshape(*shape, -1)
+
+    def losses(self, params, epoch=None):
+        """Return all repetitions of this grid point."""
+        return self._valid[tuple(p.choices.index(params[p.name]) for p in self.parameters)]
+
+
+class FunctionTask(Task):
+    """A function with a known minimum, without noise.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    parameters : list of Parameter
+        Its arguments.
+    function : callable
+        ``function(params) -> float``.
+    best : float
+        Its minimum.
+    """
+
+    def __init__(self, name, parameters, function, best=0.0):
+        super().__init__(name, parameters)
+        self.best = best
+        self._function = function
+
+    @cached_property
+    def median(self):
+        """Median value of uniform draws."""
+        space, rng = Space(self.space), np.random.default_rng(0)
+        return float(np.median([self._function(space.sample(rng)) for _ in range(N_DRAWS)]))
+
+    def losses(self, params, epoch=None):
+        """Return the value."""
+        return [self._function(params)]
+
+
+def _vector(params):
+    return np.array([params[f"x{i}"] for i in range(len(params))])
+
+
+def branin(params):
+    """Branin's function of [-5, 10] x [0, 15]."""
+    x, y = _vector(params)
+    valley = y - 5.1 / (4 * np.pi**2) * x**2 + 5 / np.pi * x - 6
+    return valley**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x) + 10
+
+
+_HARTMANN_A = np.array(
+    [
+        [10, 3, 17, 3.5, 1.7, 8],
+        [0.05, 10, 17, 0.1, 8, 14],
+        [3, 3.5, 1.7, 10, 17, 8],
+        [17, 8, 0.05, 10, 0.1, 14],
+    ]
+)
+_HARTMANN_P = 1e-4 * np.array(
+    [
+        [1312, 1696, 5569, 124, 8283, 5886],
+        [2329, 4135, 8307, 3736, 1004, 9991],
+        [2348, 1451, 3522, 2883, 3047, 6650],
+        [4047, 8828, 8732, 5743, 1091, 381],
+    ]
+)
+
+
+def hartmann6(params):
+    """Hartmann's function of the 6-dimensional unit cube."""
+    exponents = (_HARTMANN_A * (_vector(params) - _HARTMANN_P) ** 2).sum(axis=1)
+    return -float(np.array([1, 1.2, 3, 3.2]) @ np.exp(-exponents))
+
+
+def rosenbrock(params):
+    """Rosenbrock's valley."""
+    x = _vector(params)
+    return float((100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum())
+
+
+def ackley(params):
+    """Ackley's function."""
+    x = _vector(params)
+    waves = np.exp(np.cos(2 * np.pi * x).mean())
+    return float(-20 * np.exp(-0.2 * np.sqrt((x**2).mean())) - waves + 20 + np.e)
+
+
+def levy(params):
+    """Levy's function."""
+    w = 1 + (_vector(params) - 1) / 4
+    middle = (w[:-1] - 1) ** 2 * (1 + 10 * np.sin(np.pi * w[:-1] + 1) ** 2)
+    last = (w[-1] - 1) ** 2 * (1 + np.sin(2 * np.pi * w[-1]) ** 2)
+    return float(np.sin(np.pi * w[0]) ** 2 + middle.sum() + last)
+
+
+def mixed(params):
+    """Floats, integers and categories; the best learning rate depends on two of them."""
+    offset, rate = {"sgd": (0.3, -1), "adam": (0, -3), "rmsprop": (0.1, -3), "lbfgs": (0.5, 0)}[
+        params["solver"]
+    ]
+    rate -= 0.5 * math.log2(params["width"] / 64) / 4
+    gaps = [
+        (math.log10(params["rate"]) - rate) / 2,
+        (math.log10(params["decay"]) + 4) / 4,
+        (params["depth"] - 6) / 6 * (0.3 if params["norm"] else 1),
+        math.log2(params["width"] / 128) / 4,
+        (params["dropout"] - 0.2) / 0.5,
+    ]
+    return offset + 0.2 * (not params["norm"]) + sum(gap**2 for gap in gaps)
+
+
+def conditional(params):
+    """Three models with params of their own; the one with the best minimum needs most care."""
+    log10 = math.log10
+    if params["model"] == "svm":
+        gaps = [(log10(params["C"]) - 1) / 3, (log10(params["gamma"]) + 2) / 3]
+        if params["kernel"] == "poly":
+            gaps.append((params["degree"] - 3) / 3)
+        return 0.2 + 0.1 * (params["kernel"] != "rbf") + sum(gap**2 for gap in gaps)
+    if params["model"] == "forest":
+        gaps = [(params["depth"] - 15) / 30, params["features"] - 0.4]
+        return 0.3 + sum(gap**2 for gap in gaps)
+    gaps = [
+        (log10(params["rate"]) + 3) / 2,
+        (log10(params["decay"]) + 5) / 4,
+        (params["layers"] - 3) / 4,
+        params["dropout"] - 0.3,
+    ]
+    return sum(gap**2 for gap in gaps)
+
+
+def _box(*bounds):
+    return [Parameter(f"x{i}", "float", *bound) for i, bound in enumerate(bounds)]
+
+
+def _mixed_parameters():
+    return [
+        Parameter("solver", "cat", choices=("sgd", "adam", "rmsprop", "lbfgs")),
+        Parameter("norm", "cat", choices=(True, False)),
+        Parameter("rate", "float", 1e-6, 10.0, log=True),
+        Parameter("decay", "float", 1e-8, 1.0, log=True),
+        Parameter("dropout", "float", 0.0, 0.9),
+        Parameter("depth", "int", 1, 20),
+        Parameter("width", "int", 8, 1024, log=True),
+    ]
+
+
+def _conditional_parameters():
+    svm, forest, net = ({"parent": "model", "when": (m,)} for m in ("svm", "forest", "net"))
+    return [
+        Parameter("model", "cat", choices=("svm", "forest", "net")),
+        Parameter("C", "float", 1e-3, 1e3, log=True, **svm),
+        Parameter("gamma", "float", 1e-5, 1e1, log=True, **svm),
+        Parameter("kernel", "cat", choices=("rbf", "poly", "sigmoid"), **svm),
+        Parameter("degree", "int", 2, 6, parent="kernel", when=("poly",)),
+        Parameter("depth", "int", 1, 40, **forest),
+        Parameter("features", "float", 0.05, 1.0, **forest),
+        Parameter("rate", "float", 1e-6, 1.0, log=True, **net),
+        Parameter("decay", "float", 1e-8, 1e-1, log=True, **net),
+        Parameter("layers", "int", 1, 8, **net),
+        Parameter("dropout", "float", 0.0, 0.9, **net),
+    ]
+
+
+FUNCTIONS = {
+    "branin": lambda: (_box((-5.0, 10.0), (0.0, 15.0)), branin, 0.39788735772973816),
+    "hartmann6": lambda: (_box(*[(0.0, 1.0)] * 6), hartmann6, -3.3223680114155147),
+    "rosenbrock4": lambda: (_box(*[(-5.0, 10.0)] * 4), rosenbrock),
+    # The minimum is at 0: ranges that have it in the middle would flatter whoever starts there.
+    "ackley5": lambda: (_box(*[(-15.0, 30.0)] * 5), ackley),
+    "levy8": lambda: (_box(*[(-10.0, 10.0)] * 8), levy),
+    "mixed": lambda: (_mixed_parameters(), mixed),
+    "conditional": lambda: (_conditional_parameters(), conditional),
+}
+
+TASKS = [*RECORDED, *FUNCTIONS]
+
+
+@cache
+def load_task(name):
+    """Make a task, once in each process.
+
+    Parameters
+    ----------
+    name : str
+        One of `TASKS`.
+
+    Returns
+    -------
+    task : Task
+        The task.
+    """
+    if name in FUNCTIONS:
+        return FunctionTask(name, *FUNCTIONS[name]())
+    path = _folder() / "hpo" / f"{RECORDED[name]}.npz"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: set {VARIABLE} to the data folder.")
+    with np.load(path) as arrays:
+        meta = json.loads(str(arrays["meta"]))
+        if meta["kind"] == "grid":
+            return GridTask(name, meta, arrays["valid"])
+        return PoolTask(name, meta, arrays["X"], arrays["valid"])
+
+
+def _folder():
+    """The data folder, found as `sksearch.datasets` finds it."""
+    default = Path(__file__).resolve().parents[3] / "shared" / "data"
+    return Path(os.environ.get(VARIABLE, default))

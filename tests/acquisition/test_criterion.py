@@ -1,0 +1,183 @@
+"""The criterion: factors, several worlds, and gradients against differences."""
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr
+
+from sksearch.acquisition import UCB, Criterion, LogEI, LogPI, Penalty
+from sksearch.models import Feasibility, Forest, GaussianProcess, MixedKernel
+from tests.models.cases import MIXED, finite_differences, points, rng, theta_of
+
+NUMBERS = np.array([0, 2, 4])
+ACQUISITIONS = [LogEI(), LogPI(), UCB()]
+
+
+def process(seed=0, n=15):
+    kernel = MixedKernel(MIXED)
+    U = points(n, MIXED, 0.3, seed)
+    y = np.sin(4 * np.nan_to_num(U[:, 0], nan=0.2)) + rng(seed).normal(size=n) / 3
+    return GaussianProcess(kernel, np.r_[np.log(0.05), theta_of(kernel, seed)]).fit(U, y)
+
+
+def feasibility():
+    U = points(20, MIXED, 0.3, seed=5)
+    return Feasibility(MixedKernel(MIXED)).fit(U, np.nan_to_num(U[:, 4], nan=0.2) < 0.6)
+
+
+def penalties():
+    centers = points(2, MIXED, 0.3, seed=6)[:, NUMBERS]
+    return [Penalty(centers[0], 0.3, 0.4, 1.2, 3.0), Penalty(centers[1], 1.5, 0.2, 1.2, 3.0)]
+
+
+PARTS = {
+    "alone": {},
+    "feasibility": {"feasibility": feasibility()},
+    "cost": {"log_cost": process(seed=7)},
+    "half the cost": {"log_cost": process(seed=7), "cost_weight": 0.5},
+    "penalties": {"penalties": penalties()},
+    "all": {
+        "feasibility": feasibility(),
+        "log_cost": process(seed=7),
+        "penalties": penalties(),
+    },
+}
+WORLDS = {
+    "one": [process()],
+    "three": [process(seed) for seed in range(3)],
+    "believing": [process().believing(points(2, MIXED, 0.3, seed=8))],
+}
+
+
+def criterion_of(worlds, acquisition, parts):
+    models = WORLDS[worlds]
+    best = [float(model.y.max()) + 0.1 * i for i, model in enumerate(models)]
+    return Criterion(models, acquisition, best, NUMBERS, **PARTS[parts])
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
+@pytest.mark.parametrize("worlds", WORLDS)
+def test_gradients_equal_differences(worlds, acquisition, parts):
+    criterion = criterion_of(worlds, acquisition, parts)
+    U = points(6, MIXED, 0.3, seed=9)
+    value, gradient = criterion.with_gradient(U)
+    np.testing.assert_allclose(value, criterion(U), rtol=1e-10)
+    for row in range(len(U)):
+
+        def at(x, row=row):
+            u = U[row].copy()
+            u[NUMBERS] = x
+            return criterion(u[None])[0]
+
+        numbers = U[row, NUMBERS]
+        expected = np.where(np.isnan(numbers), 0.0, finite_differences(at, numbers))
+        np.testing.assert_allclose(gradient[row], expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
+def test_gradients_of_fantasies_equal_differences(acquisition):
+    gp, pending = process(), points(2, MIXED, 0.3, seed=8)
+    gp = gp.believing(pending, gp.sample(pending, 5, rng()))
+    criterion = Criterion([gp], acquisition, [1.0], NUMBERS)
+    U = points(6, MIXED, 0.0, seed=9)
+    value, gradient = criterion.with_gradient(U)
+    np.testing.assert_allclose(value, criterion(U), rtol=1e-10)
+    for row in range(len(U)):
+
+        def at(x, row=row):
+            u = U[row].copy()
+            u[NUMBERS] = x
+            return criterion(u[None])[0]
+
+        expected = finite_differences(at, U[row, NUMBERS])
+        np.testing.assert_allclose(gradient[row], expected, rtol=1e-4, atol=1e-5)
+
+
+# ---- values
+
+
+@pytest.mark.parametrize("acquisition", [LogEI(), LogPI()], ids=str)
+def test_logarithms_are_averaged_as_what_they_are_logarithms_of(acquisition):
+    models, best = WORLDS["three"], [0.5, 0.6, 0.7]
+    U = points(10, MIXED, 0.3, seed=9)
+    values = [acquisition(*model.predict(U), b) for model, b in zip(models, best, strict=True)]
+    expected = np.log(np.mean(np.exp(values), axis=0))
+    np.testing.assert_allclose(Criterion(models, acquisition, best)(U), expected)
+
+
+def test_bounds_are_averaged_themselves():
+    models = WORLDS["three"]
+    U = points(10, MIXED, 0.3, seed=9)
+    expected = np.mean([UCB()(*model.predict(U), 0.0) for model in models], axis=0)
+    np.testing.assert_allclose(Criterion(models, UCB(), [0.0] * 3)(U), expected)
+
+
+def test_averages_do_not_underflow_where_no_world_promises_anything():
+    values = Criterion(WORLDS["three"], LogEI(), [500.0] * 3)(points(10, MIXED, 0.3, seed=9))
+    assert np.isfinite(values).all()
+    assert (values < -1e4).all()
+    value, gradient = Criterion(WORLDS["three"], LogEI(), [500.0] * 3, NUMBERS).with_gradient(
+        points(10, MIXED, 0.3, seed=9)
+    )
+    np.testing.assert_allclose(value, values)
+    assert np.isfinite(gradient).all()
+
+
+def test_fantasies_are_averaged_as_worlds_are():
+    gp, pending = process(), points(2, MIXED, 0.3, seed=8)
+    beliefs = gp.sample(pending, 4, rng())
+    U = points(10, MIXED, 0.3, seed=9)
+    together = Criterion([gp.believing(pending, beliefs)], LogEI(), [1.0])(U)
+    apart = Criterion([gp.believing(pending, b) for b in beliefs.T], LogEI(), [1.0] * 4)(U)
+    np.testing.assert_allclose(together, apart)
+
+
+def test_factors_multiply_what_is_expected():
+    U = points(10, MIXED, 0.3, seed=9)
+    plain = criterion_of("one", LogEI(), "alone")(U)
+    cost = PARTS["cost"]["log_cost"].predict(U)[0]
+    np.testing.assert_allclose(criterion_of("one", LogEI(), "cost")(U), plain - cost)
+    np.testing.assert_allclose(criterion_of("one", LogEI(), "half the cost")(U), plain - cost / 2)
+    ok = PARTS["feasibility"]["feasibility"].log_probability(U)
+    np.testing.assert_allclose(criterion_of("one", LogEI(), "feasibility")(U), plain + ok)
+    away = sum(penalty(U[:, NUMBERS])[0] for penalty in PARTS["penalties"]["penalties"])
+    np.testing.assert_allclose(criterion_of("one", LogEI(), "penalties")(U), plain + away)
+    np.testing.assert_allclose(criterion_of("one", LogEI(), "all")(U), plain - cost + ok + away)
+
+
+def test_a_forest_needs_no_gradients():
+    U = rng().random((20, 2))
+    forest = Forest().fit(U, U[:, 0], rng())
+    values = Criterion([forest], LogEI(), [1.0])(rng(1).random((7, 2)))
+    assert values.shape == (7,)
+    assert np.isfinite(values).all()
+
+
+# ---- penalties
+
+
+def test_a_penalty_is_the_probability_to_be_outside_of_the_ball():
+    penalty = Penalty(np.array([0.2, 0.5]), mean=0.4, sd=0.3, best=1.0, lipschitz=2.0)
+    numbers = np.array([[0.2, 0.5], [0.5, 0.9], [1.0, 0.0]])
+    distance = np.array([1e-6, 0.5, np.hypot(0.8, 0.5)])
+    np.testing.assert_allclose(penalty(numbers)[0], log_ndtr((2 * distance - 0.6) / 0.3))
+
+
+def test_a_penalty_falls_off_and_vanishes_far_away():
+    penalty = Penalty(np.array([0.5]), mean=0.9, sd=0.1, best=1.0, lipschitz=5.0)
+    value = penalty(np.linspace(0.5, 1, 30)[:, None])[0]
+    assert (np.diff(value) >= 0).all()
+    assert value[0] < -0.5
+    assert value[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_penalties_ignore_what_is_inactive_and_have_finite_slopes_at_the_center():
+    penalty = Penalty(np.array([0.5, np.nan]), mean=0.9, sd=1e-6, best=1.0, lipschitz=5.0)
+    numbers = np.array([[0.5, 0.1], [0.5, 0.9], [0.7, np.nan], [np.nan, np.nan]])
+    value, slope = penalty(numbers)
+    assert value[0] == value[1] == value[3]
+    assert value[2] > value[0]
+    assert np.isfinite(value).all()
+    assert np.isfinite(slope).all()
+    np.testing.assert_array_equal(slope[[0, 1, 3]], 0)
+    np.testing.assert_array_equal(slope[:, 1], 0)
