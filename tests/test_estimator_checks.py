@@ -11,17 +11,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
-from sksearch import (
-    HyperbandSearchCV,
-    QuasiRandomSearchCV,
-    RandomSearchCV,
-    SearchCV,
-    SuccessiveHalvingSearchCV,
-)
+import sksearch
 
-SEARCHES = [
-    HyperbandSearchCV, QuasiRandomSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV,
-]  # fmt: skip
+SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
 SUITE = Path(__file__).parents[2] / "shared/tools/sklearn_suite/run.py"
 
 # What a search at several resources cannot do like RandomizedSearchCV, by reason.

@@ -18,6 +18,7 @@ import argparse
 import sys
 import tempfile
 import time
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -191,7 +192,9 @@ def make(method, estimator, space, n_iter, cv, seed):
         require("optuna").logging.set_verbosity(require("optuna").logging.ERROR)
         search = require("optuna_integration").OptunaSearchCV
         space = {name: to_optuna(values) for name, values in space.items()}
-        return search(estimator, space, n_trials=n_iter, cv=cv, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", require("optuna").exceptions.ExperimentalWarning)
+            return search(estimator, space, n_trials=n_iter, cv=cv, random_state=seed)
     else:
         search = RandomizedSearchCV if method == RANDOM else getattr(sksearch, method)
     return search(estimator, space, n_iter=n_iter, cv=cv, random_state=seed)
@@ -266,9 +269,9 @@ def report(methods, tasks, n_seeds, n_iter, results):
     scores = {name: table(name) for name in ("cv", "test")}
     ranks = {name: mean_ranks(-values) for name, values in scores.items()}
     print(
-        f"equal number of fits: test score and rank against BayesSearchCV, OptunaSearchCV and "
-        f"RandomizedSearchCV, {n_seeds} seeds;\n{len(tasks)} tasks, {n_iter} candidates x "
-        f"{N_FOLDS} folds, accuracy (california_housing: R2), greater is better; rank 1 is best"
+        "equal number of fits: test score and rank against BayesSearchCV, OptunaSearchCV and\n"
+        f"RandomizedSearchCV, seeds: {n_seeds}; {len(tasks)} tasks, {n_iter} candidates x "
+        f"{N_FOLDS} folds,\naccuracy (california_housing: R2), greater is better; rank 1 is best"
     )
     print_scores(methods, tasks, scores)
     print_ranks(methods, tasks, ranks, table("seconds").mean(axis=2))

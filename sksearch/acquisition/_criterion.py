@@ -15,8 +15,8 @@ class Penalty:
 
     Parameters
     ----------
-    center : ndarray of shape (n_numbers,)
-        The pending point's numbers, NaN where inactive.
+    center : ndarray of shape (n_dims,)
+        The pending point, NaN where inactive.
     mean, sd : float
         Predicted score there.
     best : float
@@ -36,16 +36,20 @@ class Penalty:
     best: float
     lipschitz: float
 
-    def __call__(self, numbers):
+    def __call__(self, U, numbers):
         """Return the log penalty, shape (m,), and its gradient, shape (m, n_numbers)."""
-        difference = np.nan_to_num(numbers - self.center)
+        difference = np.nan_to_num(U - self.center)
+        choices = np.setdiff1d(np.arange(U.shape[1]), numbers)
+        elsewhere = (np.abs(difference[:, choices]) > 1e-9).any(axis=1)  # another choice
+        difference = difference[:, numbers]
         distance = np.sqrt((difference**2).sum(axis=1) + 1e-12)
         # [1]_ eq. 6: the probability that the point is outside the ball that cannot hold a
         # maximum.
         z = (self.lipschitz * distance - max(self.best - self.mean, 0.0)) / self.sd
         value = log_ndtr(z)
         slope = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) * self.lipschitz / self.sd
-        return value, (slope / distance)[:, np.newaxis] * difference
+        slope[elsewhere] = 0.0
+        return np.where(elsewhere, 0.0, value), (slope / distance)[:, np.newaxis] * difference
 
 
 @dataclass(frozen=True)
@@ -91,13 +95,13 @@ class Criterion:
             if mean.ndim == 2:
                 sd = sd[:, np.newaxis]
             values.append(self.acquisition(mean, sd, best).reshape(len(U), -1))
-        value = self._average(np.hstack(values))
+        value, _ = self._as_factor(self._average(np.hstack(values)))
         if self.feasibility is not None:
             value = value + self.feasibility.log_probability(U)
         if self.log_cost is not None:
             value = value - self.cost_weight * self.log_cost.predict(U)[0]
         for penalty in self.penalties:
-            value = value + penalty(U[:, self.numbers])[0]
+            value = value + penalty(U, self.numbers)[0]
         return value
 
     def with_gradient(self, U):
@@ -117,7 +121,8 @@ class Criterion:
             weights = np.exp(values - values.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         gradient = (weights[..., None] * np.concatenate(gradients, axis=1)).sum(axis=1)
-        return self._with_factors(U, self._average(values), gradient)
+        value, slope = self._as_factor(self._average(values))
+        return self._with_factors(U, value, slope[:, None] * gradient)
 
     def _with_factors(self, U, value, gradient):
         if self.feasibility is not None:
@@ -128,9 +133,21 @@ class Criterion:
             value = value - self.cost_weight * mean
             gradient = gradient - self.cost_weight * slope
         for penalty in self.penalties:
-            more, slope = penalty(U[:, self.numbers])
+            more, slope = penalty(U, self.numbers)
             value, gradient = value + more, gradient + slope
         return value, gradient
+
+    def _as_factor(self, value):
+        """The value as a logarithm where there are factors, and the slope of that.
+
+        A confidence bound has any sign: as in [1]_ of `Penalty`, log(1 + exp(value)) is what is
+        multiplied.
+        """
+        factors = self.feasibility is not None or self.log_cost is not None or self.penalties
+        if self.acquisition.logarithmic or not factors:
+            return value, np.ones_like(value)
+        positive = np.logaddexp(0.0, value)
+        return np.log(positive), np.exp(value - positive) / positive
 
     def _average(self, values):
         if values.shape[1] == 1:

@@ -114,13 +114,17 @@ class CholeskyFactor:
 
     def _factorise(self, K):
         """L and its inverse, with the least jitter that is enough."""
+        if not np.isfinite(K).all():
+            raise np.linalg.LinAlgError(
+                f"matrix of shape {K.shape} has entries that are not finite."
+            )
         scale = np.mean(np.diag(K))
         while True:
             self._lift = self.jitter * scale
             found = _cholesky(K + self._lift * np.eye(len(K)), scale)
             if found is not None:
                 return found
-            if self.jitter >= MAX_JITTER or not np.isfinite(K).all():
+            if self.jitter >= MAX_JITTER:
                 raise np.linalg.LinAlgError(
                     f"matrix of shape {K.shape} is not positive definite, whatever is added to "
                     "its diagonal."
@@ -132,6 +136,6 @@ def _cholesky(K, scale):
     """L and its inverse; None where K is not positive definite but for rounding errors."""
     L, info = dpotrf(K, lower=1, clean=1)
     # A pivot of rounding size gives an inverse of nothing but rounding errors.
-    if info != 0 or np.diag(L).min() ** 2 <= 1e-14 * scale:
+    if info != 0 or not np.diag(L).min() ** 2 > 1e-14 * scale:
         return None
     return L, dtrtri(L, lower=1)[0]

@@ -9,6 +9,7 @@ from sksearch.models._learning import learn_theta
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 # Variance of a label beside what is learnt: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
+MAX_LEARNT = 200  # points that hyperparameters are learnt from
 
 
 class Feasibility:
@@ -42,7 +43,8 @@ class Feasibility:
         labels = np.where(ok, 1.0, -1.0)
         # One success and one failure more than there are: no certainty from few labels.
         self.mean = labels.sum() / (len(labels) + 2)
-        theta = learn_theta(self.kernel, U, labels - self.mean, LABEL_NOISE)
+        rows = np.linspace(0, len(U) - 1, min(len(U), MAX_LEARNT)).astype(int)
+        theta = learn_theta(self.kernel, U[rows], (labels - self.mean)[rows], LABEL_NOISE)
         self.gp = GaussianProcess(self.kernel, theta).fit(U, labels - self.mean, LABEL_NOISE)
         self.noise = self.gp.noise + LABEL_NOISE
         return self

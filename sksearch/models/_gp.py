@@ -129,7 +129,7 @@ class GaussianProcess:
         ----------
         U : ndarray of shape (k, n_dims)
             Points whose values are under way.
-        y : ndarray of shape (k, m) or None
+        y : ndarray of shape (k,), (k, m) or None
             What they are believed to be, in m versions; None: the predicted mean, which changes
             no prediction but makes the sd smaller (the kriging believer).
 
@@ -143,7 +143,9 @@ class GaussianProcess:
         other = copy.copy(self)
         other.factor = copy.deepcopy(self.factor)
         believed = self.predict(U)[0] if y is None else y
-        known = self.y if believed.ndim == 1 else np.repeat(self.y[:, None], y.shape[1], axis=1)
+        known = self.y
+        if believed.ndim > known.ndim:
+            known = np.repeat(known[:, None], believed.shape[1], axis=1)
         return other.append(U, np.concatenate([known, believed]))
 
     def predict(self, U):

@@ -137,6 +137,9 @@ class Parzen:
         places, at = np.unique(
             np.column_stack([lower[:, j], upper[:, j]]), axis=0, return_inverse=True
         )
+        middle, half = places.mean(axis=1), np.ptp(places, axis=1) / 2
+        half = np.maximum(half, LEAST_CELL / 2)
+        places = np.column_stack([middle - half, middle + half])
         centres, of = np.unique(self.U[:, j], return_inverse=True)
         z = (places[:, :, None] - centres) / self.h[j]
         # Far above the centre both ends have probability 1: their mirror images do not.

@@ -213,6 +213,11 @@ class _Task:
             name = self._arm()
         acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
         best = [float(np.max(world.predict_mean(self._at_top(self.data.U)))) for world in worlds]
+        if len(failed := self._at_top(self.data.failed)):
+            # Not a score, but nothing to look for either: or else the greatest improvement is
+            # expected there again and again, where scores grow towards the failures.
+            poor = np.full(len(failed), np.quantile(self.y, 0.25))
+            worlds = [world.believing(failed, poor) for world in worlds]
         if len(pending := self._at_top(self.data.pending)):
             if self.sampler.pending == "believer":
                 worlds = [world.believing(pending) for world in worlds]
@@ -262,9 +267,8 @@ class _Task:
         slopes = gp.predict_with_gradient(np.vstack([points, self.U]))[2]
         lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
         mean, sd = gp.predict(self._at_top(self.data.pending))
-        numbers = np.flatnonzero(~self.space.categorical)
         return [
-            Penalty(u[numbers], float(m), float(s), best, lipschitz)
+            Penalty(u, float(m), float(s), best, lipschitz)
             for u, m, s in zip(self.data.pending, mean, sd, strict=True)
         ]
 

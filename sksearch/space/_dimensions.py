@@ -205,7 +205,7 @@ class Integer(Dimension):
         k = min(max(value, low), high)
         if self.log:  # middle of log(k / low) and log((k + 1) / low)
             return math.log(k / low * ((k + 1) / low)) / 2 / math.log((high + 1) / low)
-        return (k - low + 0.5) / self.size
+        return _middle(k - low, self.size)
 
     def from_unit(self, u):
         low, high = self.bounds
@@ -334,7 +334,7 @@ class Categorical(Dimension):
         i = self.index(value)
         if i is None:
             raise ValueError(f"{self.name}={value!r} is not a choice: it must be {self.allowed()}")
-        return (i + 0.5) / self.size
+        return _middle(i, self.size)
 
     def from_unit(self, u):
         return self.choices[min(max(int(u * self.size), 0), self.size - 1)]
@@ -438,6 +438,11 @@ def frozen_law(distribution):
     known = type(getattr(stats, name, None)) is type(distribution.dist)
     identity = None if known else id(distribution)
     return (name, distribution.args, sorted(distribution.kwds.items()), identity)
+
+
+def _middle(i, n):
+    """Middle of the i-th of n parts of [0, 1], with the bits of the mean of the ends."""
+    return (i / n + (i + 1) / n) / 2
 
 
 def _nth_of(u, n):

@@ -18,6 +18,7 @@ UNION_NAME = "(dict)"
 # Up to this size unseen candidates are listed, so that the draw among them is exactly uniform.
 LISTED_SIZE = 100_000
 N_TRIES = 100
+MANY = 16  # integers are as good as continuous from here on
 
 
 class Space:
@@ -236,7 +237,10 @@ class Space:
     @property
     def continuous(self):
         """Which coordinates may be moved a little, ndarray of shape (n_dims,), bool."""
-        return np.array([d.kind == "real" for d in self.dimensions], dtype=bool)
+        kinds = [
+            d.kind == "real" or (d.kind == "integer" and d.size >= MANY) for d in self.dimensions
+        ]
+        return np.array(kinds, dtype=bool)
 
     def point(self, i):
         """Return the i-th candidate of a finite space.

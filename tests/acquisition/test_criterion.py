@@ -25,7 +25,7 @@ def feasibility():
 
 
 def penalties():
-    centers = points(2, MIXED, 0.3, seed=6)[:, NUMBERS]
+    centers = points(2, MIXED, 0.3, seed=6)
     return [Penalty(centers[0], 0.3, 0.4, 1.2, 3.0), Penalty(centers[1], 1.5, 0.2, 1.2, 3.0)]
 
 
@@ -157,15 +157,17 @@ def test_a_forest_needs_no_gradients():
 
 
 def test_a_penalty_is_the_probability_to_be_outside_of_the_ball():
-    penalty = Penalty(np.array([0.2, 0.5]), mean=0.4, sd=0.3, best=1.0, lipschitz=2.0)
-    numbers = np.array([[0.2, 0.5], [0.5, 0.9], [1.0, 0.0]])
+    penalty = Penalty(np.array([0.2, 0.5, 0.25]), mean=0.4, sd=0.3, best=1.0, lipschitz=2.0)
+    U = np.array([[0.2, 0.5, 0.25], [0.5, 0.9, 0.25], [1.0, 0.0, 0.25], [0.2, 0.5, 0.75]])
     distance = np.array([1e-6, 0.5, np.hypot(0.8, 0.5)])
-    np.testing.assert_allclose(penalty(numbers)[0], log_ndtr((2 * distance - 0.6) / 0.3))
+    value, slope = penalty(U, [0, 1])
+    np.testing.assert_allclose(value[:3], log_ndtr((2 * distance - 0.6) / 0.3))
+    assert value[3] == slope[3].any() == 0, "another choice is another function"
 
 
 def test_a_penalty_falls_off_and_vanishes_far_away():
     penalty = Penalty(np.array([0.5]), mean=0.9, sd=0.1, best=1.0, lipschitz=5.0)
-    value = penalty(np.linspace(0.5, 1, 30)[:, None])[0]
+    value = penalty(np.linspace(0.5, 1, 30)[:, None], [0])[0]
     assert (np.diff(value) >= 0).all()
     assert value[0] < -0.5
     assert value[-1] == pytest.approx(0, abs=1e-9)
@@ -174,7 +176,7 @@ def test_a_penalty_falls_off_and_vanishes_far_away():
 def test_penalties_ignore_what_is_inactive_and_have_finite_slopes_at_the_center():
     penalty = Penalty(np.array([0.5, np.nan]), mean=0.9, sd=1e-6, best=1.0, lipschitz=5.0)
     numbers = np.array([[0.5, 0.1], [0.5, 0.9], [0.7, np.nan], [np.nan, np.nan]])
-    value, slope = penalty(numbers)
+    value, slope = penalty(numbers, [0, 1])
     assert value[0] == value[1] == value[3]
     assert value[2] > value[0]
     assert np.isfinite(value).all()

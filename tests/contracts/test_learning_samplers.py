@@ -157,9 +157,9 @@ def test_a_space_of_twelve_is_gone_through_without_duplicate_or_warning(sampler,
     ids=["choices", "a constant", "constants", "never active", "many"],
 )
 def test_odd_spaces_have_candidates(sampler, space):
-    study = study_of(replace(sampler, n_initial=3), n=8, space=space)
+    study = study_of(replace(sampler, n_initial=3), n=6, space=space)
     started = run(study, lambda params: sum(map(len, map(str, params.values()))))
-    assert len(started) == 8
+    assert len(started) == 6
 
 
 def test_a_space_of_one_candidate_has_one():
@@ -167,14 +167,7 @@ def test_a_space_of_one_candidate_has_one():
         assert run(study_of(sampler, space={"a": [1]}), lambda params: 1.0) == [{"a": 1}]
 
 
-NEVER_TRIED = pytest.mark.xfail(
-    strict=True, reason="the third of three choices is never recognised as one that was observed"
-)
-
-
-@pytest.mark.parametrize(
-    "best", [pytest.param("a", marks=NEVER_TRIED), pytest.param("b", marks=NEVER_TRIED), "c"]
-)
+@pytest.mark.parametrize("best", ["a", "b", "c"])
 def test_a_process_stays_with_the_choice_that_is_found_to_be_better(best):
     """Not with the one that a rounding error makes look like never tried."""
     space = {"kind": ["a", "b", "c"], "x": uniform(0, 1)}
@@ -190,13 +183,13 @@ def test_a_process_stays_with_the_choice_that_is_found_to_be_better(best):
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_the_order_of_the_users_dict_does_not_matter(sampler):
     permuted = {name: MIXED[name] for name in ("size", "kind", "rate", "constant", "depth")}
-    one, other = (run(study_of(sampler, 10, space), n_running=2) for space in (MIXED, permuted))
+    one, other = (run(study_of(sampler, 9, space), n_running=2) for space in (MIXED, permuted))
     assert one == other
 
 
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_seeds_matter_and_repeat(sampler):
-    first, again, other = (run(study_of(sampler, 10, seed=seed)) for seed in (1, 1, 2))
+    first, again, other = (run(study_of(sampler, 8, seed=seed)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
@@ -212,7 +205,7 @@ def pickled(study):
 
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_the_cache_may_be_emptied_at_any_event(sampler):
-    n = 12 if sampler == GPSampler(marginalise=True) else 24
+    n = 10 if sampler == GPSampler(marginalise=True) else 20
     whole = run(study_of(sampler, n), n_running=2)
     assert run(study_of(sampler, n), n_running=2, before_ask=emptied) == whole
 

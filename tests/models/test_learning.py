@@ -210,12 +210,12 @@ def test_samples_have_the_moments_of_the_posterior(kernel, y, n_grid):
     U = np.linspace(0.1, 0.9, len(y))[:, None][:, : len(kernel.categorical)]
     mean, sd = moments_by_integration(kernel, U, y, n_grid)
     theta = learn_theta(kernel, U, y)
-    runs = [sample_theta(kernel, theta, U, y, rng(seed)) for seed in range(45)]
+    runs = [sample_theta(kernel, theta, U, y, rng(seed)) for seed in range(32)]
     assert runs[0].shape == (10, 1 + kernel.n_theta)
     found = np.concatenate(runs)
-    # 450 samples, of which some depend on each other: about 200 independent ones.
-    np.testing.assert_allclose((found.mean(axis=0) - mean) / sd, 0, atol=0.25)
-    np.testing.assert_allclose(found.std(axis=0) / sd, 1, atol=0.25)
+    # 320 samples, of which some depend on each other: about 150 independent ones.
+    np.testing.assert_allclose((found.mean(axis=0) - mean) / sd, 0, atol=0.3)
+    np.testing.assert_allclose(found.std(axis=0) / sd, 1, atol=0.3)
 
 
 def test_samples_repeat_with_the_generator_and_differ_from_each_other():

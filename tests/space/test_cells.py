@@ -171,11 +171,6 @@ def test_what_is_outside_of_the_cube_is_moved_to_its_side():
     np.testing.assert_allclose(space.canonical(U), space.canonical(np.clip(U, 0, 1)))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the mean of a cell's ends is 1 ulp off (i + 0.5) / n, as of the third of 3 choices; "
-    "MixedKernel compares exactly, and takes such a choice for one that was never observed",
-)
 @pytest.mark.parametrize("ordered", [False, True])
 def test_canonical_choices_are_those_of_the_candidates_to_the_last_bit(ordered):
     for n in range(1, 60):
