@@ -42,6 +42,22 @@ FIDELITY_EXCEPTIONS = {
     "test_search_cv_verbose_3": ROWS,
     "test_search_with_2d_array": EACH_ONCE,
 }
+# What a search that learns cannot do like RandomizedSearchCV: go through a grid in its order.
+ORDER_EXCEPTIONS = {
+    "test_callable_multimetric_clf_all_fits_fail",
+    "test_grid_search",
+    "test_grid_search_classifier_all_fits_fail",
+    "test_grid_search_correct_score_results",
+    "test_grid_search_cv_results_multimetric",
+    "test_grid_search_cv_splits_consistency",
+    "test_grid_search_pipeline_steps",
+    "test_refit_callable",
+    "test_refit_callable_multi_metric",
+    "test_search_cv_results_none_param",
+    "test_search_cv_timing",
+    "test_search_default_iid",
+    "test_search_with_2d_array",
+}
 
 
 def failed_checks(search):
@@ -85,6 +101,18 @@ def test_random_search_passes_all_search_tests_of_scikit_learn():
     assert failed == set()
     assert passed[1] == passed[2]
     assert int(passed[2]) >= 330
+
+
+@needs_suite
+def test_learning_searches_pass_all_but_tests_of_the_order_of_a_grid():
+    failed, _ = run_suite("GPBayesSearchCV")
+    assert failed <= ORDER_EXCEPTIONS
+
+
+@needs_suite
+def test_hybrids_pass_all_but_tests_of_rows_columns_and_order():
+    failed, _ = run_suite("BOHBSearchCV")
+    assert failed <= set(FIDELITY_EXCEPTIONS) | ORDER_EXCEPTIONS
 
 
 @needs_suite

@@ -140,7 +140,7 @@ def test_factors_multiply_what_is_expected():
     np.testing.assert_allclose(criterion_of("one", LogEI(), "half the cost")(U), plain - cost / 2)
     ok = PARTS["feasibility"]["feasibility"].log_probability(U)
     np.testing.assert_allclose(criterion_of("one", LogEI(), "feasibility")(U), plain + ok)
-    away = sum(penalty(U[:, NUMBERS])[0] for penalty in PARTS["penalties"]["penalties"])
+    away = sum(penalty(U, NUMBERS)[0] for penalty in PARTS["penalties"]["penalties"])
     np.testing.assert_allclose(criterion_of("one", LogEI(), "penalties")(U), plain + away)
     np.testing.assert_allclose(criterion_of("one", LogEI(), "all")(U), plain - cost + ok + away)
 
