@@ -12,6 +12,7 @@ from sksearch.search import (
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
+    TPEHalvingSearchCV,
     TPESearchCV,
 )
 from sksearch.space import When
@@ -29,6 +30,7 @@ __all__ = [
     "RandomSearchCV",
     "SearchCV",
     "SuccessiveHalvingSearchCV",
+    "TPEHalvingSearchCV",
     "TPESearchCV",
     "When",
     "__version__",

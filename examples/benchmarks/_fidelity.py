@@ -27,7 +27,7 @@ from _peers import (
 )
 
 from sksearch.history import Problem
-from sksearch.schedulers import FullFidelity, Hyperband
+from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -148,17 +148,20 @@ class Ours:
         Seed of all that is random.
     sampler : str
         Name of a class of `sksearch.samplers`.
-    hyperband : bool, default=True
-        Whether to discard early; else every candidate is trained in full.
+    scheduler : {"hyperband", "halving", "full"}, default="hyperband"
+        All brackets, brackets of three rungs, or every candidate in full.
     """
 
-    def __init__(self, task, budget, seed, sampler, hyperband=True):
-        problem = Problem(Space(task.space), 1, task.n_epochs, seed)
-        scheduler = FullFidelity(1 + budget // task.n_epochs)
-        if hyperband:
-            once = plan_of(task).total_resources(continues=True)
-            scheduler = Hyperband(FACTOR, n_iterations=1 + budget // once)
-        self._study = Study(problem, our_sampler(sampler), scheduler)
+    def __init__(self, task, budget, seed, sampler, scheduler="hyperband"):
+        low = max(1, task.n_epochs // FACTOR**2) if scheduler == "halving" else 1
+        problem = Problem(Space(task.space), low, task.n_epochs, seed)
+        times = 1 + budget // task.n_epochs  # at least as often as the budget allows
+        schedulers = {
+            "hyperband": Hyperband(FACTOR, n_iterations=times),
+            "halving": SuccessiveHalving(factor=FACTOR, n_iterations=times),
+            "full": FullFidelity(times),
+        }
+        self._study = Study(problem, our_sampler(sampler), schedulers[scheduler])
 
     def ask(self):
         """Ask for a job."""
@@ -316,10 +319,11 @@ class Dehb:
 
 
 OURS = {
+    "TPEHalving": partial(Ours, sampler="TPESampler", scheduler="halving"),
     "BOHB": partial(Ours, sampler="TPESampler"),
     "GPHyperband": partial(Ours, sampler="GPSampler"),
     "Hyperband": partial(Ours, sampler="RandomSampler"),
-    "Random": partial(Ours, sampler="RandomSampler", hyperband=False),
+    "Random": partial(Ours, sampler="RandomSampler", scheduler="full"),
 }
 #: Constructors: ``METHODS[name](task, budget, seed)``.
 METHODS = OURS | {

@@ -18,6 +18,8 @@ class SuccessiveHalving(BracketScheduler):
         candidate reaches ``max_resources`` and each rung costs about the same.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+    n_iterations : int, default=1
+        How often the bracket is gone through, each time with new candidates.
 
     References
     ----------
@@ -36,11 +38,12 @@ class SuccessiveHalving(BracketScheduler):
 
     n_candidates: int | None = None
     factor: float = 3
+    n_iterations: int = 1
 
     def brackets(self, problem):
-        """One bracket over the whole ladder."""
+        """One bracket over the whole ladder, `n_iterations` times."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         n = self.n_candidates
         if n is None:
             n = math.floor(Fraction(self.factor) ** (len(resources) - 1))
-        return [(n, resources)]
+        return [(n, resources)] * self.n_iterations

@@ -2,7 +2,7 @@
 
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
-from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
+from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV, TPEHalvingSearchCV
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
 from sksearch.search._plan import SearchPlan
@@ -19,5 +19,6 @@ __all__ = [
     "SearchCV",
     "SearchPlan",
     "SuccessiveHalvingSearchCV",
+    "TPEHalvingSearchCV",
     "TPESearchCV",
 ]

@@ -1,5 +1,8 @@
-"""Hyperband with proposals that learn, by name."""
+"""Hyperband and successive halving with proposals that learn, by name."""
 
+import math
+from dataclasses import replace
+from fractions import Fraction
 from numbers import Integral
 
 import numpy as np
@@ -8,7 +11,7 @@ from sksearch._compat import Interval, StrOptions
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS
-from sksearch.schedulers import Hyperband
+from sksearch.schedulers import Hyperband, SuccessiveHalving
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
 
@@ -61,6 +64,7 @@ class BOHBSearchCV(BaseHybridSearch):
     See Also
     --------
     HyperbandSearchCV : The same without learning.
+    TPEHalvingSearchCV : Shorter brackets; what to use if you do not know.
     GPHyperbandSearchCV : The same with a Gaussian process.
 
     Notes
@@ -146,6 +150,129 @@ class BOHBSearchCV(BaseHybridSearch):
         self.resource = resource
         self.min_resources = min_resources
         self.max_resources = max_resources
+
+    def _make_sampler(self, space, rng):
+        return TPESampler(n_initial=self.n_initial, transfer=self.transfer)
+
+
+@documented
+class TPEHalvingSearchCV(BaseHybridSearch):
+    """Short brackets of successive halving whose candidates a Parzen estimator proposes.
+
+    What to use if you do not know. Each bracket begins with nine candidates at a ninth of the
+    largest resource and ends with one at all of it, for the price of two or three full
+    trainings. So results that are worth learning from come soon and often: in our measurements
+    it is ahead of `BOHBSearchCV`, whose brackets begin lower and hedge more.
+
+    Parameters
+    ----------
+    {head}
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart; a bracket has
+        three.
+    n_iterations : int, default=8
+        Count of brackets, each with new candidates.
+    transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
+        Which results the proposals learn from, see `BOHBSearchCV`.
+    {n_initial}
+    {batch_size}
+    {resources}
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+    {fidelity_attributes}
+
+    See Also
+    --------
+    BOHBSearchCV : All brackets of Hyperband.
+    TPESearchCV : The same proposals at full resource.
+
+    Notes
+    -----
+    ``min_resources="auto"`` is `max_resources` over the square of `factor`.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import TPEHalvingSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = TPEHalvingSearchCV(
+    ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
+    ...     max_resources=27, n_iterations=2, cv=3, random_state=0,
+    ... ).fit(X, y)
+    >>> search.n_resources_, search.n_candidates_
+    ([3, 9, 27, 3, 9, 27], [9, 3, 1, 9, 3, 1])
+    """
+
+    _parameter_constraints: dict = {
+        **BaseHybridSearch._parameter_constraints,
+        "transfer": [StrOptions(set(TRANSFERS) - {"joint"})],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        factor=3,
+        n_iterations=8,
+        transfer="rung",
+        n_initial=None,
+        batch_size=1,
+        resource="n_samples",
+        min_resources="auto",
+        max_resources="auto",
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.factor = factor
+        self.n_iterations = n_iterations
+        self.transfer = transfer
+        self.n_initial = n_initial
+        self.batch_size = batch_size
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+
+    def _problem(self, space, resource, *args):
+        problem = super()._problem(space, resource, *args)
+        if self.min_resources == "auto":
+            low = math.floor(problem.max_resources / Fraction(self.factor) ** 2)
+            problem = replace(problem, min_resources=max(problem.min_resources, low))
+        return problem
+
+    def _make_halving(self):
+        return SuccessiveHalving(factor=self.factor, n_iterations=self.n_iterations)
 
     def _make_sampler(self, space, rng):
         return TPESampler(n_initial=self.n_initial, transfer=self.transfer)
