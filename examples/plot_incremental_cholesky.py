@@ -134,7 +134,7 @@ if plt is not None:
 threads.restore_original_limits()
 ratio = [anew / appended for anew, appended in zip(*seconds.values(), strict=True)]
 print(
-    f"\nAppending a row took a {ratio[-1]:.0f}th of the time at {SIZES[-1]:,} rows and, at "
+    f"\nAppending a row took 1/{ratio[-1]:.0f} of the time at {SIZES[-1]:,} rows and, at "
     f"{SIZES[0]}, {seconds['appended'][0] / seconds['anew'][0]:.1f} times that of a new "
     "factorisation; the predictions are the same but for rounding."
 )
