@@ -191,6 +191,10 @@ class BaseSearch(BaseSearchCV):
         # Any generator will do: how much is spent does not depend on it.
         return self._prepare(X, y, params, check_random_state(0)).plan
 
+    def __getstate__(self):
+        # A copy, made at once: another thread may be setting attributes while this is pickled.
+        return dict(super().__getstate__())
+
     # ---- before
 
     def _reset(self):
