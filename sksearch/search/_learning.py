@@ -40,7 +40,7 @@ class GPBayesSearchCV(BaseLearningSearch):
 
     After a few quasi-random candidates each next one is where the model expects the largest
     improvement. Compared with ``RandomizedSearchCV`` it needs fewer candidates; use it where a
-    training takes longer than the few milliseconds that a proposal costs.
+    training takes longer than the hundredths of a second that a proposal costs.
 
     Parameters
     ----------
