@@ -6,7 +6,7 @@ import numpy as np
 
 from sksearch.acquisition import Criterion, LogEI
 from sksearch.models import Forest, tame
-from sksearch.samplers._observations import TRANSFERS
+from sksearch.samplers._observations import WITHOUT_JOINT
 from sksearch.samplers._surrogate import LearningSampler, best_of
 
 RANDOM_SHARE = 0.1
@@ -41,7 +41,7 @@ class ForestSampler(LearningSampler):
     transfer: str = "rung"
 
     def __post_init__(self):
-        self._check(transfer=[transfer for transfer in TRANSFERS if transfer != "joint"])
+        self._check(transfer=WITHOUT_JOINT)
 
     def _propose(self, history, data, rng):
         space = history.problem.space

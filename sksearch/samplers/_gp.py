@@ -244,11 +244,10 @@ class _Task:
         if not len(self.data.failed):
             return None
         n_ok, n_failed = len(self.data.y), len(self.data.failed)
-        key = (n_ok, n_failed)
         known = self.cache.get("feasibility")
         U = np.vstack([self.data.U, self.data.failed])
         if known is None or not np.array_equal(known[0], U, equal_nan=True):
-            ok = np.arange(sum(key)) < n_ok
+            ok = np.arange(n_ok + n_failed) < n_ok
             model = Feasibility(MixedKernel(self.space.categorical)).fit(U, ok)
             self.cache["feasibility"] = known = (U, model)
         return known[1]

@@ -15,7 +15,8 @@ import numpy as np
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model.
 NEAR = 5
-TRANSFERS = ("rung", "none", "all", "surv", "same", "joint")
+WITHOUT_JOINT = ("rung", "none", "all", "surv", "same")  # one score a trial
+TRANSFERS = (*WITHOUT_JOINT, "joint")
 
 
 @dataclass(frozen=True)

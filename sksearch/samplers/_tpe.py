@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch.models import Parzen
-from sksearch.samplers._observations import TRANSFERS
+from sksearch.samplers._observations import WITHOUT_JOINT
 from sksearch.samplers._surrogate import LearningSampler, first_unknown
 
 N_DRAWS = 24
@@ -65,7 +65,7 @@ class TPESampler(LearningSampler):
     def __post_init__(self):
         if not 0 < self.gamma < 1:
             raise ValueError(f"gamma={self.gamma} must be between 0 and 1.")
-        self._check(transfer=[transfer for transfer in TRANSFERS if transfer != "joint"])
+        self._check(transfer=WITHOUT_JOINT)
 
     def _propose(self, history, data, rng):
         space = history.problem.space

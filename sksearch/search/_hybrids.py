@@ -10,7 +10,7 @@ import numpy as np
 from sksearch._compat import Interval, StrOptions
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
-from sksearch.samplers._observations import TRANSFERS
+from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import Hyperband, SuccessiveHalving
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
@@ -97,7 +97,7 @@ class BOHBSearchCV(BaseHybridSearch):
 
     _parameter_constraints: dict = {
         **BaseHybridSearch._parameter_constraints,
-        "transfer": [StrOptions(set(TRANSFERS) - {"joint"})],
+        "transfer": [StrOptions(set(WITHOUT_JOINT))],
     }
 
     def __init__(
@@ -210,7 +210,7 @@ class TPEHalvingSearchCV(BaseHybridSearch):
 
     _parameter_constraints: dict = {
         **BaseHybridSearch._parameter_constraints,
-        "transfer": [StrOptions(set(TRANSFERS) - {"joint"})],
+        "transfer": [StrOptions(set(WITHOUT_JOINT))],
     }
 
     def __init__(

@@ -24,6 +24,47 @@ class BaseLearningSearch(BaseSearch):
         "batch_size": [_POSITIVE_INT],
     }
 
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        n_iter=50,
+        n_initial=None,
+        batch_size=1,
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+        )
+        self.n_iter = n_iter
+        self.n_initial = n_initial
+        self.batch_size = batch_size
+
     def _make_scheduler(self, problem, resource):
         return FullFidelity(self.n_iter)
 
@@ -113,6 +154,9 @@ class GPBayesSearchCV(BaseLearningSearch):
         super().__init__(
             estimator,
             param_distributions,
+            n_iter=n_iter,
+            n_initial=n_initial,
+            batch_size=batch_size,
             scoring=scoring,
             n_jobs=n_jobs,
             refit=refit,
@@ -126,10 +170,7 @@ class GPBayesSearchCV(BaseLearningSearch):
             timeout=timeout,
             target_score=target_score,
         )
-        self.n_iter = n_iter
         self.acquisition = acquisition
-        self.n_initial = n_initial
-        self.batch_size = batch_size
 
     def _make_sampler(self, space, rng):
         return GPSampler(self.acquisition, n_initial=self._n_initial(GPSampler, space))
@@ -178,47 +219,6 @@ class TPESearchCV(BaseLearningSearch):
     True
     """
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_iter=50,
-        n_initial=None,
-        batch_size=1,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-        )
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-
     def _make_sampler(self, space, rng):
         return TPESampler(n_initial=self._n_initial(TPESampler, space))
 
@@ -264,47 +264,6 @@ class ForestBayesSearchCV(BaseLearningSearch):
     >>> bool(search.best_score_ > 0.96)
     True
     """
-
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_iter=50,
-        n_initial=None,
-        batch_size=1,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-        )
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.batch_size = batch_size
 
     def _make_sampler(self, space, rng):
         return ForestSampler(n_initial=self._n_initial(ForestSampler, space))
