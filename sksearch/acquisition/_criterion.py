@@ -112,8 +112,8 @@ class Criterion:
             if mean.ndim == 1:
                 mean, d_mean = mean[:, None], d_mean[:, None]
             sd = np.repeat(sd[:, None], mean.shape[1], axis=1)
-            by_mean, by_sd = self.acquisition.slopes(mean, sd, best)
-            values.append(self.acquisition(mean, sd, best))
+            value, by_mean, by_sd = self.acquisition.with_slopes(mean, sd, best)
+            values.append(value)
             gradients.append(by_mean[..., None] * d_mean + by_sd[..., None] * d_sd[:, None])
         values = np.hstack(values)
         weights = np.ones_like(values)

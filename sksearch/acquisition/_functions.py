@@ -12,12 +12,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 LOG_SQRT_PI_OVER_2 = 0.5 * np.log(np.pi / 2)
-# Below, 1 - |z| sqrt(pi/2) erfcx(|z| / sqrt 2) has lost all its digits, and its series is exact.
-FAR = -1e3
 
 
 def log_h(z):
@@ -35,8 +33,8 @@ def log_h(z):
 
     Notes
     -----
-    Three branches as in [1]_: the definition above -1; phi(z) (1 - |z| m(|z|)), with Mills'
-    ratio m by ``erfcx``, down to -1000; there 1 - |z| m(|z|) is 1 / z^2 - 3 / z^4 + ...
+    Two branches, much as in [1]_: the definition above -1, and below phi(z) (1 - |z| m(|z|)) with
+    Mills' ratio m, by ``erfcx`` or, where the difference to 1 is what counts, a continued fraction.
 
     References
     ----------
@@ -45,17 +43,17 @@ def log_h(z):
        https://arxiv.org/abs/2310.20708
     """
     z = np.asarray(z, dtype=float)
-    near, middle = z > -1, (z <= -1) & (z > FAR)
+    near = z > -1
+    if near.all():  # a call with few points costs what its operations cost, not its points
+        return np.log(np.exp(-0.5 * z * z - LOG_SQRT_2PI) + z * ndtr(z))
     value = np.empty_like(z)
     x = z[near]
-    value[near] = np.log(np.exp(-0.5 * x * x - LOG_SQRT_2PI) + x * np.exp(log_ndtr(x)))
-    x = -z[middle]
-    mills = np.exp(LOG_SQRT_PI_OVER_2) * erfcx(x / np.sqrt(2))
-    # Beyond 25 the difference to 1 is what counts, and the continued fraction has it exactly.
-    rest = np.where(x < 25, 1 - x * mills, _one_minus_x_mills(x))
-    value[middle] = -0.5 * x * x - LOG_SQRT_2PI + np.log(rest)
-    x = -z[~near & ~middle]
-    value[~near & ~middle] = -0.5 * x * x - LOG_SQRT_2PI - 2 * np.log(x) - 3 / x**2
+    value[near] = np.log(np.exp(-0.5 * x * x - LOG_SQRT_2PI) + x * ndtr(x))
+    x = -z[~near]
+    rest = 1 - x * np.exp(LOG_SQRT_PI_OVER_2) * erfcx(x / np.sqrt(2))
+    if (far := x > 25).any():
+        rest[far] = _one_minus_x_mills(x[far])
+    value[~near] = -0.5 * x * x - LOG_SQRT_2PI + np.log(rest)
     return value
 
 
@@ -78,8 +76,8 @@ class Acquisition(ABC):
         """Return the values, of the shape of `mean` and `sd`."""
 
     @abstractmethod
-    def slopes(self, mean, sd, best):
-        """Return the derivatives by `mean` and by `sd`."""
+    def with_slopes(self, mean, sd, best):
+        """Return the values, and their derivatives by `mean` and by `sd`."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +97,12 @@ class LogEI(Acquisition):
         """Return log(sigma h(z))."""
         return np.log(sd) + log_h((mean - best) / sd)
 
-    def slopes(self, mean, sd, best):
-        """Return Phi(z) / (sigma h(z)) and phi(z) / (sigma h(z))."""
+    def with_slopes(self, mean, sd, best):
+        """Return log(sigma h(z)), Phi(z) / (sigma h(z)) and phi(z) / (sigma h(z))."""
         z = (mean - best) / sd
-        log_value = np.log(sd) + log_h(z)
-        return np.exp(log_ndtr(z) - log_value), np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_value)
+        value = np.log(sd) + log_h(z)
+        by_sd = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value)
+        return value, np.exp(log_ndtr(z) - value), by_sd
 
 
 @dataclass(frozen=True)
@@ -130,11 +129,12 @@ class LogPI(Acquisition):
         """Return log Phi(z)."""
         return log_ndtr((mean - best - self.margin) / sd)
 
-    def slopes(self, mean, sd, best):
-        """Return phi(z) / (sigma Phi(z)) and -z times it."""
+    def with_slopes(self, mean, sd, best):
+        """Return log Phi(z), phi(z) / (sigma Phi(z)) and -z times it."""
         z = (mean - best - self.margin) / sd
-        ratio = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_ndtr(z)) / sd
-        return ratio, -z * ratio
+        value = log_ndtr(z)
+        ratio = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) / sd
+        return value, ratio, -z * ratio
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,6 @@ class UCB(Acquisition):
         """Return mu + kappa sigma."""
         return mean + self.kappa * sd
 
-    def slopes(self, mean, sd, best):
-        """Return 1 and kappa."""
-        return np.ones_like(mean), np.full_like(sd, self.kappa)
+    def with_slopes(self, mean, sd, best):
+        """Return mu + kappa sigma, 1 and kappa."""
+        return self(mean, sd, best), np.ones_like(mean), np.full_like(sd, self.kappa)

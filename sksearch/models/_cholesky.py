@@ -9,8 +9,9 @@ B, C        the new rows of L: lower left (k, n) and lower right (k, k)
 """
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri, dtrtri
 
+BLOCK = 128  # rows at a time
 MIN_JITTER, MAX_JITTER = 1e-10, 1e-2  # relative to the mean of the diagonal
 
 
@@ -28,6 +29,8 @@ class CholeskyFactor:
         Count of rows.
     jitter : float
         What was added to the diagonal, relative to its mean; 0 if nothing was needed.
+    lift : float
+        What was added to the diagonal.
 
     Raises
     ------
@@ -71,7 +74,25 @@ class CholeskyFactor:
 
     def inverse(self):
         """Return K^-1, shape (n, n)."""
-        return self.M.T @ self.M
+        lower = dpotri(self.L, lower=1)[0]
+        return np.tril(lower) + np.tril(lower, -1).T
+
+    def whiten(self, K):
+        """Return K L^-T for K of shape (m, n): its rows as coordinates of independent values."""
+        V = np.empty_like(K)
+        for at, end in self._blocks():  # M is triangular: half of the work of one product
+            V[:, at:end] = K[:, :end] @ self.M[at:end, :end].T
+        return V
+
+    def unwhiten(self, V):
+        """Return V L^-1 for V of shape (m, n)."""
+        K = np.empty_like(V)
+        for at, end in self._blocks():
+            K[:, at:end] = V[:, at:] @ self.M[at:, at:end]
+        return K
+
+    def _blocks(self):
+        return [(at, min(at + BLOCK, self.n)) for at in range(0, self.n, BLOCK)]
 
     def append(self, K_new_old, K_new_new):
         """Extend K by k rows and columns.
@@ -84,25 +105,21 @@ class CholeskyFactor:
             Lower right block.
         """
         n, k = self.n, len(K_new_old)
-        B = K_new_old @ self.M.T
+        B = self.whiten(K_new_old)
         schur = K_new_new - B @ B.T
-        schur[np.diag_indices(k)] += self._lift
+        schur[np.diag_indices(k)] += self.lift
         found = _cholesky(schur, np.mean(np.diag(K_new_new)))
         if found is None:  # all rows need the jitter, so that none is believed more than another
             K_old = self.L @ self.L.T
-            K_old[np.diag_indices(n)] -= self._lift
+            K_old[np.diag_indices(n)] -= self.lift
             other = CholeskyFactor(np.block([[K_old, K_new_old.T], [K_new_old, K_new_new]]))
             vars(self).update(vars(other))
             return
         C, C_inv = found
         self._reserve(n + k)
         self._L[n : n + k, :n], self._L[n : n + k, n : n + k] = B, C
-        self._M[n : n + k, :n], self._M[n : n + k, n : n + k] = -C_inv @ (B @ self.M), C_inv
+        self._M[n : n + k, :n], self._M[n : n + k, n : n + k] = -C_inv @ self.unwhiten(B), C_inv
         self.n = n + k
-
-    def truncate(self, n):
-        """Drop all rows but the first `n`."""
-        self.n = n
 
     def _reserve(self, n):
         if n <= len(self._L):
@@ -120,8 +137,8 @@ class CholeskyFactor:
             )
         scale = np.mean(np.diag(K))
         while True:
-            self._lift = self.jitter * scale
-            found = _cholesky(K + self._lift * np.eye(len(K)), scale)
+            self.lift = self.jitter * scale
+            found = _cholesky(K + self.lift * np.eye(len(K)), scale)
             if found is not None:
                 return found
             if self.jitter >= MAX_JITTER:

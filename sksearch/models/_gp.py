@@ -85,7 +85,8 @@ class GaussianProcess:
         self.U = U
         self._features = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], self._features, self._features)
-        K[np.diag_indices(len(K))] += self.noise + noise
+        self._added = np.broadcast_to(self.noise + noise, len(U))
+        K[np.diag_indices(len(K))] += self._added
         self.factor = CholeskyFactor(K)
         return self.set_values(y)
 
@@ -115,7 +116,9 @@ class GaussianProcess:
         if len(U):
             new = self.kernel.features(self.theta[1:], U)
             K_new = self.kernel.covariance(self.theta[1:], new, new)
-            K_new[np.diag_indices(len(K_new))] += self.noise + noise
+            added = np.broadcast_to(self.noise + noise, len(U))
+            K_new[np.diag_indices(len(K_new))] += added
+            self._added = np.r_[self._added, added]
             K_new_old = self.kernel.covariance(self.theta[1:], new, self._features)
             self.factor.append(K_new_old, K_new)
             self.U = np.vstack([self.U, U])
@@ -163,12 +166,12 @@ class GaussianProcess:
         """
         points = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], points, self._features)
-        return K @ self.alpha, np.sqrt(self._variance(K @ self.factor.M.T))
+        return K @ self.alpha, np.sqrt(self._variance(self.factor.whiten(K)))
 
-    def predict_mean(self, U):
-        """Return the mean alone, shape (m,); it costs O(n) for a point, not O(n^2)."""
-        points = self.kernel.features(self.theta[1:], U)
-        return self.kernel.covariance(self.theta[1:], points, self._features) @ self.alpha
+    def fitted(self):
+        """Return the mean at the points that it is conditioned on, shape of `y`, in O(n)."""
+        # K alpha = y, and all that K has more than the kernel is on its diagonal.
+        return self.y - (self.alpha.T * (self._added + self.factor.lift)).T
 
     def predict_with_gradient(self, U):
         """Return mean, sd and their derivatives by the numbers among the coordinates.
@@ -189,14 +192,14 @@ class GaussianProcess:
         theta = self.theta[1:]
         points = self.kernel.features(theta, U)
         K, slope = self.kernel.covariance(theta, points, self._features, slope=True)
-        V = K @ self.factor.M.T
+        V = self.factor.whiten(K)
         sd = np.sqrt(self._variance(V))
         args = (theta, points, self._features, slope)
         if self.alpha.ndim == 1:
             d_mean = self.kernel.point_gradient(*args, self.alpha)
         else:
             d_mean = np.stack([self.kernel.point_gradient(*args, a) for a in self.alpha.T], axis=1)
-        d_variance = -2 * self.kernel.point_gradient(*args, V @ self.factor.M)
+        d_variance = -2 * self.kernel.point_gradient(*args, self.factor.unwhiten(V))
         return K @ self.alpha, sd, d_mean, d_variance / (2 * sd[:, np.newaxis])
 
     def sample(self, U, n_samples, rng):
@@ -219,7 +222,7 @@ class GaussianProcess:
         theta = self.theta[1:]
         points = self.kernel.features(theta, U)
         K = self.kernel.covariance(theta, points, self._features)
-        V = K @ self.factor.M.T
+        V = self.factor.whiten(K)
         covariance = self.kernel.covariance(theta, points, points) - V @ V.T
         # Neighbouring points are nearly equal, so the matrix is singular but for rounding.
         covariance[np.diag_indices(len(U))] += 1e-9 * self.kernel.diagonal(theta)

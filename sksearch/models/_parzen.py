@@ -105,24 +105,24 @@ class Parzen:
     def log_kernels(self, lower, upper):
         """Return the logarithm of each centre's kernel at each point, shape (m, n)."""
         value = np.zeros((len(lower), len(self.U)))
-        inactive = np.isnan(self.U).any() or np.isnan(lower).any()
-        wide = np.nan_to_num(upper - lower) > LEAST_CELL
+        wide = upper - lower > LEAST_CELL
         smooth = ~wide.any(axis=0)[self._numbers]
         if smooth.any():
-            value += self._smooth((lower + upper) / 2, smooth, inactive)
+            value += self._smooth((lower + upper) / 2, smooth)
         for i in np.flatnonzero(~smooth):
             value += self._cells(lower, upper, i)
         for k in self._choices:
             value += self._choice((lower[:, k] + upper[:, k]) / 2, k)
         return value
 
-    def _smooth(self, x, smooth, inactive):
+    def _smooth(self, x, smooth):
         """Real coordinates, all at once."""
         j = self._numbers[smooth]
-        centres, points = self.U[:, j] / self.h[j], x[:, j] / self.h[j]
+        h = self.h[j]
+        centres, points = self.U[:, j] / h, x[:, j] / h
         mass = self._high[:, smooth] - self._low[:, smooth]
-        log_norm = np.log(np.maximum(mass, TINY)) + np.log(self.h[j]) + LOG_SQRT_2PI
-        if not inactive:
+        log_norm = np.log(np.maximum(mass, TINY) * h) + LOG_SQRT_2PI
+        if not (np.isnan(centres).any() or np.isnan(points).any()):
             squares = (points**2).sum(1)[:, None] + (centres**2).sum(1) - 2 * points @ centres.T
             return -0.5 * np.maximum(squares, 0.0) - log_norm.sum(axis=1)
         value = 0.0

@@ -212,7 +212,7 @@ class _Task:
         if name == "portfolio":
             name = self._arm()
         acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
-        best = [float(np.max(world.predict_mean(self._at_top(self.data.U)))) for world in worlds]
+        best = [float(np.max(self._means(world))) for world in worlds]
         if len(failed := self._at_top(self.data.failed)):
             # Not a score, but nothing to look for either: or else the greatest improvement is
             # expected there again and again, where scores grow towards the failures.
@@ -239,6 +239,12 @@ class _Task:
             log_cost=self._log_cost() if name == "ei_per_second" else None,
             penalties=penalties,
         )
+
+    def _means(self, world):
+        """Predicted scores, at the largest resource, of what is known."""
+        if self.sampler.transfer != "joint":
+            return world.fitted()
+        return world.predict(self._at_top(self.data.U))[0]
 
     def _feasibility(self):
         if not len(self.data.failed):

@@ -100,13 +100,13 @@ def test_slopes_equal_differences(acquisition, sigma):
     if isinstance(acquisition, LogPI):
         acquisition = LogPI(margin=acquisition.margin * sigma)
     if isinstance(acquisition, UCB):
-        by_mean, by_sd = acquisition.slopes(np.zeros(3), np.full(3, sigma), 9.0)
+        _, by_mean, by_sd = acquisition.with_slopes(np.zeros(3), np.full(3, sigma), 9.0)
         np.testing.assert_array_equal(by_mean, 1)
         np.testing.assert_array_equal(by_sd, acquisition.kappa)
         return
     z = np.r_[-np.logspace(3.5, -2, 30), np.logspace(-2, np.log10(20), 10)]
     mean, sd, best = z * sigma, np.full(len(z), sigma), 0.0
-    by_mean, by_sd = acquisition.slopes(mean, sd, best)
+    _, by_mean, by_sd = acquisition.with_slopes(mean, sd, best)
     # A step that is small where log-EI is a parabola in z of slope |z|.
     step = 1e-5 * sigma / np.maximum(1, np.abs(z))
     expected = (acquisition(mean + step, sd, best) - acquisition(mean - step, sd, best)) / 2 / step
@@ -120,7 +120,7 @@ def test_slopes_equal_differences(acquisition, sigma):
 def test_slopes_of_log_ei_have_the_exact_ratio(sigma):
     """d/dmean is Phi / (sigma h), d/dsd is phi / (sigma h): here with 60 digits."""
     z = np.r_[-np.logspace(4, -2, 20), 0.0, np.logspace(-2, 1.5, 8)]
-    found = LogEI().slopes(z * sigma, np.full(len(z), sigma), 0.0)
+    _, *found = LogEI().with_slopes(z * sigma, np.full(len(z), sigma), 0.0)
     log_density = [-(mpmath.mpf(x) ** 2) / 2 - mpmath.log(2 * mpmath.pi) / 2 for x in z.tolist()]
     for values, logs in zip(found, (map(exact_log_cdf, z), log_density), strict=True):
         expected = [

@@ -52,19 +52,6 @@ def test_it_grows_by_rows_and_blocks_as_if_factorised_anew(sizes):
     assert_is_factor_of(grown(K, sizes), K)
 
 
-def test_it_drops_rows_and_grows_others_in_their_place():
-    K, other = positive_definite(20, seed=3), positive_definite(24, seed=4)
-    other[np.diag_indices(24)] += 24  # whatever the first block, it stays positive definite
-    other[:8, :8] = K[:8, :8]
-    factor = grown(K, [5, 15])
-    factor.truncate(8)
-    assert factor.n == 8
-    assert_is_factor_of(factor, K[:8, :8])
-    factor.append(other[8:20, :8], other[8:20, 8:20])
-    factor.append(other[20:, :20], other[20:, 20:])
-    assert_is_factor_of(factor, other)
-
-
 def test_room_for_more_rows_grows_seldom():
     K = positive_definite(200, seed=5)
     factor = CholeskyFactor(K[:1, :1])

@@ -185,6 +185,7 @@ def test_appended_rows_are_conditioned_on_as_if_fitted_anew(sizes, warp):
         gp.append(U[n : n + k], y[: n + k], noise[n : n + k])
         n += k
     assert_same_process(gp, fresh)
+    np.testing.assert_allclose(gp.fitted(), gp.predict(gp.U)[0], atol=1e-9)
     assert gp.log_likelihood() == pytest.approx(fresh.log_likelihood(), abs=1e-9)
 
 
@@ -192,6 +193,16 @@ def test_no_row_may_be_appended():
     gp = mixed()
     again = GaussianProcess(gp.kernel, gp.theta).fit(gp.U, 2 * gp.y)
     assert_same_process(gp.append(np.empty((0, 5)), 2 * gp.y), again)
+
+
+@pytest.mark.parametrize("noise", [1e-300, 0.1])
+def test_the_mean_at_own_points_is_the_predicted_one_with_jitter_and_versions(noise):
+    kernel = MixedKernel(NUMBERS)
+    U, y = data(8)
+    U, y = np.vstack([U, U]), np.column_stack([np.r_[y, y], np.r_[y, -y]])
+    gp = GaussianProcess(kernel, np.log([noise, 1.0, 0.5, 0.5, 0.5])).fit(U, y)
+    assert (gp.factor.jitter > 0) == (noise < 0.1)
+    np.testing.assert_allclose(gp.fitted(), gp.predict(U)[0], atol=1e-4 if noise < 0.1 else 1e-12)
 
 
 def test_duplicates_without_noise_are_conditioned_on():
