@@ -33,8 +33,9 @@ def log_h(z):
 
     Notes
     -----
-    Two branches, much as in [1]_: the definition above -1, and below phi(z) (1 - |z| m(|z|)) with
-    Mills' ratio m, by ``erfcx`` or, where the difference to 1 is what counts, a continued fraction.
+    Two branches, much as in [1]_: the definition above -1, and below phi(z) (1 - |z| m(|z|))
+    with Mills' ratio m, by ``erfcx`` or, where the difference to 1 is what counts, by a
+    continued fraction.
 
     References
     ----------
