@@ -21,6 +21,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
+from sksearch._clock import open_clock
 from sksearch._compat import cloudpickle, configured, pre_dispatch_count
 from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
@@ -201,6 +202,8 @@ class JoblibExecutor(Executor):
 def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
     """The executor for ``n_jobs`` and the active joblib backend.
 
+    While a `VirtualClock` is open it is that clock's, on that clock's workers.
+
     Parameters
     ----------
     function : callable
@@ -223,6 +226,8 @@ def make_executor(function, context, n_jobs, pre_dispatch) -> Executor:
         If ``n_jobs`` is 0.
     """
     n_workers = joblib.effective_n_jobs(n_jobs)
+    if (clock := open_clock()) is not None:
+        return clock.executor(function, context)
     if n_workers == 1:
         return SerialExecutor(function, context)
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))

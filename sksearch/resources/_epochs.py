@@ -1,7 +1,6 @@
 """Passes over the training rows, by ``partial_fit``."""
 
 import inspect
-import time
 import warnings
 from dataclasses import dataclass
 
@@ -10,11 +9,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 
+from sksearch._clock import now
 from sksearch.base import Resource, fit
 from sksearch.resources._pipeline import enter, last_step, replace_last_step
 
 #: Epochs of a user who names no maximum: the R of Hyperband's published table.
 DEFAULT_MAX = 81
+DIGITS = 9  # of a second: nanoseconds are the resolution of a computer's clock
 
 WAYS = (
     "Give resource= one of: 'epochs' or 'seconds' for estimators with partial_fit (SGD, MLP, "
@@ -81,11 +82,19 @@ class SecondsResource(Resource):
 
     def train(self, state, X, y, amount, spent, classes, fit_params):
         """Call ``partial_fit`` until `amount` seconds were spent, from the first on."""
-        start = time.perf_counter() - state.seconds
+        start = now() - state.seconds
         Xt, last_params = enter(state, X, y, fit_params)
-        while state.n_steps == 0 or time.perf_counter() - start < amount:
+        # Rounded, so that ten calls of 0.1 simulated seconds fill one second, and not eleven.
+        while state.n_steps == 0 or round(now() - start, DIGITS) < amount:
+            before = now()
             advance(state, Xt, y, state.n_steps + 1, classes, last_params)
-        state.seconds = time.perf_counter() - start
+            if now() == before:  # on a virtual clock: this would never end
+                raise ValueError(
+                    f"{type(last_step(state.estimator)).__name__}.partial_fit took no time on a "
+                    "VirtualClock, so resource='seconds' never ends: call "
+                    "sksearch.executors.spend(seconds) in it, or count 'epochs'."
+                )
+        state.seconds = round(now() - start, DIGITS)
         return state
 
     def refit(self, state, X, y, amount, n_steps, classes, fit_params):

@@ -7,7 +7,6 @@ import numbers
 import pickle
 import random
 import sys
-import time
 import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 from joblib.logger import short_format_time
 from sklearn.base import clone
 
+from sksearch._clock import now
 from sksearch._compat import (
     MultimetricScorer,
     check_method_params,
@@ -155,7 +155,7 @@ def _evaluate(context, task, place):
     train, test = _rows(context, task)
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
     state, lost = _load_state(context, task)
-    start = time.perf_counter()
+    start = now()
     X_train, y_train = safe_split(state.estimator, context.X, context.y, train)
     X_test, y_test = safe_split(state.estimator, context.X, context.y, test, train)
     weight = fit_params.get("sample_weight")
@@ -176,9 +176,9 @@ def _evaluate(context, task, place):
         _reraise_if_not_the_candidates(context, error)
         out |= _failure(error) | {"fit_error": format_exc()}
         out["test_scores"] = out["train_scores"] = _error_scores(context)
-        out["fit_time"], out["score_time"] = time.perf_counter() - start, 0.0
+        out["fit_time"], out["score_time"] = now() - start, 0.0
     else:
-        out["fit_time"] = time.perf_counter() - start
+        out["fit_time"] = now() - start
         out |= _score_all(context, state, train, test, (X_train, y_train), (X_test, y_test))
         if task.keep and state.n_steps > 0:
             out |= _save_state(place, task, state)
@@ -287,9 +287,9 @@ def _error_scores(context):
 
 def _score_all(context, state, train, test, train_rows, test_rows):
     """Scores on the test rows, and on the training rows if asked for."""
-    start = time.perf_counter()
+    start = now()
     scores, problem = _score(context, state.estimator, *test_rows, test)
-    out = {"test_scores": scores, "score_time": time.perf_counter() - start} | problem
+    out = {"test_scores": scores, "score_time": now() - start} | problem
     if context.return_train_score:
         out["train_scores"], _ = _score(context, state.estimator, *train_rows, train)
     return out

@@ -1,12 +1,12 @@
 """One run of a search: jobs into tasks, outputs into results, and when to stop."""
 
 import math
-import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 
+from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch.history import Result
 from sksearch.search._checks import why_all_failed
@@ -33,7 +33,7 @@ class Run:
     def __init__(self, study, context, plan, callbacks, timeout, target_score):
         self.study, self.context, self.plan = study, context, plan
         self.target_score = target_score
-        self.deadline = None if timeout is None else time.monotonic() + timeout
+        self.deadline = None if timeout is None else now() + timeout
         self.outs: dict[tuple[int, int], list[dict]] = {}
         self.new_outs: dict[tuple[int, int], list[dict]] = {}
         self.states: dict[tuple[int, int], object] = {}
@@ -108,7 +108,7 @@ class Run:
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        return None if self.deadline is None else self.deadline - time.monotonic()
+        return None if self.deadline is None else self.deadline - now()
 
     # ---- afterwards
 

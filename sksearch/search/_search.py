@@ -4,7 +4,6 @@ scikit-learn's ``evaluate_candidates`` throws fitted estimators away and cannot 
 number of folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
 """
 
-import time
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, indexable
 
+from sksearch._clock import now
 from sksearch._compat import (
     BaseSearchCV,
     Interval,
@@ -378,7 +378,7 @@ class BaseSearch(BaseSearchCV):
             seeded(run.context.seed, row["trial_id"], self.n_splits_, row["n_resources"]),
         ):
             leaf.call_on_fit_task_begin(**hook)
-            start = time.perf_counter()
+            start = now()
             state = setup.resource.refit(
                 State(best),
                 setup.X,
@@ -388,7 +388,7 @@ class BaseSearch(BaseSearchCV):
                 setup.classes,
                 setup.routed.estimator.fit,
             )
-            self.refit_time_ = time.perf_counter() - start
+            self.refit_time_ = now() - start
         self.best_estimator_ = state.estimator
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -1,0 +1,49 @@
+"""What time it is: this computer's, or the simulated time of a virtual clock.
+
+Whatever measures or limits time inside a search asks here, so that a search runs in simulated
+seconds where a clock is open (see `sksearch.executors.VirtualClock`), and in real ones elsewhere.
+"""
+
+import time
+from contextvars import ContextVar
+
+# A context variable: a search in another thread, or in another process, has its own time.
+_open_clock: ContextVar = ContextVar("sksearch_clock", default=None)
+
+
+def open_clock():
+    """Return the virtual clock that is open in this thread, None if time is real."""
+    return _open_clock.get()
+
+
+def now() -> float:
+    """Return the seconds since a point that is the same within a task and within a search."""
+    clock = _open_clock.get()
+    return time.perf_counter() if clock is None else clock.now()
+
+
+def spend(seconds: float) -> None:
+    """Let simulated seconds pass, in an estimator that imitates training.
+
+    Parameters
+    ----------
+    seconds : float
+        How long the training would have taken, in seconds. Where no
+        `sksearch.executors.VirtualClock` is open nothing happens.
+
+    Raises
+    ------
+    ValueError
+        If a clock is open and `seconds` is negative or not finite.
+
+    Examples
+    --------
+    >>> from sksearch.executors import VirtualClock, spend
+    >>> with VirtualClock() as clock:
+    ...     spend(3600)
+    >>> clock.seconds
+    3600.0
+    """
+    clock = _open_clock.get()
+    if clock is not None:
+        clock.spend(seconds)

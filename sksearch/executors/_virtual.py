@@ -1,0 +1,256 @@
+"""A clock of simulated seconds, and simulated workers that all run in this thread."""
+
+import heapq
+import math
+import threading
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from itertools import count
+from numbers import Integral
+
+from sksearch._clock import _open_clock
+from sksearch._threads import one_blas_thread
+from sksearch.executors._executors import Executor, Place, SerialExecutor
+
+DIGITS = 18
+TICKS = 10**DIGITS  # a second; time is counted in integers, which do not round
+_CONTEXT = Context(prec=60)  # whatever precision the user has set
+
+
+@dataclass(order=True)
+class _Task:
+    """What a simulated worker does; ordered by when it ends, then by when it began."""
+
+    end: int
+    number: int
+    start: int = field(compare=False)
+    future: Future = field(compare=False)
+    owner: Executor = field(compare=False)
+    value: object = field(compare=False)
+    error: Exception | None = field(compare=False)
+
+
+class VirtualClock:
+    """Simulated seconds, and workers that share them: one core plays any number.
+
+    A search that is fitted while the clock is open runs in this thread, whatever its `n_jobs`
+    and `pre_dispatch`. Its jobs go to the first free one of `n_workers` simulated workers and
+    last as long as their estimators `spend`. Limits (``timeout``, ``resource="seconds"``) and
+    times (``mean_fit_time``, the cost of a `Result`) are simulated seconds. Real time never
+    enters, so everything is the same in each run, bit for bit.
+
+    Parameters
+    ----------
+    n_workers : int, default=1
+        Count of simulated workers.
+
+    Attributes
+    ----------
+    seconds : float
+        Simulated seconds since the clock was opened: after one search its makespan.
+    busy_seconds : float
+        Simulated seconds that workers worked, summed over workers.
+    utilisation : float
+        ``busy_seconds / (n_workers * seconds)``; NaN if no time passed.
+
+    Raises
+    ------
+    ValueError
+        If `n_workers` is not an integer of at least 1.
+
+    Notes
+    -----
+    What is spent outside of a task, such as in the refit, keeps one worker busy, and the clock
+    goes on. Proposals take no time. A search inside of a task (nested cross-validation)
+    occupies the one worker of that task. A clock is open in the thread that opened it: what an
+    estimator spends in threads or processes of its own is not seen.
+
+    Time is exact: 0.1 seconds are a tenth, and ten of them are one second. What ends at the same
+    instant is known at the same instant.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.executors import VirtualClock, spend
+    >>> class Hour(BaseEstimator):
+    ...     def __init__(self, x=0):
+    ...         self.x = x
+    ...     def fit(self, X, y=None):
+    ...         spend(3600)
+    ...         return self
+    ...     def score(self, X, y=None):
+    ...         return self.x
+    >>> search = RandomSearchCV(Hour(), {"x": range(100)}, n_iter=64, cv=2, refit=False)
+    >>> with VirtualClock(n_workers=64) as clock:
+    ...     _ = search.fit([[0], [1]])
+    >>> clock.seconds, clock.utilisation
+    (7200.0, 1.0)
+    """
+
+    def __init__(self, n_workers=1):
+        if isinstance(n_workers, bool) or not isinstance(n_workers, Integral) or n_workers < 1:
+            raise ValueError(f"n_workers={n_workers!r} must be an integer of at least 1.")
+        self.n_workers = int(n_workers)
+        self._reset()
+
+    def _reset(self):
+        self._time = self._busy = 0
+        self._spent: int | None = None  # by the task that is being run
+        self._queue: deque = deque()
+        self._running: list[_Task] = []
+        self._numbers = count()
+
+    def __enter__(self):
+        self._reset()
+        self._token = _open_clock.set(self)
+        return self
+
+    def __exit__(self, *error):
+        _open_clock.reset(self._token)
+
+    @property
+    def seconds(self) -> float:
+        """Simulated seconds since the clock was opened."""
+        return self._time / TICKS
+
+    @property
+    def busy_seconds(self) -> float:
+        """Simulated seconds that workers worked."""
+        return self._busy / TICKS
+
+    @property
+    def utilisation(self) -> float:
+        """Share of the workers' time that they worked."""
+        return self._busy / (self.n_workers * self._time) if self._time else math.nan
+
+    # ---- what `now`, `spend` and `make_executor` call
+
+    def now(self):
+        """Return the seconds since the clock was opened; inside a task, since the task began."""
+        # Not since the opening: durations would round differently with where a task begins,
+        # and so would depend on the count of workers.
+        return (self._time if self._spent is None else self._spent) / TICKS
+
+    def spend(self, seconds):
+        """Let time pass: for the task that is being run, or for everyone."""
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"seconds={seconds} must be a finite number of at least 0.")
+        if self._spent is None:
+            self._advance(self._time + _ticks(seconds))
+            self._busy += _ticks(seconds)
+        else:
+            self._spent += _ticks(seconds)
+
+    def executor(self, function, context):
+        """Where a search runs: on all workers, or inside of a task on that task's worker."""
+        if self._spent is None:
+            return VirtualExecutor(function, context, self)
+        return SerialExecutor(function, context)
+
+    # ---- what the executor calls
+
+    def _submit(self, owner, call):
+        """Queue a call for the first free worker."""
+        future = Future()
+        self._queue.append((owner, future, call))
+        self._advance(self._time)
+        return future
+
+    def _wait(self, futures, timeout):
+        """Let time pass until one of the unfinished futures is done, or for `timeout` seconds."""
+        limit = math.inf if timeout is None else _ticks(self.seconds + max(timeout, 0))
+        while futures and not any(future.done() for future in futures):
+            end = min(self._running[0].end, limit)
+            self._advance(max(end, self._time))
+            if end == limit:
+                return
+
+    def _drop(self, owner):
+        """Forget what an executor that ends has not finished: its workers are free."""
+        self._queue = deque(entry for entry in self._queue if entry[0] is not owner)
+        self._busy += sum(self._time - task.start for task in self._running if task.owner is owner)
+        self._running = [task for task in self._running if task.owner is not owner]
+        heapq.heapify(self._running)
+
+    # ---- inside
+
+    def _advance(self, to):
+        """Let time pass, and what ends meanwhile be done."""
+        self._start()
+        while self._running and self._running[0].end <= to:
+            self._time = self._running[0].end
+            while self._running and self._running[0].end == self._time:
+                self._finish(heapq.heappop(self._running))
+            self._start()
+        self._time = to
+
+    def _start(self):
+        """Give queued calls to free workers."""
+        while self._queue and len(self._running) < self.n_workers:
+            owner, future, call = self._queue.popleft()
+            if future.set_running_or_notify_cancel():
+                heapq.heappush(self._running, self._run(owner, future, call))
+
+    def _run(self, owner, future, call):
+        """The call is made when it begins; its outcome is kept until it ends."""
+        value = error = None
+        self._spent = 0
+        try:
+            value = call()
+        except Exception as raised:
+            error = raised
+        finally:
+            spent, self._spent = self._spent, None
+        start = self._time
+        return _Task(start + spent, next(self._numbers), start, future, owner, value, error)
+
+    def _finish(self, task):
+        self._busy += task.end - task.start
+        if task.error is None:
+            task.future.set_result(task.value)
+        else:
+            task.future.set_exception(task.error)
+
+
+class VirtualExecutor(Executor):
+    """Runs tasks on the simulated workers of a clock, in this thread.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(context, task, place)``.
+    context : object
+        What all tasks share.
+    clock : VirtualClock
+        Open as long as the executor is used.
+    """
+
+    def __init__(self, function, context, clock):
+        self.n_workers = self.window = clock.n_workers
+        self._function, self._context, self._clock = function, context, clock
+
+    def submit(self, task):
+        """Queue the task for the first free worker."""
+        place = Place(owns_globals=threading.current_thread() is threading.main_thread())
+        return self._clock._submit(self, lambda: self._function(self._context, task, place))
+
+    def wait(self, futures, timeout):
+        """Let simulated time pass."""
+        self._clock._wait(futures, timeout)
+
+    def __enter__(self):
+        self._limit = one_blas_thread()
+        self._limit.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self._clock._drop(self)
+        self._limit.__exit__(*error)
+
+
+def _ticks(seconds):
+    """The decimal number that is printed: 0.1 is a tenth, and not what a float makes of it."""
+    return int(Decimal(repr(float(seconds))).scaleb(DIGITS, _CONTEXT))
