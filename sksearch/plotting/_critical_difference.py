@@ -1,0 +1,177 @@
+"""Which methods differ in mean rank: Demsar's diagram."""
+
+import numpy as np
+
+from sksearch.plotting._style import ACCENT, DARK, GREY, new_axes
+from sksearch.stats import critical_difference
+
+BAR, NAME = 0.28, 0.55  # rows: between bars of groups, between names
+
+
+class CriticalDifferenceDisplay:
+    """Mean ranks of methods on an axis, with bars that join those that do not differ [1]_.
+
+    Parameters
+    ----------
+    mean_ranks : ndarray of shape (n_methods,)
+        Over problems, 1 is the best.
+    names : list of str
+        Of the methods.
+    critical_difference : float
+        Methods whose mean ranks are no further apart are joined.
+
+    Attributes
+    ----------
+    groups : list of tuple (float, float)
+        First and last mean rank of each bar.
+    ax_ : matplotlib Axes
+        The diagram; the best method is on the left.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    sksearch.stats.friedman : The test that comes first.
+
+    References
+    ----------
+    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
+       2006. https://www.jmlr.org/papers/v7/demsar06a.html
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from sksearch.plotting import CriticalDifferenceDisplay
+    >>> from sksearch.stats import ranks
+    >>> losses = np.random.default_rng(0).random((30, 3)) + [0, 0.1, 1]
+    >>> display = CriticalDifferenceDisplay.from_ranks(ranks(losses), ["a", "b", "c"])
+    >>> len(display.groups)
+    1
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, mean_ranks, names, critical_difference):
+        self.mean_ranks = np.asarray(mean_ranks, dtype=float)
+        self.names = [str(name) for name in names]
+        self.critical_difference = critical_difference
+        if self.mean_ranks.shape != (len(self.names),) or len(self.names) < 2:
+            raise ValueError(
+                f"There are {len(self.names)} names for mean ranks of shape "
+                f"{self.mean_ranks.shape}: pass one for each of two or more methods."
+            )
+        self.groups = _groups(np.sort(self.mean_ranks), critical_difference)
+
+    @classmethod
+    def from_ranks(cls, ranks, names, *, alpha=0.05, ax=None):
+        """Draw the mean ranks of methods, with Nemenyi's critical difference.
+
+        Parameters
+        ----------
+        ranks : array-like of shape (n_problems, n_methods)
+            From `sksearch.stats.ranks`, averaged over seeds.
+        names : list of str
+            Of the methods.
+        alpha : float, default=0.05
+            Level.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+            As drawn.
+
+        Raises
+        ------
+        ValueError
+            If `ranks` has another shape, or `names` another length.
+        """
+        ranks = np.asarray(ranks, dtype=float)
+        if ranks.ndim != 2:
+            raise ValueError(
+                f"ranks has shape {ranks.shape}: it needs a row for each problem and a column "
+                "for each method."
+            )
+        n_problems, n_methods = ranks.shape
+        cd = critical_difference(n_methods, n_problems, alpha)
+        return cls(mean_ranks=ranks.mean(axis=0), names=names, critical_difference=cd).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+            Itself.
+        """
+        n_methods = len(self.names)
+        levels = _levels(self.groups, gap=0.02 * (n_methods - 1))
+        first_name = BAR * (max(levels, default=-1) + 1) + 0.75
+        depth = first_name + NAME * ((n_methods + 1) // 2)
+        ax = new_axes(self, (7.5, 0.9 + 0.5 * depth)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        self._draw_axis(n_methods)
+        for (low, high), level in zip(self.groups, levels, strict=True):
+            y = 0.42 + BAR * level
+            ax.plot([low, high], [y, y], color=ACCENT, lw=4, solid_capstyle="round")
+        order = np.argsort(self.mean_ranks, kind="stable")
+        n_left = (n_methods + 1) // 2
+        for k, i in enumerate(order):
+            # The outermost is highest on both sides, so that no line crosses another.
+            row = k if k < n_left else n_methods - 1 - k
+            self._draw_method(i, first_name + NAME * row, left=k < n_left)
+        margin = 0.03 * (n_methods - 1)
+        ax.set_xlim(1 - margin, n_methods + margin)
+        ax.set_ylim(depth, -2.1)
+        ax.axis("off")
+        return self
+
+    def _draw_axis(self, n_methods):
+        """Axis of ranks with the critical difference above it."""
+        ax = self.ax_
+        ax.plot([1, n_methods], [0, 0], color="k", lw=1.2)
+        for rank in range(1, n_methods + 1):
+            ax.plot([rank, rank], [0, -0.15], color="k", lw=1.2)
+            ax.text(rank, -0.28, str(rank), ha="center", va="bottom")
+        # Where it is wider than the axis, its end would be off the picture.
+        end = min(1 + self.critical_difference, n_methods)
+        ax.plot([1, end], [-1.35, -1.35], color=GREY, lw=1.6, marker="|", ms=8)
+        text = f"critical difference {self.critical_difference:.2f}"
+        ax.text(1, -1.6, text, ha="left", va="bottom", color=GREY)
+
+    def _draw_method(self, i, y, left):
+        """A line from a mean rank down and out to the name."""
+        ax, rank, n_methods = self.ax_, self.mean_ranks[i], len(self.names)
+        edge = 1 if left else n_methods
+        ax.plot([rank, rank, edge], [0, y, y], color=DARK, lw=1, solid_joinstyle="miter")
+        ax.plot(rank, 0, "o", ms=5, color=DARK, mec="w", mew=0.6, clip_on=False)
+        gap = 0.012 * (n_methods - 1) * (-1 if left else 1)
+        label = f"{self.names[i]}  {rank:.2f}" if left else f"{rank:.2f}  {self.names[i]}"
+        ax.text(edge + gap, y, label, ha="right" if left else "left", va="center")
+
+
+def _groups(ranks, cd):
+    """Ends of the longest runs of sorted ranks no further apart than cd, of two or more."""
+    groups, covered = [], -1
+    for first, low in enumerate(ranks):
+        last = int(np.searchsorted(ranks, low + cd, side="right")) - 1
+        if last > max(first, covered):
+            groups.append((float(low), float(ranks[last])))
+            covered = last
+    return groups
+
+
+def _levels(groups, gap):
+    """Rows for bars, such that those of one row have a gap between them."""
+    ends, levels = [], []
+    for low, high in groups:
+        level = next((k for k, end in enumerate(ends) if end + gap < low), len(ends))
+        ends[level : level + 1] = [high]
+        levels.append(level)
+    return levels

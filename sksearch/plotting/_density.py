@@ -1,0 +1,119 @@
+"""Densities of optimal final errors."""
+
+import numpy as np
+
+from sksearch.plotting._style import legend_beside, look, named, new_axes, tidy
+from sksearch.stats import Density, silverman_bandwidth
+
+N_POINTS = 512
+TAIL = 0.995  # quantile that the axis ends at: one bad run would squeeze all the others
+
+
+class DensityDisplay:
+    """Estimated densities of the best losses of optimizers, with their means.
+
+    Parameters
+    ----------
+    densities : dict of str to Density
+        What to draw; a single one may have the name "".
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Densities, and a dot and a line at each mean.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    sksearch.stats.Density : The estimate.
+    sksearch.stats.compare_optima : Whether the differences are significant.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from sksearch.plotting import DensityDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> optima = {f"best of {n}": rng.random((300, n)).min(axis=1) for n in (8, 32)}
+    >>> display = DensityDisplay.from_values(optima)
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['best of 8, mean 0.1070', 'best of 32, mean 0.03042']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, densities):
+        self.densities = densities
+
+    @classmethod
+    def from_values(cls, values, *, bandwidth=None, ax=None):
+        """Estimate densities and draw them.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_runs,), or dict of str to such
+            Best losses of the runs of an optimizer.
+        bandwidth : float or None, default=None
+            See `sksearch.stats.Density`. None: each by its rule; an optimizer whose runs are
+            all equal gets the smallest of the others.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : DensityDisplay
+            As drawn.
+
+        Raises
+        ------
+        ValueError
+            If a loss is not finite, or all runs of all optimizers are equal and there is no
+            bandwidth.
+        """
+        values = named(values, "values")
+        if bandwidth is None:
+            rule = {name: silverman_bandwidth(v) for name, v in values.items()}
+            smallest = min((h for h in rule.values() if h > 0), default=None)
+            bandwidths = {name: h or smallest for name, h in rule.items()}
+        else:
+            bandwidths = dict.fromkeys(values, bandwidth)
+        return cls(densities={n: Density(v, bandwidths[n]) for n, v in values.items()}).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : DensityDisplay
+            Itself.
+        """
+        ax = new_axes(self, (7.5, 4)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        low = min(density.support[0] for density in self.densities.values())
+        high = max(
+            np.quantile(density.values, TAIL) + density.bandwidth
+            for density in self.densities.values()
+        )
+        for i, (name, density) in enumerate(self.densities.items()):
+            # Each on its own support, so that a narrow peak is as smooth as a wide one.
+            x = np.linspace(*density.support, N_POINTS)
+            y, style = density.pdf(x), look(i)
+            mean = f"mean {density.mean:#.4g}".rstrip(".")
+            label = f"{name}, {mean}" if name else mean
+            top = density.pdf([density.mean])[0]
+            ax.fill_between(x, y, color=style["color"], alpha=0.12, lw=0)
+            ax.plot(x, y, lw=1.8, label=label, **style)
+            ax.plot([density.mean] * 2, [0, top], color=style["color"], lw=1, marker="")
+            ax.plot(density.mean, top, "o", ms=5, color=style["color"], mec="w")
+        tidy(ax)
+        ax.set_xlim(low - 0.02 * (high - low), high)
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel("Best loss of a run")
+        ax.set_ylabel("Density")
+        legend_beside(ax)
+        return self

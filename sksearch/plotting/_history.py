@@ -1,0 +1,235 @@
+"""Scores of a search: who was stopped where, or what each candidate brought."""
+
+import numpy as np
+
+from sksearch.plotting._style import ACCENT, GREY, legend_beside, new_axes, shade, tidy
+
+N_LEGEND = 8  # entries for resources; more would not be read
+FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
+FOOT = 0.02  # height of a row of marks above the foot of the axes, as a share of theirs
+
+
+class HistoryDisplay:
+    """Scores of all trials of a search.
+
+    With several resources each trial is a line from its first to its last score, the darker the
+    further it was brought; with one resource each is a dot, and a line shows the best so far.
+
+    Parameters
+    ----------
+    history : History
+        What to draw.
+    unit : str, default="resource"
+        Name of the units of resource, for the axis.
+    score_name : str, default="score"
+        Name of the score, for the axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    ProfileDisplay : What many loss curves have in common.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.plotting import HistoryDisplay
+    >>> result = minimize(lambda params: params["x"] ** 2, {"x": uniform(-1, 2)}, n_iter=5)
+    >>> display = HistoryDisplay.from_history(result.history)
+    >>> display.ax_.get_xlabel()
+    'Candidate'
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, history, unit="resource", score_name="score"):
+        self.history = history
+        self.unit = unit
+        self.score_name = score_name
+
+    @classmethod
+    def from_search(cls, search, *, ax=None):
+        """Draw a fitted search.
+
+        Parameters
+        ----------
+        search : estimator
+            A fitted search of this library.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : HistoryDisplay
+            As drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted or has no ``history_``, or no trial has a score.
+        """
+        if not hasattr(search, "history_"):
+            raise ValueError(
+                f"{type(search).__name__} has no history_: fit it first; searches of other "
+                "libraries keep none."
+            )
+        name = search.scoring.replace("_", " ") if isinstance(search.scoring, str) else "score"
+        name += ", mean over folds" if search.n_splits_ > 1 else ""
+        return cls(history=search.history_, unit=search.plan_.unit, score_name=name).plot(ax)
+
+    @classmethod
+    def from_history(cls, history, *, unit="resource", score_name="score", ax=None):
+        """Draw a history, as of a `Study` or of `minimize`.
+
+        Parameters
+        ----------
+        history : History
+            What to draw.
+        unit : str, default="resource"
+            Name of the units of resource.
+        score_name : str, default="score"
+            Name of the score.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : HistoryDisplay
+            As drawn.
+
+        Raises
+        ------
+        ValueError
+            If no trial has a score.
+        """
+        return cls(history=history, unit=unit, score_name=score_name).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : HistoryDisplay
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If no trial has a score.
+        """
+        curves = _curves(self.history)
+        if not curves:
+            raise ValueError("No trial of this history has a score: there is nothing to draw.")
+        ax = new_axes(self, (7.5, 4.2)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        tidy(ax)
+        resources = sorted({r for trial in self.history.trials for r in trial.results})
+        best = max(curves, key=lambda i: (curves[i][0][-1], curves[i][1][-1]))
+        title = None
+        if len(resources) == 1:
+            self._draw_candidates(curves, best)
+            x_of_scores = np.array(list(curves)) + 1
+        else:
+            self._draw_curves(curves, best, resources)
+            title = f"{self.unit} reached (candidates)"
+            x_of_scores = np.concatenate([on for on, _ in curves.values()])
+        self._cut(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
+        n, score = len(self.history.trials), curves[best][1][-1]
+        ax.set_title(f"{n} candidates, the best has {score:.4g}", loc="left", fontsize=11)
+        ax.set_ylabel(self.score_name[:1].upper() + self.score_name[1:])
+        legend_beside(ax, title=title, alignment="left")
+        return self
+
+    def _draw_candidates(self, curves, best):
+        """One resource: a dot for each candidate, in the order of starting."""
+        numbers = np.array(list(curves)) + 1
+        scores = np.array([scores[-1] for _, scores in curves.values()])
+        ax = self.ax_
+        ax.plot(numbers, scores, "o", ms=5, color=GREY, mec="w", mew=0.6, label="candidate")
+        ax.step(
+            [*numbers, len(self.history.trials) + 1],
+            [*np.maximum.accumulate(scores), scores.max()],
+            where="post", color=shade(0.7), lw=2, label="best so far",
+        )  # fmt: skip
+        ax.plot(best + 1, curves[best][1][-1], "*", ms=14, color=ACCENT, mec="w", label="best")
+        failed = [t.id + 1 for t in self.history.trials if _has_failed(t)]
+        self._at_foot(failed, "x", "failed", 3 * FOOT)
+        ax.set_xlabel("Candidate")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xlim(0, len(self.history.trials) + 1)
+
+    def _draw_curves(self, curves, best, resources):
+        """Several resources: a line for each trial, shaded by the last resource with a score."""
+        from matplotlib.collections import LineCollection
+
+        ax = self.ax_
+        last = {i: on[-1] for i, (on, _) in curves.items()}
+        levels = sorted(set(last.values()))
+        shown = {levels[i] for i in np.linspace(0, len(levels) - 1, N_LEGEND).round().astype(int)}
+        for k, level in enumerate(levels):
+            ids = [i for i in curves if last[i] == level and i != best]
+            color = shade(k / max(1, len(levels) - 1))
+            lines = [np.column_stack(curves[i]) for i in ids]
+            ax.add_collection(LineCollection(lines, colors=[color], linewidths=0.9, zorder=2))
+            n = len(ids) + (last[best] == level)
+            label = f"{level} ({n})" if level in shown else None
+            ends = [line[-1] for line in lines] or np.full((1, 2), np.nan)
+            ax.plot(*np.transpose(ends), "o", ms=4, color=color, mec="w", mew=0.4, label=label)
+        ax.plot(*curves[best], color=ACCENT, lw=2.2, zorder=3)
+        end = [value[-1] for value in curves[best]]
+        ax.plot(*end, "*", ms=14, color=ACCENT, mec="w", label="best", zorder=4, clip_on=False)
+        failed = [t.resource for t in self.history.trials if _has_failed(t)]
+        self._at_foot(failed, "x", "failed", 3 * FOOT)
+        self._draw_resources(resources)
+
+    def _draw_resources(self, resources):
+        ax = self.ax_
+        ax.set_xlabel(self.unit[:1].upper() + self.unit[1:])
+        if resources[-1] >= 9 * resources[0]:
+            ax.set_xscale("log")
+        if len(resources) <= N_LEGEND:
+            ax.set_xticks(resources, [f"{r:,}" for r in resources])
+            ax.minorticks_off()
+
+    def _at_foot(self, x, marker, label, height):
+        """Mark at the foot of the axes what has no place on them."""
+        if len(x):
+            self.ax_.plot(
+                x, np.full(len(x), height), marker, ms=5, color="k", ls="", clip_on=False,
+                transform=self.ax_.get_xaxis_transform(), label=f"{label} ({len(x)})",
+            )  # fmt: skip
+
+    def _cut(self, x, scores):
+        """End the axis above scores that are far below all others, and mark where they are."""
+        low, high = np.quantile(scores, [0.25, 0.75])
+        below = (scores < low - FENCE * (high - low)) & (high > low)
+        if below.any():
+            self._at_foot(x[below], "v", "below", FOOT)
+            bottom, top = scores[~below].min(), scores.max()
+            self.ax_.set_ylim(bottom - 0.1 * (top - bottom), top + 0.05 * (top - bottom))
+
+
+def _curves(history):
+    """Resources and scores of each trial that has a score, by its id."""
+    curves = {}
+    for trial in history.trials:
+        on = sorted(r for r, result in trial.results.items() if np.isfinite(result.score))
+        if on:
+            curves[trial.id] = np.array(on), np.array([trial.results[r].score for r in on])
+    return curves
+
+
+def _has_failed(trial):
+    """Whether the last result of a trial is no score."""
+    return trial.resource > 0 and np.isnan(trial.results[trial.resource].score)

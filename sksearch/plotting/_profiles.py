@@ -1,0 +1,142 @@
+"""Loss curves with their mean, median, standard deviation and order."""
+
+import numpy as np
+
+from sksearch.plotting._style import GREY, legend_beside, look, named, new_axes, pyplot, tidy
+from sksearch.stats import profiles
+
+
+class ProfileDisplay:
+    """Profiles of loss curves, for one or more sets of them.
+
+    Parameters
+    ----------
+    curves : dict of str to ndarray of shape (n_curves, n_epochs)
+        Losses; one set may have the name "".
+    resources : ndarray of shape (n_epochs,) or None, default=None
+        Where the losses were measured; None: 1, 2, ...
+    unit : str, default="epochs"
+        Name of the units of resource.
+
+    Attributes
+    ----------
+    profiles : dict of str to Profiles
+        What is drawn.
+    ax_ : matplotlib Axes
+        Curves (thin), mean (line), median (dashed) and one standard deviation (cloud).
+    order_ax_ : matplotlib Axes or None
+        Dynamic order; with order at ends in the legend.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    sksearch.stats.profiles : The numbers.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from sksearch.plotting import ProfileDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> curves = rng.random((20, 1)) + 1 / np.arange(1, 28)
+    >>> display = ProfileDisplay.from_curves(curves)
+    >>> display.profiles[""].order_at_ends
+    1.0
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, curves, resources=None, unit="epochs"):
+        self.curves = {name: np.asarray(c, dtype=float) for name, c in curves.items()}
+        self.profiles = {name: profiles(c) for name, c in self.curves.items()}
+        self.resources = resources
+        self.unit = unit
+
+    @classmethod
+    def from_curves(cls, curves, *, resources=None, unit="epochs", ax=None):
+        """Draw loss curves and their profiles.
+
+        Parameters
+        ----------
+        curves : array-like of shape (n_curves, n_epochs), or dict of str to such
+            Losses.
+        resources : array-like of shape (n_epochs,) or None, default=None
+            Where the losses were measured; None: 1, 2, ...
+        unit : str, default="epochs"
+            Name of the units of resource.
+        ax : matplotlib Axes, pair of them or None, default=None
+            For the losses, or for losses and order; None: a new figure with both.
+
+        Returns
+        -------
+        display : ProfileDisplay
+            As drawn.
+
+        Raises
+        ------
+        ValueError
+            If a set has fewer than two curves, or losses are not finite.
+        """
+        return cls(curves=named(curves, "curves"), resources=resources, unit=unit).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, pair of them or None, default=None
+            For the losses, or for losses and order; None: a new figure with both.
+
+        Returns
+        -------
+        display : ProfileDisplay
+            Itself.
+        """
+        if ax is None:
+            ax = new_axes(self, (7.5, 5.4), nrows=2, sharex=True, height_ratios=[3, 1])
+        both = np.atleast_1d(ax)
+        self.ax_, self.order_ax_ = both[0], both[1] if len(both) > 1 else None
+        self.figure_ = self.ax_.figure
+        for i, name in enumerate(self.curves):
+            self._draw(name, look(i))
+        tidy(self.ax_)
+        self.ax_.set_ylabel("Loss")
+        handles = self.ax_.get_legend_handles_labels()[0]
+        legend_beside(self.ax_, handles=[*handles, *self._keys()])
+        if self.order_ax_ is not None:
+            tidy(self.order_ax_)
+            self.order_ax_.set_ylim(-0.05, 1.05)
+            self.order_ax_.set_yticks([0, 0.5, 1])
+            self.order_ax_.set_ylabel("Order kept")
+            legend_beside(self.order_ax_, title="order at ends", alignment="left")
+        both[-1].set_xlabel(self.unit[:1].upper() + self.unit[1:])
+        return self
+
+    def _draw(self, name, style):
+        from matplotlib.collections import LineCollection
+
+        curves, profile, color = self.curves[name], self.profiles[name], style["color"]
+        n_curves, n_epochs = curves.shape
+        x = np.arange(1, n_epochs + 1) if self.resources is None else np.asarray(self.resources)
+        lines = [np.column_stack([x, curve]) for curve in curves]
+        # The more lines the fainter, so that a thousand do not become one blot.
+        alpha = float(np.clip(6 / n_curves, 0.04, 0.35))
+        self.ax_.add_collection(LineCollection(lines, colors=color, linewidths=0.6, alpha=alpha))
+        self.ax_.fill_between(
+            x, profile.mean - profile.sd, profile.mean + profile.sd, color=color, alpha=0.22, lw=0
+        )
+        self.ax_.plot(x, profile.mean, color=color, lw=2, label=name or None)
+        self.ax_.plot(x, profile.median, color=color, lw=1.6, linestyle="--")
+        if self.order_ax_ is not None:
+            label = f"{name} {profile.order_at_ends:.2f}".strip()
+            self.order_ax_.plot(x, profile.dynamic_order, color=color, lw=1.6, label=label)
+
+    def _keys(self):
+        """What the lines mean, for the legend."""
+        plt = pyplot("ProfileDisplay")
+        return [
+            plt.Line2D([], [], color=GREY, lw=2, label="mean"),
+            plt.Line2D([], [], color=GREY, lw=1.6, linestyle="--", label="median"),
+            plt.Rectangle((0, 0), 1, 1, color=GREY, alpha=0.3, lw=0, label="one sd"),
+            plt.Line2D([], [], color=GREY, lw=0.6, alpha=0.6, label="curve"),
+        ]

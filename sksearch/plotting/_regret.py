@@ -1,0 +1,161 @@
+"""How far searches are from the best, at any moment."""
+
+import numpy as np
+
+from sksearch.plotting._style import legend_beside, look, named, new_axes, spaced_by_factors, tidy
+from sksearch.stats import bootstrap_interval
+
+BANDS = ("bootstrap", "quartiles")
+
+
+class RegretDisplay:
+    """Regret over what was spent, with a band, for one or more searches.
+
+    Parameters
+    ----------
+    grid : ndarray of shape (n_grid,)
+        What was spent.
+    results : dict of str to ndarray of shape (n_runs, n_grid)
+        Regrets of the runs of each search; one search may have the name "". NaN where a run had
+        no result yet.
+    band : {"bootstrap", "quartiles"}, default="bootstrap"
+        "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and the
+        quartiles of the runs.
+    unit : str, default="resource"
+        Name of what was spent.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Lines and bands on a logarithmic axis of regret. A line begins where all runs have a
+        result.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    sksearch.stats.anytime_regret : Brings runs to one grid.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from sksearch.plotting import RegretDisplay
+    >>> grid = np.arange(1, 101)
+    >>> runs = np.minimum.accumulate(np.random.default_rng(0).random((20, 100)), axis=1)
+    >>> display = RegretDisplay.from_results({"random": runs}, grid, unit="candidates")
+    >>> display.ax_.get_xlabel()
+    'Candidates'
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, grid, results, band="bootstrap", unit="resource"):
+        self.grid = np.asarray(grid, dtype=float)
+        self.results = {name: np.asarray(runs, dtype=float) for name, runs in results.items()}
+        self.band = band
+        self.unit = unit
+
+    @classmethod
+    def from_results(cls, results, grid, *, band="bootstrap", unit="resource", ax=None):
+        """Draw regrets on a common grid.
+
+        Parameters
+        ----------
+        results : array-like of shape (n_runs, n_grid), or dict of str to such
+            Regrets; NaN where a run had no result yet.
+        grid : array-like of shape (n_grid,)
+            What was spent; an axis of factors if it is spaced so.
+        band : {"bootstrap", "quartiles"}, default="bootstrap"
+            "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and
+            the quartiles of the runs.
+        unit : str, default="resource"
+            Name of what was spent.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : RegretDisplay
+            As drawn.
+
+        Raises
+        ------
+        ValueError
+            If shapes do not match, `band` is another word, a search has no point at which all its
+            runs have a result, or no regret is positive.
+        """
+        return cls(grid=grid, results=named(results, "results"), band=band, unit=unit).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : RegretDisplay
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If shapes do not match, `band` is another word, a search has no point at which all its
+            runs have a result, or no regret is positive.
+        """
+        self._check()
+        ax = new_axes(self, (7.5, 4.2)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        # A mean of 0, where all runs found the best, has no place on the axis: it leaves below.
+        ax.set_yscale("log", nonpositive="clip")
+        lowest = np.inf
+        for i, (name, runs) in enumerate(self.results.items()):
+            known = ~np.isnan(runs).any(axis=0)
+            middle, low, high = _middle_and_band(runs[:, known], self.band)
+            style = look(i)
+            x = self.grid[known]
+            ax.fill_between(x, low, high, step="post", color=style["color"], alpha=0.18, lw=0)
+            ax.step(x, middle, where="post", lw=2, label=name or None, **style)
+            lowest = min(lowest, *low[low > 0], *middle[middle > 0])
+        tidy(ax)
+        ax.set_ylim(bottom=lowest / 1.3)
+        ax.set_xlim(self.grid[0], self.grid[-1])
+        if spaced_by_factors(self.grid):
+            ax.set_xscale("log")
+            ax.xaxis.set_major_formatter("{x:,g}")
+        ax.set_xlabel(self.unit[:1].upper() + self.unit[1:])
+        what = "Mean regret" if self.band == "bootstrap" else "Median regret"
+        of = "95 % interval" if self.band == "bootstrap" else "quartiles of runs"
+        ax.set_ylabel(f"{what}, {of}")
+        if any(self.results):
+            legend_beside(ax)
+        return self
+
+    def _check(self):
+        if self.band not in BANDS:
+            raise ValueError(f"band={self.band!r} must be one of {BANDS}.")
+        for name, runs in self.results.items():
+            if runs.ndim != 2 or runs.shape[1:] != self.grid.shape:
+                raise ValueError(
+                    f"results of {name!r} have shape {runs.shape}: they need a row for each run "
+                    f"and a column for each of the {len(self.grid)} points of grid."
+                )
+            if np.isnan(runs).any(axis=0).all():
+                raise ValueError(
+                    f"Nowhere on grid have all runs of {name!r} a result: leave out runs that "
+                    "failed, or extend the grid."
+                )
+        if not any((runs > 0).any() for runs in self.results.values()):
+            raise ValueError("No regret is positive: a logarithmic axis has no place for them.")
+
+
+def _middle_and_band(runs, band):
+    """Line, lower and upper end, each of shape (n_grid,)."""
+    if band == "quartiles":
+        low, middle, high = np.quantile(runs, [0.25, 0.5, 0.75], axis=0)
+        return middle, low, high
+    middle = runs.mean(axis=0)
+    low, high = bootstrap_interval(runs) if len(runs) > 1 else (middle, middle)
+    return middle, low, high

@@ -1,0 +1,43 @@
+"""Arrays that come in, checked once."""
+
+import numpy as np
+
+
+def finite(values, name, ndim):
+    """Return `values` as an array of floats; refuse other shapes, NaN and infinities."""
+    array = np.asarray(values, dtype=float)
+    if array.ndim != ndim or array.size == 0:
+        raise ValueError(
+            f"{name} has shape {array.shape}: it needs {ndim} dimension(s) and at least one value."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"{name} has {np.count_nonzero(~np.isfinite(array))} values that are not finite: "
+            "leave out what failed, or put a finite loss in its place."
+        )
+    return array
+
+
+def table(losses):
+    """Return losses of shape (n_problems, n_methods), NaN as infinite: nothing is worse."""
+    losses = np.asarray(losses, dtype=float)
+    if losses.ndim != 2 or losses.shape[0] == 0 or losses.shape[1] < 2:
+        raise ValueError(
+            f"losses has shape {losses.shape}: it needs a row for each problem and a column for "
+            "each of two or more methods; average over seeds before."
+        )
+    return np.where(np.isnan(losses), np.inf, losses)
+
+
+def count(value, name, low):
+    """Return an integer of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {low}.")
+    return int(value)
+
+
+def share(value, name):
+    """Return a number strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name}={value!r} must lie strictly between 0 and 1.")
+    return value

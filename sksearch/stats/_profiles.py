@@ -1,0 +1,190 @@
+"""What many loss curves have in common.
+
+=========  =============================================================  ====================
+f_i(x)     loss of curve i at epoch x                                     (n_curves, n_epochs)
+i ~ j      relation of two curves at one epoch: below, equal or above
+order      share of the n (n - 1) / 2 pairs whose relation is the same    scalar in [0, 1]
+           at two epochs
+=========  =============================================================  ====================
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.integrate import trapezoid
+from scipy.stats import kendalltau
+
+from sksearch.stats._checks import finite
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What `profiles` returns.
+
+    Parameters
+    ----------
+    mean, median, sd : ndarray of shape (n_epochs,)
+        Over curves, at each epoch; sd divides by the count of curves.
+    dynamic_order : ndarray of shape (n_epochs,)
+        Share of pairs of curves in the same order as one epoch before; NaN at the first.
+    order_at_ends : float
+        Share of pairs of curves in the same order at the first and at the last epoch.
+    """
+
+    mean: np.ndarray
+    median: np.ndarray
+    sd: np.ndarray
+    dynamic_order: np.ndarray
+    order_at_ends: float
+
+
+def profiles(curves):
+    """Return mean, median, standard deviation and order of loss curves, epoch by epoch.
+
+    Parameters
+    ----------
+    curves : array-like of shape (n_curves, n_epochs)
+        Losses of at least two curves of the same length.
+
+    Returns
+    -------
+    profiles : Profiles
+        The order of a search that discards early matters to it: 1 says that curves never cross,
+        0.5 that their order is forgotten.
+
+    Raises
+    ------
+    ValueError
+        If `curves` has another shape, a single curve, or values that are not finite.
+
+    Notes
+    -----
+    The document [1]_ averages over i how many of the curves below and above i stay there, and
+    divides by n - 1. This is the share of ordered pairs that keep their strict order. Here two
+    curves that are equal at both epochs keep theirs too, so that the order of any curves with
+    themselves is 1; without ties the two are the same.
+
+    References
+    ----------
+    .. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers",
+       Imperial College London, 2019, section 5.2.
+
+    Examples
+    --------
+    >>> from sksearch.stats import profiles
+    >>> result = profiles([[3, 2, 1], [4, 3, 3], [5, 1, 2]])
+    >>> result.mean.tolist()
+    [4.0, 2.0, 2.0]
+    >>> result.dynamic_order.round(2).tolist()
+    [nan, 0.33, 0.67]
+    >>> round(result.order_at_ends, 2)
+    0.67
+    """
+    curves = finite(curves, "curves", 2)
+    if len(curves) < 2:
+        raise ValueError("curves has 1 row: an order needs at least two curves.")
+    epochs = curves.T
+    steps = [order_kept(a, b) for a, b in pairwise(epochs)]
+    return Profiles(
+        curves.mean(axis=0),
+        np.median(curves, axis=0),
+        curves.std(axis=0),
+        np.array([np.nan, *steps]),
+        order_kept(epochs[0], epochs[-1]),
+    )
+
+
+def order_kept(before, after):
+    """Return the share of pairs that stand in the same order in two lists of values.
+
+    Parameters
+    ----------
+    before, after : array-like of shape (n,)
+        Two values of each of n things.
+
+    Returns
+    -------
+    share : float
+        In [0, 1]. A pair that is equal in both lists counts as kept, one that is equal in one
+        alone as not kept.
+
+    Raises
+    ------
+    ValueError
+        If the lists are shorter than two, of different lengths, or not finite.
+
+    Notes
+    -----
+    Takes O(n log n), through Kendall's tau: with pairs C in the same strict order, D in the
+    opposite, T_b and T_a tied before and after, T in both, of N pairs,
+    ``C + D = N - T_b - T_a + T`` and ``C - D = tau sqrt((N - T_b) (N - T_a))``.
+
+    Examples
+    --------
+    >>> from sksearch.stats import order_kept
+    >>> order_kept([1, 2, 3, 3], [1, 2, 4, 3])
+    0.8333333333333334
+    """
+    before, after = finite(before, "before", 1), finite(after, "after", 1)
+    n = len(before)
+    if n < 2 or len(after) != n:
+        raise ValueError(
+            f"before has {n} values and after has {len(after)}: both need the same count, of at "
+            "least two."
+        )
+    n_pairs = n * (n - 1) // 2
+    _, i, n_before = np.unique(before, return_inverse=True, return_counts=True)
+    _, j, n_after = np.unique(after, return_inverse=True, return_counts=True)
+    tied_before, tied_after = _pairs(n_before), _pairs(n_after)
+    tied = _pairs(np.unique(i * n + j, return_counts=True)[1])
+    difference = 0
+    if max(tied_before, tied_after) < n_pairs:  # else tau is 0 / 0, and no pair has an order
+        tau = kendalltau(before, after).statistic
+        # Counts are whole numbers: rounding takes back what the square roots lost.
+        difference = round(tau * np.sqrt(float(n_pairs - tied_before) * (n_pairs - tied_after)))
+    same = (n_pairs - tied_before - tied_after + tied + difference) // 2
+    return (same + tied) / n_pairs
+
+
+def _pairs(counts):
+    """Count of pairs within groups of these counts."""
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def area_under_curve(curves, resources=None):
+    """Return the area under each loss curve: of equal final losses, the smaller came earlier.
+
+    Parameters
+    ----------
+    curves : array-like of shape (n_curves, n_epochs)
+        Losses.
+    resources : array-like of shape (n_epochs,) or None, default=None
+        Where the losses were measured, increasing; None: one unit apart.
+
+    Returns
+    -------
+    areas : ndarray of shape (n_curves,)
+        By the trapezoidal rule, in units of loss times units of resource.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, or a value is not finite.
+
+    Examples
+    --------
+    >>> from sksearch.stats import area_under_curve
+    >>> area_under_curve([[4, 2, 1], [4, 4, 1]]).tolist()
+    [4.5, 6.5]
+    """
+    curves = finite(curves, "curves", 2)
+    if resources is None:
+        return trapezoid(curves, axis=1)
+    resources = finite(resources, "resources", 1)
+    if len(resources) != curves.shape[1] or (np.diff(resources) <= 0).any():
+        raise ValueError(
+            f"resources must be {curves.shape[1]} increasing values, one for each column of "
+            f"curves, got {len(resources)} of them."
+        )
+    return trapezoid(curves, resources, axis=1)

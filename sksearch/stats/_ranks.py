@@ -1,0 +1,228 @@
+"""Methods compared over problems by ranks.
+
+=========  =============================================================  =====================
+losses     one number for each problem and method, less is better         (n_problems, n_methods)
+r          ranks from 1, ties averaged                                    (n_problems, n_methods)
+q          quantile of the studentised range with infinite degrees of
+           freedom, divided by sqrt 2
+CD         q sqrt(n_methods (n_methods + 1) / (6 n_problems))             scalar
+=========  =============================================================  =====================
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+
+from sksearch.stats._checks import count, share, table
+
+
+def ranks(losses):
+    """Rank methods on each problem.
+
+    Parameters
+    ----------
+    losses : array-like of shape (..., n_methods)
+        Less is better; NaN, a method without a result, is worst.
+
+    Returns
+    -------
+    ranks : ndarray of shape (..., n_methods)
+        From 1, the best; equal losses share the average of their ranks. With an axis of seeds,
+        average over it: ``ranks(losses).mean(axis=1)``.
+
+    Examples
+    --------
+    >>> from sksearch.stats import ranks
+    >>> ranks([[0.1, 0.3, 0.2], [0.5, 0.5, float("nan")]]).tolist()
+    [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
+    """
+    losses = np.asarray(losses, dtype=float)
+    return rankdata(np.where(np.isnan(losses), np.inf, losses), axis=-1)
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """What `friedman` returns.
+
+    Parameters
+    ----------
+    statistic, p_value : float
+        Of the hypothesis that all methods are alike.
+    mean_ranks : ndarray of shape (n_methods,)
+        Over problems.
+    critical_difference : float
+        Two methods differ if their mean ranks are further apart (Nemenyi).
+    """
+
+    statistic: float
+    p_value: float
+    mean_ranks: np.ndarray
+    critical_difference: float
+
+
+def friedman(losses, alpha=0.05):
+    """Test whether methods differ over problems, and by how much mean ranks must differ.
+
+    Parameters
+    ----------
+    losses : array-like of shape (n_problems, n_methods)
+        Less is better, of three or more methods; or mean ranks over seeds.
+    alpha : float, default=0.05
+        Level of the critical difference.
+
+    Returns
+    -------
+    result : Friedman
+        Friedman's chi-square test and Nemenyi's critical difference [1]_.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three methods.
+
+    References
+    ----------
+    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
+       2006. https://www.jmlr.org/papers/v7/demsar06a.html
+
+    Examples
+    --------
+    >>> from sksearch.stats import friedman
+    >>> result = friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 4], [2, 3, 4]])
+    >>> result.mean_ranks.tolist(), round(result.p_value, 3)
+    ([1.0, 2.2, 2.8], 0.015)
+    >>> round(result.critical_difference, 2)
+    1.48
+    """
+    losses = table(losses)
+    n_problems, n_methods = losses.shape
+    if n_methods < 3:
+        raise ValueError(
+            "Friedman's test needs three or more methods, got 2: compare two by wilcoxon_holm."
+        )
+    r = ranks(losses)
+    if (np.ptp(r, axis=1) == 0).all():  # all tied: the statistic is 0 / 0
+        statistic, p_value = 0.0, 1.0
+    else:
+        statistic, p_value = friedmanchisquare(*r.T)
+    cd = critical_difference(n_methods, n_problems, alpha)
+    return Friedman(float(statistic), float(p_value), r.mean(axis=0), cd)
+
+
+def critical_difference(n_methods, n_problems, alpha=0.05):
+    """Return by how much two mean ranks must differ to be significant (Nemenyi).
+
+    Parameters
+    ----------
+    n_methods : int
+        Count of methods that are ranked, at least 2.
+    n_problems : int
+        Count of problems that ranks are averaged over.
+    alpha : float, default=0.05
+        Level, for all pairs together.
+
+    Returns
+    -------
+    difference : float
+        In ranks.
+
+    Raises
+    ------
+    ValueError
+        If a count is too small, or `alpha` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from sksearch.stats import critical_difference
+    >>> round(critical_difference(5, 30), 3)
+    1.114
+    """
+    n_methods, n_problems = count(n_methods, "n_methods", 2), count(n_problems, "n_problems", 1)
+    q = studentized_range.ppf(1 - share(alpha, "alpha"), n_methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_problems)))
+
+
+def holm(p_values):
+    """Adjust p-values for their number by Holm's step-down method.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        One for each test.
+
+    Returns
+    -------
+    adjusted : ndarray of shape (n_tests,)
+        In the same order. To reject where they are below alpha keeps the probability of any
+        false rejection below alpha.
+
+    References
+    ----------
+    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+       Journal of Statistics 6, 1979. https://www.jstor.org/stable/4615733
+
+    Examples
+    --------
+    >>> from sksearch.stats import holm
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p)
+    steps = p[order] * np.arange(len(p), 0, -1)
+    adjusted = np.empty(len(p))
+    # A test is never more significant than one with a smaller p-value.
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted
+
+
+def wilcoxon_holm(losses, control=None):
+    """Compare methods over problems by Wilcoxon's signed ranks, adjusted by Holm's method.
+
+    Parameters
+    ----------
+    losses : array-like of shape (n_problems, n_methods)
+        Less is better; or mean ranks over seeds, where losses of problems have no common scale.
+    control : int or None, default=None
+        Column to compare all others with; None: all pairs.
+
+    Returns
+    -------
+    p_values : ndarray of shape (n_methods,) or (n_methods, n_methods)
+        Two-sided and adjusted for the number of comparisons; NaN for a method with itself, 1
+        for methods that are equal on all problems.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two methods, or `control` is none of them.
+
+    Examples
+    --------
+    >>> from sksearch.stats import wilcoxon_holm
+    >>> losses = [[i, i + 1 + i / 9, i + (-1) ** i * i / 9] for i in range(1, 9)]
+    >>> wilcoxon_holm(losses, control=0).round(3).tolist()
+    [nan, 0.016, 0.844]
+    """
+    losses = table(losses)
+    n_methods = losses.shape[1]
+    if control is None:
+        i, j = np.array(list(combinations(range(n_methods), 2))).T
+        p_values = np.full((n_methods, n_methods), np.nan)
+        p_values[i, j] = p_values[j, i] = _adjusted(losses[:, i], losses[:, j])
+        return p_values
+    if not 0 <= count(control, "control", 0) < n_methods:
+        raise ValueError(f"control={control} must be a column of losses, below {n_methods}.")
+    others = np.arange(n_methods) != control
+    p_values = np.full(n_methods, np.nan)
+    p_values[others] = _adjusted(losses[:, others], losses[:, [control]])
+    return p_values
+
+
+def _adjusted(a, b):
+    """Holm's p-values of the columns of two arrays, compared one by one."""
+    with np.errstate(invalid="ignore"):  # inf - inf: two methods without a result are equal
+        gaps = np.where(a == b, 0, a - b)
+    return holm([wilcoxon(gap).pvalue if gap.any() else 1.0 for gap in gaps.T])

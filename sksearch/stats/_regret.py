@@ -1,0 +1,169 @@
+"""How far a search still is from the best, and how sure a mean of it is."""
+
+import warnings
+
+import numpy as np
+from scipy.stats import DegenerateDataWarning, bootstrap
+from sklearn.utils import check_random_state
+
+from sksearch.stats._checks import count, finite, share
+
+BLOCK = 2**22  # resampled values at a time: 32 MB
+
+
+def normalised_regret(losses, best, reference):
+    """Return losses on a scale where 0 is the best known and 1 a reference.
+
+    Parameters
+    ----------
+    losses : array-like
+        Of any shape.
+    best : array-like
+        Lowest known loss of each problem, of a shape that broadcasts with `losses`.
+    reference : array-like
+        Loss that becomes 1, as the median or the worst of random candidates.
+
+    Returns
+    -------
+    regret : ndarray
+        ``(losses - best) / (reference - best)``; above 1 where a loss is worse than the
+        reference, NaN where it is.
+
+    Raises
+    ------
+    ValueError
+        If a `reference` is not greater than `best`.
+
+    Examples
+    --------
+    >>> from sksearch.stats import normalised_regret
+    >>> normalised_regret([[0.5, 0.1], [30, 90]], best=[[0.1], [10]], reference=[[0.9], [50]])
+    array([[0.5, 0. ],
+           [0.5, 2. ]])
+    """
+    best, reference = np.asarray(best, dtype=float), np.asarray(reference, dtype=float)
+    if not (np.isfinite(best) & np.isfinite(reference) & (reference > best)).all():
+        raise ValueError(
+            "reference must be greater than best, and both finite: leave out problems on which "
+            "every candidate is as good as the best."
+        )
+    return (np.asarray(losses, dtype=float) - best) / (reference - best)
+
+
+def anytime_regret(resources, incumbents, grid, before=np.nan):
+    """Read one run's incumbents off a common grid of what was spent.
+
+    Runs have their results at different moments; on a common grid they can be averaged.
+
+    Parameters
+    ----------
+    resources : array-like of shape (n_results,)
+        What had been spent when each result came, never decreasing: seconds, epochs, candidates.
+    incumbents : array-like of shape (n_results,)
+        Regret or loss of the best candidate known from then on.
+    grid : array-like of shape (n_grid,)
+        Where to read.
+    before : float, default=nan
+        Value where nothing is known yet.
+
+    Returns
+    -------
+    values : ndarray of shape (n_grid,)
+        The last incumbent that had come by then, a result at a point of the grid included.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, there is no result, or `resources` decreases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.stats import anytime_regret
+    >>> losses = [0.6, 0.8, 0.2]
+    >>> best = np.minimum.accumulate(losses)
+    >>> anytime_regret([2, 3, 5], best, grid=[1, 2, 4, 5, 9]).tolist()
+    [nan, 0.6, 0.6, 0.2, 0.2]
+    """
+    resources = finite(resources, "resources", 1)
+    incumbents = np.asarray(incumbents, dtype=float)
+    if incumbents.shape != resources.shape or (np.diff(resources) < 0).any():
+        raise ValueError(
+            f"resources must never decrease and be as many as incumbents, got {resources.shape} "
+            f"and {incumbents.shape}: sort both by what was spent."
+        )
+    known = np.searchsorted(resources, finite(grid, "grid", 1), side="right")
+    return np.concatenate([[before], incumbents])[known]
+
+
+def bootstrap_interval(values, statistic=np.mean, level=0.95, n_resamples=2000, random_state=0):
+    """Return a confidence interval of a statistic over runs, by the bootstrap.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_runs,) or (n_runs, n_columns)
+        Each column is resampled for itself.
+    statistic : callable, default=numpy.mean
+        ``statistic(values, axis)``.
+    level : float, default=0.95
+        Coverage of the interval.
+    n_resamples : int, default=2000
+        Count of resamples.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the resamples.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_columns,), or float
+        Ends of the interval; equal where all runs are.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite, or there are fewer than two runs.
+
+    Notes
+    -----
+    Bias-corrected and accelerated [1]_; where this is undefined, since nearly all values are
+    equal, the percentiles of the resamples.
+
+    References
+    ----------
+    .. [1] B. Efron, "Better bootstrap confidence intervals", JASA 82, 1987.
+       https://doi.org/10.1080/01621459.1987.10478410
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.stats import bootstrap_interval
+    >>> low, high = bootstrap_interval(np.random.default_rng(0).exponential(size=50))
+    >>> low < 1 < high
+    True
+    """
+    array = np.asarray(values, dtype=float)
+    array = finite(values, "values", 1 if array.ndim == 1 else 2)
+    if len(array) < 2:
+        raise ValueError("values has one run: an interval needs at least two.")
+    share(level, "level")
+    columns = array.reshape(len(array), -1)
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    options = {
+        "n_resamples": count(n_resamples, "n_resamples", 1),
+        "confidence_level": level,
+        "batch": max(1, BLOCK // array.size),
+        "axis": 0,
+    }
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        ends = _ends(columns, statistic, "BCa", seed, options)
+    undefined = np.isnan(ends).any(axis=0)
+    if undefined.any():
+        ends[:, undefined] = _ends(columns[:, undefined], statistic, "percentile", seed, options)
+    return tuple(ends) if array.ndim == 2 else tuple(ends[:, 0].tolist())
+
+
+def _ends(columns, statistic, method, seed, options):
+    """Both ends of the intervals, shape (2, n_columns)."""
+    rng = np.random.default_rng(seed)
+    interval = bootstrap((columns,), statistic, method=method, rng=rng, **options)
+    return np.array([interval.confidence_interval.low, interval.confidence_interval.high])
