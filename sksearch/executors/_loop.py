@@ -68,7 +68,8 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
             elif not pending:
                 return
             else:
-                if waiting:
+                oldest_is_done = all(future.done() for future in pending[0][1])
+                if waiting and not (batch_size is not None and oldest_is_done):
                     executor.wait(waiting, None if over else left)
                 if batch_size is not None:
                     _tell_finished(study, work, pending, limit=1)

@@ -119,7 +119,7 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
 
     References
     ----------
-    .. [1] O. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
+    .. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
     .. [2] S. Falkner, A. Klein, F. Hutter, "BOHB: robust and efficient hyperparameter
        optimization at scale", ICML 2018. https://proceedings.mlr.press/v80/falkner18a.html
     """

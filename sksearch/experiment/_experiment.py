@@ -1,0 +1,261 @@
+"""The experiment: what is asked for, what is missing, and the table."""
+
+import sys
+import time
+import warnings
+from numbers import Integral
+
+import numpy as np
+from joblib.logger import short_format_time
+from sklearn.utils.parallel import Parallel, delayed
+
+from sksearch.base import Sampler, Scheduler
+from sksearch.experiment._journal import Journal, Key
+from sksearch.experiment._marks import mark
+from sksearch.experiment._one_run import (
+    CURVES,
+    SPACES,
+    attempt,
+    has_only_data,
+    is_search,
+    space_name,
+)
+from sksearch.simulators import CurveProblem
+
+QUIET_SECONDS = 30  # between two lines of a log file
+
+
+def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=1):
+    """Run every search on every problem with every seed.
+
+    Parameters
+    ----------
+    searches : dict
+        Names and what they stand for, one of
+
+        - a pair (`Sampler`, `Scheduler`), which is played on curves without an estimator;
+        - a search estimator with ``cv_results_``, of this package or of another one. It is
+          cloned, and gets the seed as ``random_state`` and, if the problem has them, the
+          problem's estimator and space;
+        - a function ``search(estimator, space, random_state=seed)`` that returns one: its class,
+          a ``functools.partial`` of its class, or your own, for searches that want the space in
+          another form.
+    problems : dict
+        Names and what they stand for, one of
+
+        - a `CurveProblem`, whose estimator is `SimulatedEstimator`;
+        - a tuple ``(estimator, space, X, y)``;
+        - a tuple ``(X, y)``, for search estimators that keep their own estimator and space.
+    n_seeds : int
+        Count of runs of each search on each problem, with the seeds 0, 1, ...
+    path : path-like or None, default=None
+        A file to which each run is written when it ends, as a line of JSON. Runs that are in
+        it already are read and not done again, unless their search or problem has changed; a
+        line that was cut short is dropped. None: runs are kept in memory only.
+    n_jobs : int or None, default=1
+        Count of runs at the same time, as in joblib. Does not change the table.
+    verbose : int, default=1
+        0 prints nothing, 1 a line of progress on standard error.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        One row for each evaluation of a candidate at a resource, in the order of `searches`,
+        `problems`, seeds and evaluations, with the columns
+
+        - ``search``, ``problem``, ``seed``;
+        - ``step``, count of evaluations so far, from 1;
+        - ``resource``, units of the resource that the run has spent so far. A whole training
+          counts as ``max_resources`` units on curves, and elsewhere as 1;
+        - ``seconds``, cost of all trainings so far, summed over folds; on curves simulated;
+        - ``loss`` of this evaluation, the negative score; NaN if it failed;
+        - ``incumbent``, loss of the best candidate so far, among those at the largest resource
+          that any has reached; NaN before the first one that did not fail.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not usable, before anything is run, or if `path` is another file.
+    ImportError
+        If there is no pandas.
+
+    Warns
+    -----
+    UserWarning
+        If runs failed. They have no rows, the others are not touched, and with a `path` they
+        are tried again the next time.
+
+    Notes
+    -----
+    On curves, and wherever estimators are deterministic, everything but ``seconds`` of real
+    trainings is the same for any `n_jobs` and after a resume, bit for bit. Foreign searches give
+    one row for each row of ``cv_results_``, each a whole training. A search or problem is known
+    again by its class and parameters, not by the code of its methods: delete the file at `path`
+    when that has changed.
+
+    Examples
+    --------
+    >>> from sksearch.experiment import run_experiment
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import FullFidelity, Hyperband
+    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin
+    >>> table = run_experiment(
+    ...     {
+    ...         "random": (RandomSampler(), FullFidelity(17)),
+    ...         "Hyperband": (RandomSampler(), Hyperband()),
+    ...     },
+    ...     {"Rastrigin": GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"])},
+    ...     n_seeds=3,
+    ...     verbose=0,
+    ... )
+    >>> table.groupby("search")["step"].max().to_dict()
+    {'Hyperband': 187, 'random': 17}
+    """
+    pd = _pandas()
+    _check(searches, problems, n_seeds)
+    journal = Journal(path)
+    marks = {name: mark(search) for name, search in searches.items()}
+    problem_marks = {name: mark(problem) for name, problem in problems.items()}
+    runs = {
+        Key(s, p, seed, f"{marks[s]}-{problem_marks[p]}"): (searches[s], problems[p], seed)
+        for s in searches
+        for p in problems
+        for seed in range(n_seeds)
+    }
+    _run_missing(runs, journal, n_jobs, verbose)
+    return _table(pd, {key: journal.curves[key] for key in runs if key in journal.curves})
+
+
+def _pandas():
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError('The table needs pandas: pip install "sksearch[experiment]".') from error
+    return pd
+
+
+# ---- what is asked for
+
+
+def _check(searches, problems, n_seeds):
+    """Refuse arguments before anything is run."""
+    for argument, named in (("searches", searches), ("problems", problems)):
+        if not isinstance(named, dict) or not all(isinstance(name, str) for name in named):
+            raise TypeError(f"{argument}={named!r} must be a dict of names and what they are.")
+        if not named:
+            raise ValueError(f"{argument} is empty: give one at least.")
+    if isinstance(n_seeds, bool) or not isinstance(n_seeds, Integral) or n_seeds < 1:
+        raise ValueError(f"n_seeds={n_seeds!r} must be an integer of at least 1.")
+    for name, problem in problems.items():
+        if not isinstance(problem, CurveProblem) and not (
+            isinstance(problem, tuple) and len(problem) in (2, 4)
+        ):
+            raise TypeError(
+                f"problem {name!r} is {problem!r}, and must be a CurveProblem, a tuple "
+                "(estimator, space, X, y), or (X, y) for searches with their own estimator."
+            )
+    for name, search in searches.items():
+        for problem_name, problem in problems.items():
+            _check_pair(name, search, problem_name, problem)
+
+
+def _check_pair(name, search, problem_name, problem):
+    """Refuse a search that cannot be run on a problem."""
+    if isinstance(search, tuple):
+        if len(search) != 2 or not (
+            isinstance(search[0], Sampler) and isinstance(search[1], Scheduler)
+        ):
+            raise TypeError(f"search {name!r} is {search!r}, and must be (Sampler, Scheduler).")
+        if not isinstance(problem, CurveProblem):
+            raise TypeError(
+                f"search {name!r} is a pair, which is played on curves alone, and problem "
+                f"{problem_name!r} has real data: pass SearchCV(..., sampler=, scheduler=)."
+            )
+    elif is_search(search):
+        if not has_only_data(problem) and space_name(search) is None:
+            raise TypeError(
+                f"search {name!r} has none of the parameters {', '.join(SPACES)}: pass a "
+                "function search(estimator, space, random_state=seed)."
+            )
+    elif not callable(search):
+        raise TypeError(
+            f"search {name!r} is {search!r}, and must be a search estimator, a pair (Sampler, "
+            "Scheduler), or a function search(estimator, space, random_state=seed)."
+        )
+    elif has_only_data(problem):
+        raise TypeError(
+            f"search {name!r} is a function of estimator and space, and problem "
+            f"{problem_name!r} has only data: give it as (estimator, space, X, y)."
+        )
+
+
+# ---- all runs
+
+
+def _run_missing(runs, journal, n_jobs, verbose):
+    """Do what is not in the journal yet; failures are told at the end."""
+    missing = [key for key in runs if key not in journal.curves]
+    progress = _Progress(len(runs), len(missing), verbose)
+    failures = []
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    for key, curves, error in parallel(delayed(attempt)(key, *runs[key]) for key in missing):
+        if curves is None:
+            failures.append((key, error))
+        else:
+            journal.add(key, curves)
+        progress.step()
+    if failures:
+        order = {key: i for i, key in enumerate(runs)}
+        (search, problem, seed, _), error = min(failures, key=lambda f: order[f[0]])
+        warnings.warn(
+            f"{len(failures)} of {len(runs)} runs failed and have no rows. The first: search "
+            f"{search!r} on problem {problem!r} with seed {seed}: {error}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+class _Progress:
+    """One line that changes on a terminal; now and then one line in a log file."""
+
+    def __init__(self, n_runs, n_missing, verbose):
+        self._n_runs, self._n_left, self._verbose = n_runs, n_missing, verbose
+        self._n_known = n_runs - n_missing
+        self._terminal = sys.stderr.isatty()
+        self._start = self._last = time.perf_counter()
+
+    def step(self):
+        """One more run is done."""
+        self._n_left -= 1
+        now = time.perf_counter()
+        pause = 0.1 if self._terminal else QUIET_SECONDS
+        if self._verbose > 0 and (now - self._last >= pause or self._n_left == 0):
+            self._last = now
+            self._print(now - self._start)
+
+    def _print(self, seconds):
+        n_done = self._n_runs - self._n_left
+        left = seconds / (n_done - self._n_known) * self._n_left
+        text = f"{n_done}/{self._n_runs} runs, {short_format_time(left).strip()} left"
+        if self._n_left == 0:
+            text = f"{n_done}/{self._n_runs} runs in {short_format_time(seconds).strip()}"
+        if not self._terminal:
+            print(text, file=sys.stderr, flush=True)
+        else:
+            end = "" if self._n_left else "\n"
+            print(f"\r{text:<60}", end=end, file=sys.stderr, flush=True)
+
+
+def _table(pd, curves):
+    """One row for each evaluation."""
+    counts = [len(run["loss"]) for run in curves.values()]
+    columns = {
+        name: np.repeat(np.array([getattr(key, name) for key in curves], dtype=kind), counts)
+        for name, kind in (("search", object), ("problem", object), ("seed", np.int64))
+    }
+    steps = [np.arange(1, count + 1) for count in counts]
+    columns["step"] = np.concatenate([np.empty(0, np.int64), *steps])
+    for name in CURVES:
+        kind = np.int64 if name == "resource" else float
+        columns[name] = np.array([x for run in curves.values() for x in run[name]], dtype=kind)
+    return pd.DataFrame(columns)

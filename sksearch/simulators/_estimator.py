@@ -1,0 +1,216 @@
+"""A scikit-learn estimator that only pretends to learn."""
+
+from numbers import Integral
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sksearch._clock import spend
+
+MAX_SEED = 2**31 - 1
+UNSET = "(unset)"  # not None, which may be a value
+OWN = ("problem", "n_epochs", "random_state")
+
+
+class SimulatedEstimator(BaseEstimator):
+    """An estimator whose loss curve is given by a simulated problem, in microseconds.
+
+    It has the parameters of the problem's space, and goes wherever an estimator goes: into any
+    search class of this library or another one, a Pipeline, `sklearn.base.clone`. The data it is
+    trained on are not looked at.
+
+    Parameters
+    ----------
+    problem : CurveProblem
+        The loss curves.
+    n_epochs : int or None, default=None
+        Count of epochs of `fit`; None: all that the problem has. For searches whose resource is
+        a parameter of the estimator.
+    random_state : int, RandomState instance or None, default=0
+        What the curve depends on besides the parameters. With an integer all folds of a
+        cross-validation, and all searches, see the same curve; with None each training has its
+        own.
+    **params : object
+        Values of the problem's parameters. Any may be left out until the training begins, and
+        inactive ones stay out.
+
+    Attributes
+    ----------
+    loss_curve_ : list of float
+        The loss after each epoch so far.
+    n_epochs_ : int
+        Count of epochs so far.
+    seed_ : int
+        The seed of the curve.
+
+    Raises
+    ------
+    TypeError
+        If the problem has no such parameter.
+    ValueError
+        If a parameter of the problem has the name of an own parameter or method.
+
+    See Also
+    --------
+    play : Much faster where only the search itself matters.
+    sksearch.executors.VirtualClock : Makes the simulated seconds of training count.
+
+    Notes
+    -----
+    The curve is ``problem.losses([params], seed)[0]``, with `random_state` as the seed if it is
+    an integer. Parameters that are changed in the middle of a training go on with the epochs of
+    their own curve. After each epoch its simulated seconds pass on the virtual clock, if one is
+    open. There is no ``predict``: score with the estimator's own ``score``, which searches do
+    by default.
+
+    Examples
+    --------
+    >>> from sksearch import HyperbandSearchCV
+    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, SimulatedEstimator
+    >>> problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
+    >>> search = HyperbandSearchCV(
+    ...     SimulatedEstimator(problem), problem.space, resource="epochs", cv=2, random_state=0
+    ... )
+    >>> _ = search.fit([[0.0]] * 4)  # any data will do
+    >>> bool(180 < search.best_score_ < -problem.minimum)
+    True
+    """
+
+    def __init__(self, problem, *, n_epochs=None, random_state=0, **params):
+        taken = [name for name in problem.space if hasattr(type(self), name) or name in OWN]
+        if taken:
+            raise ValueError(
+                f"{taken}: names of SimulatedEstimator, choose others in the problem."
+            )
+        if unknown := sorted(set(params) - set(problem.space)):
+            raise TypeError(f"{unknown}: the problem's parameters are {list(problem.space)}.")
+        self.problem = problem
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+        for name, value in params.items():
+            setattr(self, name, value)
+
+    def get_params(self, deep=True):
+        """Get parameters, the problem's own ones among them.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            As in scikit-learn.
+
+        Returns
+        -------
+        params : dict
+            "(unset)" is the value of those that were not given.
+        """
+        params = super().get_params(deep)
+        return params | {name: getattr(self, name, UNSET) for name in self.problem.space}
+
+    def fit(self, X=None, y=None):
+        """Train for `n_epochs` epochs.
+
+        Parameters
+        ----------
+        X, y : object, default=None
+            Not looked at.
+
+        Returns
+        -------
+        self : SimulatedEstimator
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is missing or unknown, or `n_epochs` is too large.
+        """
+        self._begin()
+        return self._advance(
+            self.problem.max_resources if self.n_epochs is None else self.n_epochs
+        )
+
+    def partial_fit(self, X=None, y=None):
+        """Train for one epoch more.
+
+        Parameters
+        ----------
+        X, y : object, default=None
+            Not looked at.
+
+        Returns
+        -------
+        self : SimulatedEstimator
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is missing or unknown, or the problem has no more epochs.
+        """
+        if not hasattr(self, "loss_curve_"):
+            self._begin()
+        return self._advance(self.n_epochs_ + 1)
+
+    def score(self, X=None, y=None):
+        """Return the negative loss after the last epoch.
+
+        Parameters
+        ----------
+        X, y : object, default=None
+            Not looked at.
+
+        Returns
+        -------
+        score : float
+            Greater is better.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            Before any training.
+        """
+        check_is_fitted(self, "loss_curve_")
+        return -self.loss_curve_[-1]
+
+    @property
+    def n_epochs_(self):
+        """Count of epochs so far."""
+        check_is_fitted(self, "loss_curve_")
+        return len(self.loss_curve_)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_whole"}
+
+    def _begin(self):
+        self.loss_curve_ = []
+        fixed = isinstance(self.random_state, Integral)
+        self.seed_ = (
+            int(self.random_state)
+            if fixed
+            else int(check_random_state(self.random_state).randint(MAX_SEED))
+        )
+
+    def _advance(self, n_epochs):
+        """Go on to so many epochs."""
+        done = self.n_epochs_
+        n_max = self.problem.max_resources
+        if not done < n_epochs <= n_max:
+            raise ValueError(
+                f"n_epochs={n_epochs} must be from {done + 1} to {n_max}, the epochs of the "
+                "problem: lower max_resources of the search, or give the problem longer curves."
+            )
+        losses, seconds = self._curve()
+        self.loss_curve_ += losses[done:n_epochs].tolist()
+        spend(float(seconds[n_epochs - 1] - (seconds[done - 1] if done else 0.0)))
+        return self
+
+    def _curve(self):
+        """The whole curve of the params as they are now: losses and seconds."""
+        values = {name: getattr(self, name, UNSET) for name in self.problem.space}
+        params = {n: v for n, v in values.items() if not (isinstance(v, str) and v == UNSET)}
+        if getattr(self, "_whole", (None,))[0] != params:
+            losses = self.problem.losses([params], self.seed_)[0]
+            self._whole = params, losses, self.problem.seconds([params])[0]
+        return self._whole[1:]

@@ -1,0 +1,61 @@
+"""Families of shapes of loss curves: section 7.3.3 of the thesis that `GammaCurves` names."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of shapes of loss curves; the default is flat.
+
+    Parameters
+    ----------
+    ml_aggressiveness : float, default=0.0
+        How steeply curves begin.
+    necessary_aggressiveness : float, default=0.0
+        How late curves are drawn to their end; 0 is at once.
+    up_spikiness : float, default=0.0
+        How far a step upwards can go, in units of the loss.
+    smooth : bool, default=False
+        Whether a Savitzky-Golay filter smooths what lies between the two ends.
+    start_shift, end_shift : float, default=0.0
+        How far below the underlying function curves begin and end.
+
+    Examples
+    --------
+    >>> from sksearch.simulators import Family
+    >>> Family(1.5, 10, 15, end_shift=200).smooth
+    False
+    """
+
+    ml_aggressiveness: float = 0.0
+    necessary_aggressiveness: float = 0.0
+    up_spikiness: float = 0.0
+    smooth: bool = False
+    start_shift: float = 0.0
+    end_shift: float = 0.0
+
+    def __post_init__(self):
+        if not self.necessary_aggressiveness >= 0:
+            raise ValueError(
+                f"necessary_aggressiveness={self.necessary_aggressiveness} must be at least 0: "
+                "otherwise curves leave their end instead of going there."
+            )
+
+
+def _three(up_spikiness, start_shift, end_shift):
+    """The thesis' aggressive, moderate and little aggressive family."""
+    shifts = (start_shift, end_shift)
+    return (
+        Family(1.5, 10, up_spikiness[0], False, *shifts),
+        Family(0.5, 7, up_spikiness[1], False, *shifts),
+        Family(0.2, 4, up_spikiness[2], True, *shifts),
+    )
+
+
+#: Sets of families: "flat", and those of the thesis' figures and experiments, of 81 epochs.
+FAMILIES = {
+    "flat": (Family(),),
+    "branin": _three((5, 3, 1), 0, 200),
+    "rastrigin-1": _three((15, 10, 7), 0, 200),
+    "rastrigin-2": _three((15, 10, 7), 0, 200) + _three((15, 10, 7), 200, 400),
+}

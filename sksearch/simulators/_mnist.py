@@ -1,0 +1,61 @@
+"""The recorded curves that come with the package."""
+
+import json
+from importlib.resources import files
+
+import numpy as np
+
+from sksearch.simulators._nearest import NearestCurves
+from sksearch.simulators._tables import space_of
+
+LOSSES = ("error", "log_loss")
+
+
+def load_mnist_curves(loss="error"):
+    """Read curves of logistic regression by stochastic gradient descent on MNIST.
+
+    1,024 trainings of 81 epochs on 10,000 images, with other learning rates (1e-6 to 1,
+    logarithmic), weight decays (1e-6 to 0.1, logarithmic), momenta (0.3 to 0.999) and batch sizes
+    (20 to 2,000), and what came out on 5,000 other images.
+
+    Parameters
+    ----------
+    loss : {"error", "log_loss"}, default="error"
+        Share of wrong predictions, or cross-entropy in nats.
+
+    Returns
+    -------
+    problem : NearestCurves
+        With the four parameters ``learning_rate``, ``weight_decay``, ``momentum`` and
+        ``batch_size``.
+
+    Raises
+    ------
+    ValueError
+        If `loss` is neither of the two.
+
+    Notes
+    -----
+    The experiment is that of [1]_, with curves of our own: ``examples/make_mnist_curves.py`` made
+    them. The first 512 are a scrambled Sobol sequence, the others were proposed by TPE, so that
+    curves are dense where they are good. A training that diverged has the error 0.9 and the
+    largest cross-entropy, 1,000.
+
+    References
+    ----------
+    .. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019,
+       chapters 8 and 9.5.
+
+    Examples
+    --------
+    >>> from sksearch.simulators import load_mnist_curves
+    >>> problem = load_mnist_curves()
+    >>> problem.curves.shape
+    (1024, 81)
+    """
+    if loss not in LOSSES:
+        raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}.")
+    path = files("sksearch.simulators") / "data" / "mnist_sgd.npz"
+    with path.open("rb") as file, np.load(file) as arrays:
+        space = space_of(json.loads(str(arrays["meta"]))["space"])
+        return NearestCurves.from_arrays(space, arrays["X"], arrays[loss])

@@ -1,0 +1,145 @@
+"""A search on a simulated problem, straight on a study: no estimator, no folds, no waiting."""
+
+from contextlib import nullcontext
+from numbers import Integral
+
+from sklearn.utils import check_random_state
+
+from sksearch._clock import open_clock, spend
+from sksearch.base import Sampler, Scheduler
+from sksearch.executors import VirtualClock, drive, make_executor
+from sksearch.history import History, Problem, Result
+from sksearch.simulators._problem import CurveProblem
+from sksearch.space import Space
+from sksearch.study import Study
+
+MAX_SEED = 2**31 - 1
+
+
+def play(
+    sampler: Sampler,
+    scheduler: Scheduler,
+    problem: CurveProblem,
+    *,
+    min_resources: int = 1,
+    max_resources: int | None = None,
+    random_state=None,
+    n_workers: int = 1,
+    batch_size: int = 1,
+) -> History:
+    """Run a search on a simulated problem, in milliseconds.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        What to try.
+    scheduler : Scheduler
+        How to spend epochs on it.
+    problem : CurveProblem
+        The loss curves; one unit of resource is one epoch.
+    min_resources : int, default=1
+        Smallest count of epochs.
+    max_resources : int or None, default=None
+        Largest count of epochs; None: all that the problem has.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the search. An integer is also the seed of the loss curves.
+    n_workers : int, default=1
+        Count of simulated workers. Inside ``with VirtualClock(...)`` the clock has the workers.
+    batch_size : int, default=1
+        Count of jobs under way at a time where the sampler learns from results.
+
+    Returns
+    -------
+    history : History
+        Its scores are negative losses at the epoch that a job reached; its costs are the
+        simulated seconds of the epochs that the job added.
+
+    Raises
+    ------
+    ValueError
+        If `max_resources` is greater than the problem's, or an argument is not usable.
+
+    See Also
+    --------
+    SimulatedEstimator : The same problem for any search class.
+    sksearch.executors.VirtualClock : Says how long the search took.
+
+    Notes
+    -----
+    A search class on a `SimulatedEstimator` with the same integer as ``random_state`` finds
+    the same. Results are told in the order in which jobs were asked for, as there.
+
+    Examples
+    --------
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import Hyperband
+    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, play
+    >>> problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
+    >>> history = play(RandomSampler(), Hyperband(), problem, random_state=0)
+    >>> len(history.trials), sum(81 in trial.results for trial in history.trials)
+    (128, 10)
+    """
+    if max_resources is None:
+        max_resources = problem.max_resources
+    if max_resources > problem.max_resources:
+        raise ValueError(
+            f"max_resources={max_resources} is greater than the problem's "
+            f"{problem.max_resources}: lower it, or make the problem's curves longer."
+        )
+    if not isinstance(batch_size, Integral) or batch_size < 1:
+        raise ValueError(f"batch_size={batch_size!r} must be an integer of at least 1.")
+    if n_workers != 1 and open_clock() is not None:
+        raise ValueError(
+            f"n_workers={n_workers!r} while a VirtualClock is open: its workers are used, leave "
+            "n_workers out."
+        )
+    seed = int(check_random_state(random_state).randint(MAX_SEED))  # as the search classes do
+    study = Study(
+        Problem(Space(problem.space), min_resources, max_resources, seed), sampler, scheduler
+    )
+    work = _Curves(problem, random_state if isinstance(random_state, Integral) else seed)
+    clock = nullcontext() if n_workers == 1 else VirtualClock(n_workers)
+    with clock, make_executor(_run, work, 1, None) as executor:
+        drive(study, executor, work, batch_size if sampler.learns else None)
+    return study.history
+
+
+def _run(curves, job, place):
+    return curves.result(job)
+
+
+class _Curves:
+    """What `drive` calls: a job is one task, its result is read from the trial's curve."""
+
+    def __init__(self, problem, seed):
+        self.problem, self.seed = problem, seed
+        self.curves: dict[int, tuple] = {}
+
+    def result(self, job):
+        """The score at the job's resource; lets the job's time pass."""
+        if job.trial_id not in self.curves:
+            self.curves[job.trial_id] = self._curve(job)
+        losses, seconds = self.curves[job.trial_id]
+        cost = float(seconds[job.resource - 1] - (seconds[job.spent - 1] if job.spent else 0.0))
+        spend(cost)
+        return Result(-float(losses[job.resource - 1]), cost)
+
+    def _curve(self, job):
+        trials = {"trials": [job.trial_id]} if self.problem.by_trial else {}
+        losses = self.problem.losses([job.params], self.seed, **trials)
+        return losses[0], self.problem.seconds([job.params])[0]
+
+    def tasks(self, job):
+        """One."""
+        return [job]
+
+    def collect(self, job, outputs):
+        """The only output."""
+        return outputs[0]
+
+    def told(self, job):
+        """Nothing to do."""
+
+    def seconds_left(self):
+        """No limit."""
+        return

@@ -1,0 +1,84 @@
+"""What all simulated problems share.
+
+==========  =====================================  ========================
+symbol      meaning                                shape
+==========  =====================================  ========================
+``params``  candidates, each a dict                ``(n_candidates,)``
+``losses``  loss after each epoch, less is better  ``(n_candidates, n_epochs)``
+==========  =====================================  ========================
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+class CurveProblem(ABC):
+    """A training that is imitated: every candidate has a loss curve, known at once.
+
+    A subclass sets the attributes and computes `losses`. Instances are never changed, so that
+    copies of an estimator share them.
+
+    Attributes
+    ----------
+    space : dict
+        Names of parameters and their choices or distributions, ready for any search; a
+        parameter that is active only at times is wrapped in `sksearch.When`.
+    max_resources : int
+        Count of epochs of a whole training.
+    minimum : float or None
+        Lowest loss that any candidate has after `max_resources` epochs, without noise; None
+        where it is not known.
+    by_trial : bool
+        Whether `losses` needs a third argument ``trials``, the candidates' numbers in the order
+        in which a search started them. `play` knows them, an estimator does not.
+    """
+
+    space: dict[str, Any]
+    max_resources: int
+    minimum: float | None = None
+    by_trial: bool = False
+
+    def __deepcopy__(self, memo):
+        return self  # scikit-learn's clone copies params, and curves may be many megabytes
+
+    @abstractmethod
+    def losses(self, params: Sequence[dict], seed: int = 0) -> np.ndarray:
+        """Compute loss curves.
+
+        Parameters
+        ----------
+        params : sequence of dict
+            Candidates, inactive parameters absent.
+        seed : int, default=0
+            With the candidate it decides on all that is random in its curve. What else is in the
+            list does not.
+
+        Returns
+        -------
+        losses : ndarray of shape (len(params), max_resources)
+            Column t - 1 is the loss after t epochs; less is better.
+
+        Raises
+        ------
+        ValueError
+            If a candidate lacks a parameter, or has one that the problem does not know.
+        """
+
+    def seconds(self, params: Sequence[dict]) -> np.ndarray:
+        """Simulate how long trainings take; one second an epoch unless a problem knows better.
+
+        Parameters
+        ----------
+        params : sequence of dict
+            Candidates, inactive parameters absent.
+
+        Returns
+        -------
+        seconds : ndarray of shape (len(params), max_resources)
+            Column t - 1 is the count of seconds up to the end of epoch t.
+        """
+        epochs = np.arange(1.0, self.max_resources + 1)
+        return np.repeat(epochs[None], len(params), axis=0)

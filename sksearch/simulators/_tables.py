@@ -1,0 +1,348 @@
+"""Finite tables of recorded results, and the tuning tasks of the data folder."""
+
+import itertools
+import json
+
+import numpy as np
+from scipy.stats import loguniform, randint, uniform
+
+from sksearch.datasets import VARIABLE, _folder
+from sksearch.simulators._index import Index
+from sksearch.simulators._nearest import lowest, table_of
+from sksearch.simulators._problem import CurveProblem
+from sksearch.space import LogRandInt, Space, When
+
+SAME = 1e-9  # distance up to which params are those of a row: features have rounding errors
+
+_FILES = {
+    "taskset_imdb": "taskset__imdb_patch32_GRU64_avg_bs128",
+    "arlbench_dqn": "arlbench__cc_cartpole_dqn",
+    "opda_alexnet": "opda__alexnet_imagenet",
+    "fcnet_protein": "fcnet__protein_structure",
+    "hpobench_vehicle": "hpobench_mlp__vehicle",
+    "lcbench_covertype": "lcbench_surrogate__covertype",
+    "lcbench_vehicle": "lcbench_surrogate__vehicle",
+    "lcbench_fashion": "lcbench_surrogate__fashion_mnist",
+}
+
+
+class TabularProblem(CurveProblem):
+    """A problem made of a finite table: each row is a candidate with its recorded losses.
+
+    Parameters
+    ----------
+    space : dict
+        What the rows were taken from: names of parameters and their choices or distributions.
+    params : sequence of dict
+        The rows' candidates, each once, inactive parameters absent; n_rows of them.
+    losses : array-like of shape (n_rows,), (n_rows, n_epochs) or (n_rows, n_epochs, n_repetitions)
+        Their losses; NaN where training had failed.
+    seconds : array-like of shape (n_rows, n_epochs), default=None
+        Seconds that training took up to the end of each epoch, made non-decreasing. None: one
+        second an epoch.
+    nearest : bool, default=False
+        Whether searches draw from all of `space`, and any params have the losses of the nearest
+        row, as in `NearestCurves`. False: nothing but rows can be tried.
+    noise : bool, default=True
+        Whether a curve is that of one repetition, which the seed chooses for each row. False:
+        the mean over repetitions.
+    categories : collection of str, default=()
+        Names of parameters with lists of numbers that differ by 0 or 1 from each other, whatever
+        the numbers are. Of effect where the nearest row is looked for.
+
+    Attributes
+    ----------
+    space : dict or list of dict
+        What searches draw from: `space` as given if the rows are all of its candidates, or with
+        `nearest`; else a list with a dict for each row, each with one choice for each
+        parameter, from which searches draw rows without replacement.
+    max_resources : int
+        Count of epochs; 1 without epochs.
+    minimum, best : float or None
+        Lowest of the last losses, means over repetitions.
+    median : float
+        Median of the same.
+    params : list of dict
+        The rows' candidates.
+
+    Raises
+    ------
+    TypeError
+        If `space` is no dict.
+    ValueError
+        If `params` is empty, has a candidate twice or does not fit the space, or an array has
+        the wrong shape.
+
+    See Also
+    --------
+    load_task : Recorded tables of the data folder.
+    NearestCurves : Recorded curves of which the nearest stands for any params.
+
+    Examples
+    --------
+    >>> from sksearch.simulators import TabularProblem
+    >>> space = {"depth": [1, 2, 3], "width": [8, 16, 32]}
+    >>> params = [{"depth": 1, "width": 8}, {"depth": 2, "width": 32}, {"depth": 3, "width": 16}]
+    >>> problem = TabularProblem(space, params, [0.4, 0.2, 0.0])
+    >>> problem.losses([{"depth": 2, "width": 32}])
+    array([[0.2]])
+    >>> problem.regret(0.4)
+    2.0
+    """
+
+    def __init__(
+        self,
+        space,
+        params,
+        losses,
+        *,
+        seconds=None,
+        nearest=False,
+        noise=True,
+        categories=(),
+    ):
+        self.params = list(params)
+        self._index = Index(space, self.params, categories)
+        self._losses = _with_repetitions(losses, len(self.params))
+        self._nearest, self._noise = nearest, noise
+        self._means = self._losses.mean(axis=2)
+        self.max_resources = self._means.shape[1]
+        self.minimum = self.best = lowest(self._means[:, -1])
+        self.median = float(np.nanmedian(self._means[:, -1])) if self.best is not None else None
+        if self._index.n_distinct < len(self.params):
+            raise ValueError(
+                f"params has {len(self.params)} candidates of which {self._index.n_distinct} are "
+                "distinct: give repetitions as the third dimension of losses."
+            )
+        whole = nearest or Space(space).size == len(self.params)
+        self.space = space if whole else [_only(candidate) for candidate in self.params]
+        self._seconds = None
+        if seconds is not None:
+            seconds = table_of(seconds, "seconds", len(self.params), self.max_resources)
+            self._seconds = np.maximum.accumulate(seconds, axis=1)
+        self._repetitions = (None, None)  # those of the last seed
+
+    @classmethod
+    def read(cls, path, *, nearest=False, noise=True):
+        """Read a table from a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            An ``npz`` file with ``meta``, ``valid`` and, unless it is a whole grid, ``X``, as
+            the README of the data folder describes them; ``time`` is read if it is there.
+        nearest : bool, default=False
+            As the class has it; of no effect on a whole grid.
+        noise : bool, default=True
+            As the class has it.
+
+        Returns
+        -------
+        problem : TabularProblem
+            The table.
+        """
+        with np.load(path) as arrays:
+            meta = json.loads(str(arrays["meta"]))
+            losses = arrays["valid"]
+            seconds = arrays.get("time")
+            space = space_of(meta["space"])
+            if meta["kind"] == "grid":
+                points = itertools.product(*space.values())
+                params = [dict(zip(space, point, strict=True)) for point in points]
+                losses, nearest = losses[:, np.newaxis], False
+            else:
+                params = [_decoded(meta["space"], row) for row in arrays["X"].tolist()]
+        categories = [entry["name"] for entry in meta["space"] if entry["type"] == "cat"]
+        return cls(
+            space,
+            params,
+            losses,
+            seconds=seconds,
+            nearest=nearest,
+            noise=noise,
+            categories=categories,
+        )
+
+    def losses(self, params, seed=0):
+        """Look up losses; the seed chooses the repetition of each row.
+
+        Parameters
+        ----------
+        params : sequence of dict
+            Candidates: rows of the table, or any in its space if the nearest row is to answer.
+        seed : int, default=0
+            Chooses one of several repetitions, another one for each row.
+
+        Returns
+        -------
+        losses : ndarray of shape (len(params), max_resources)
+            Column t - 1 is the loss after t epochs; less is better.
+
+        Raises
+        ------
+        ValueError
+            If a candidate is no row, or does not fit the space.
+        """
+        rows = self._rows(params)
+        if not self._noise or self._losses.shape[2] == 1:
+            return self._means[rows]
+        known, drawn = self._repetitions
+        if known != seed:
+            n_rows, _, n_repetitions = self._losses.shape
+            drawn = np.random.default_rng(seed).integers(n_repetitions, size=n_rows)
+            self._repetitions = (seed, drawn)
+        return self._losses[rows, :, drawn[rows]]
+
+    def seconds(self, params):
+        """Look up the seconds of rows."""
+        if self._seconds is None:
+            return super().seconds(params)
+        return self._seconds[self._rows(params)]
+
+    def regret(self, losses):
+        """Put losses on a scale from the best row to the median row.
+
+        Parameters
+        ----------
+        losses : float or ndarray
+            Losses after all epochs.
+
+        Returns
+        -------
+        regret : float or ndarray
+            0 for the lowest mean loss in the table, 1 for the median one; negative for a
+            repetition that is below the best mean.
+        """
+        return (losses - self.best) / (self.median - self.best)
+
+    def _rows(self, params):
+        rows, distances = self._index.nearest(params)
+        if not self._nearest and (distances > SAME).any():
+            raise ValueError(
+                f"{params[int(distances.argmax())]} is no row of the table: search over "
+                "problem.space, or pass nearest=True for the nearest row."
+            )
+        return rows
+
+
+def task_names():
+    """Name the recorded tuning tasks that `load_task` knows.
+
+    Returns
+    -------
+    names : list of str
+        Whether or not their files are there.
+
+    Examples
+    --------
+    >>> from sksearch.simulators import task_names
+    >>> "lcbench_covertype" in task_names()
+    True
+    """
+    return list(_FILES)
+
+
+def load_task(name, *, noise=True):
+    """Read a recorded tuning task from the data folder.
+
+    The folder is found as `sksearch.datasets.load` finds it: named by the environment variable
+    ``SKSEARCH_DATA``, else ``shared/data`` beside the repository. Its README says what the tasks
+    are and where they come from.
+
+    Parameters
+    ----------
+    name : str
+        One of `task_names`. "fcnet_protein" and "hpobench_vehicle" are whole grids without
+        epochs. Of the others some hundreds of candidates were trained, and any params have the
+        curve of the nearest one.
+    noise : bool, default=True
+        Whether a curve is that of one repetition, where there are several. False: their mean.
+
+    Returns
+    -------
+    problem : TabularProblem
+        The task.
+
+    Raises
+    ------
+    ValueError
+        If there is no such task.
+    FileNotFoundError
+        If the data folder lacks the file.
+
+    See Also
+    --------
+    load_mnist_curves : Recorded curves that come with the package.
+
+    Examples
+    --------
+    >>> from sksearch.simulators import load_task
+    >>> problem = load_task("lcbench_covertype")  # doctest: +SKIP
+    >>> problem.max_resources  # doctest: +SKIP
+    52
+    """
+    if name not in _FILES:
+        raise ValueError(f"name={name!r} is no task: use one of {', '.join(_FILES)}.")
+    path = _folder() / "hpo" / f"{_FILES[name]}.npz"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} is missing: set {VARIABLE} to the data folder, or use load_mnist_curves(), "
+            "whose curves come with the package."
+        )
+    return TabularProblem.read(path, nearest=True, noise=noise)
+
+
+def space_of(entries):
+    """The space that a file's ``meta["space"]`` describes.
+
+    Parameters
+    ----------
+    entries : list of dict
+        ``name``, ``type`` float/int/cat, ``lower``, ``upper`` (included), ``log``, ``choices``,
+        and ``parent`` and ``when`` of a conditional parameter.
+
+    Returns
+    -------
+    space : dict
+        What searches take.
+    """
+    return {entry["name"]: _values(entry) for entry in entries}
+
+
+def _values(entry):
+    log = entry.get("log", False)
+    if "choices" in entry:
+        values = list(entry["choices"])
+    elif entry["type"] == "int":
+        law = LogRandInt if log else randint
+        values = law(int(entry["lower"]), int(entry["upper"]) + 1)
+    else:
+        low, high = float(entry["lower"]), float(entry["upper"])
+        values = loguniform(low, high) if log else uniform(low, high - low)
+    return When(values, entry["parent"], "in", entry["when"]) if "parent" in entry else values
+
+
+def _decoded(entries, row):
+    """The candidate of a row of ``X``: indices of choices, NaN where inactive."""
+    params = {}
+    for entry, x in zip(entries, row, strict=True):
+        if x == x:
+            number = int(x) if entry["type"] == "int" or "choices" in entry else x
+            params[entry["name"]] = entry["choices"][number] if "choices" in entry else number
+    return params
+
+
+def _only(params):
+    """The space of one candidate."""
+    return {name: [value] for name, value in params.items()}
+
+
+def _with_repetitions(losses, n_rows):
+    """Losses as an array of shape (n_rows, n_epochs, n_repetitions)."""
+    losses = np.asarray(losses, dtype=float)
+    if not 1 <= losses.ndim <= 3 or len(losses) != n_rows or losses.size == 0:
+        raise ValueError(
+            f"losses has the shape {losses.shape}: it needs ({n_rows},), ({n_rows}, n_epochs) or "
+            f"({n_rows}, n_epochs, n_repetitions)."
+        )
+    return losses.reshape(*losses.shape, *[1] * (3 - losses.ndim))
