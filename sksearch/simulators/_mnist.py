@@ -38,8 +38,9 @@ def load_mnist_curves(loss="error"):
     -----
     The experiment is that of [1]_, with curves of our own: ``examples/make_mnist_curves.py`` made
     them. The first 512 are a scrambled Sobol sequence, the others were proposed by TPE, so that
-    curves are dense where they are good. A training that diverged has the error 0.9 and the
-    largest cross-entropy, 1,000.
+    curves are dense where they are good. No training diverged. Where a curve is left out, the
+    nearest other one differs from it by an error of 0.013 in the median and 0.041 in the mean
+    (root of the mean square over epochs); see `NearestCurves.approximation_error`.
 
     References
     ----------

@@ -11,6 +11,7 @@ import numpy as np
 from ._conditions import Part, unwrap
 from ._dimensions import Categorical, stable_repr, tag
 from ._distributions import make_dimension
+from ._listed import Listed
 
 # Name of the coordinate that picks one dict of several. No keyword of Python is spelled so.
 UNION_NAME = "(dict)"
@@ -27,7 +28,9 @@ class Space:
     Each parameter is one coordinate, on which its distribution is uniform: a real value x is at
     F(x), an integer in the middle of its probability, choice i of n at (i + 0.5) / n. In a union
     of several dicts the first coordinate, named "(dict)", picks the dict, and parameters of the
-    same name and distribution share a coordinate.
+    same name and distribution share a coordinate. If each dict has but one candidate, the union
+    is a list of candidates: each parameter has one coordinate, on which the values that occur
+    are choices, and a point of the cube stands for the candidate nearest to it.
 
     Parameters
     ----------
@@ -75,23 +78,20 @@ class Space:
 
     def __init__(self, param_distributions, *, accepts=None):
         parsed = [_parse(grid, accepts) for grid in _as_dicts(param_distributions)]
-        self.dimensions = []
-        if len(parsed) > 1:
-            self.dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
         self.names = sorted(set().union(*(dimensions for dimensions, _ in parsed)))
-        coordinates = [{} for _ in parsed]
-        for name in self.names:
-            for (dimensions, _), places in zip(parsed, coordinates, strict=True):
-                if name in dimensions:
-                    places[name] = self._place(dimensions[name])
+        self._listed = _listed(parsed)
+        self.dimensions = self._listed.dimensions if self._listed else []
+        coordinates = self._listed.coordinates if self._listed else self._coordinates(parsed)
         self.n_dims = len(self.dimensions)
-        self._parts = [
-            Part({name: self.dimensions[j] for name, j in places.items()}, conditions, places)
-            for (_, conditions), places in zip(parsed, coordinates, strict=True)
-        ]
+        self._parts = []
+        for (own, conditions), places in zip(parsed, coordinates, strict=True):
+            shared = own if self._listed else {n: self.dimensions[j] for n, j in places.items()}
+            self._parts.append(Part(shared, conditions, places))
         self.size = sum(part.size for part in self._parts)
         self._ends = self._cumulative_weights()
         self._objects = self._choices_without_tag()
+        points = (part.point(0) for part in self._parts) if self._listed else ()
+        self._numbers = {self.key(params): i for i, params in enumerate(points)}
 
     def __repr__(self):
         size = "infinitely many" if self.size == math.inf else self.size
@@ -140,6 +140,8 @@ class Space:
         u = np.asarray(u, dtype=float)
         if u.shape != (self.n_dims,):
             raise ValueError(f"u has the shape {u.shape}: this space needs ({self.n_dims},).")
+        if self._listed:
+            return self.point(self._listed.nearest(u))
         u = u.tolist()
         which = self.dimensions[0].from_unit(u[0]) if len(self._parts) > 1 else 0
         return self._parts[which].decode(u)
@@ -162,6 +164,9 @@ class Space:
         ValueError
             If `params` is not a candidate, as far as its place depends on it.
         """
+        if self._listed:
+            self.check(params, "the candidate")
+            return self._listed.U[self._numbers[self.key(params)]].copy()
         part = self._parts[0]
         u = np.full(self.n_dims, np.nan)
         if len(self._parts) > 1:
@@ -190,6 +195,9 @@ class Space:
             For each row what ``to_unit(from_unit(u))`` is, NaN where a parameter is inactive,
             but for rounding errors.
         """
+        if self._listed:
+            nearest = [self._listed.nearest(u) for u in np.asarray(U, dtype=float)]
+            return self._listed.U[np.array(nearest, dtype=int)]
         lower, upper = self.cells(U)
         V = (lower + upper) / 2
         if len(self._parts) == 1 and not self._parts[0].conditions:
@@ -272,6 +280,8 @@ class Space:
         k = operator.index(i)
         if not 0 <= k < self.size:
             raise IndexError(f"candidate {k} does not exist: the space has {self.size}.")
+        if self._listed:
+            return self._parts[k].point(0)
         for part in self._parts:
             if k < part.size:
                 break
@@ -342,6 +352,10 @@ class Space:
         """
         if not isinstance(params, Mapping):
             raise TypeError(f"{where} is {params!r}: it must be a dict of parameters.")
+        if self._listed:
+            if self.key(params) in self._numbers:
+                return
+            raise ValueError(f"{where} is {params!r}, which is none of the {self.size} listed.")
         problems = [part.problem(params) for part in self._parts]
         if None in problems:
             return
@@ -375,6 +389,17 @@ class Space:
             self.check(guess, where=f"initial_params[{i}]")
             unique.setdefault(self.key(guess), guess)
         return tuple(unique.values())
+
+    def _coordinates(self, parsed):
+        """Return for each dict the coordinates of its parameters."""
+        if len(parsed) > 1:
+            self.dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
+        coordinates = [{} for _ in parsed]
+        for name in self.names:
+            for (dimensions, _), places in zip(parsed, coordinates, strict=True):
+                if name in dimensions:
+                    places[name] = self._place(dimensions[name])
+        return coordinates
 
     def _place(self, dimension):
         """Return the coordinate of a dimension, shared with one of the same name and law."""
@@ -445,6 +470,15 @@ def _parse(grid, accepts):
         if whens:
             conditions[name] = whens
     return dimensions, conditions
+
+
+def _listed(parsed):
+    """Return the candidates of a union whose dicts have one each, else None."""
+    dimensions = [dimension for each, _ in parsed for dimension in each.values()]
+    choices = all(d.kind == "categorical" and d.size == 1 for d in dimensions)
+    if len(parsed) == 1 or not dimensions or not choices or any(when for _, when in parsed):
+        return None
+    return Listed([{name: d.choices[0] for name, d in each.items()} for each, _ in parsed])
 
 
 def _randbelow(rng, n):

@@ -74,7 +74,7 @@ def test_cross_entropies_belong_to_the_errors(problem):
     other = load_mnist_curves("log_loss")
     assert other.params == problem.params
     assert other.curves.min() > 0.2
-    assert other.curves.max() <= 1_000
+    assert other.curves.max() < 20  # no training diverged
     low = other.curves < 0.4  # nats: more than nine in ten cannot be wrong then
     assert low.any()
     assert problem.curves[low].max() < 0.15
@@ -90,9 +90,12 @@ def test_models_learn_and_the_learning_rate_matters(problem):
 
 def test_the_nearest_other_curve_is_a_good_stand_in(problem):
     error = problem.approximation_error()
-    assert error.correlation > 0.9
-    assert error.median < 0.02
-    assert np.median(error.distances) < 0.1
+    assert error.correlation > 0.85
+    assert error.median < 0.015
+    assert np.median(error.distances) < 0.06
+    # Half of the curves are denser than all would be by chance: where they are good.
+    good = problem.curves[:, -1] < np.median(problem.curves[:, -1])
+    assert np.median(error.distances[good]) < np.median(error.distances[~good])
 
 
 def test_another_loss_is_refused():

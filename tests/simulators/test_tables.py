@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +13,14 @@ from sksearch.base import Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
-from sksearch.simulators import TabularProblem, load_task, task_names
+from sksearch.simulators import TabularProblem, _tables, load_task, task_names
 from sksearch.space import Space, When
 from sksearch.study import Study
 from tests.fakes import Curve
 
 SPACE = {"depth": [1, 2, 3, 4], "rate": loguniform(1e-3, 1), "solver": ["adam", "sgd"]}
+
+MODELS = Path(__file__).parents[2] / "examples" / "data" / "fashion_models.npz"
 
 needs_tasks = pytest.mark.skipif(
     not (datasets._folder() / "hpo").is_dir(), reason="the data folder has no tuning tasks"
@@ -184,6 +187,21 @@ def test_a_pool_is_read_from_its_file(tmp_path):
     assert {d.name for d in space.dimensions if d.log} == {"rate", "units"}
 
 
+@pytest.mark.skipif(not MODELS.is_file(), reason="the examples are not there")
+def test_the_table_of_600_trained_models_is_what_its_script_says():
+    problem = TabularProblem.read(MODELS)
+    with np.load(MODELS) as arrays:
+        space = _tables.space_of(json.loads(str(arrays["meta"]))["space"])
+    assert MODELS.stat().st_size < 100_000
+    assert Space(space).size == 34_300
+    assert len(problem.params) == len(problem.space) == 600
+    for params in problem.params:
+        Space(space).check(params)
+    # Some are good, most are average, some have learnt nothing: chance is 0.9.
+    assert problem.best < 0.2 < problem.median < 0.5
+    assert problem.seconds(problem.params).sum() < 20 * 60
+
+
 def test_a_task_that_is_not_there_is_said_to_be_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"SKSEARCH_DATA.*load_mnist_curves"):
@@ -247,7 +265,5 @@ def test_a_grid_answers_with_its_own_point():
 
 def raw(name):
     """The file of a task, read by hand."""
-    from sksearch.simulators import _tables
-
     with np.load(datasets._folder() / "hpo" / f"{_tables._FILES[name]}.npz") as arrays:
         return json.loads(str(arrays["meta"])), {k: arrays[k] for k in arrays if k != "meta"}
