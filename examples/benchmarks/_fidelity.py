@@ -149,7 +149,7 @@ class Ours:
     sampler : str
         Name of a class of `sksearch.samplers`.
     scheduler : {"hyperband", "halving", "full"}, default="hyperband"
-        All brackets, brackets of three rungs, or every candidate in full.
+        All brackets, brackets of three rungs (the first twice as wide), or all in full.
     """
 
     def __init__(self, task, budget, seed, sampler, scheduler="hyperband"):
@@ -158,7 +158,7 @@ class Ours:
         times = 1 + budget // task.n_epochs  # at least as often as the budget allows
         schedulers = {
             "hyperband": Hyperband(FACTOR, n_iterations=times),
-            "halving": SuccessiveHalving(factor=FACTOR, n_iterations=times),
+            "halving": SuccessiveHalving(factor=FACTOR, n_iterations=times, first=2),
             "full": FullFidelity(times),
         }
         self._study = Study(problem, our_sampler(sampler), schedulers[scheduler])

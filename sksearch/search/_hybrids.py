@@ -162,7 +162,8 @@ class TPEHalvingSearchCV(BaseHybridSearch):
     What to use if you do not know. Each bracket begins with nine candidates at a ninth of the
     largest resource and ends with one at all of it, for the price of two or three full
     trainings. So results that are worth learning from come soon and often: in our measurements
-    it left a smaller regret than `BOHBSearchCV`, whose brackets begin lower and hedge more.
+    it left a smaller regret than `BOHBSearchCV`, whose brackets begin lower and hedge more. The
+    first bracket, before there is anything to learn from, begins with eighteen.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ class TPEHalvingSearchCV(BaseHybridSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart; a bracket has
         three.
     n_iterations : int, default=8
-        Count of brackets, each with new candidates.
+        Count of brackets, each with new candidates, the first with twice as many.
     transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
         Which results the proposals learn from, see `BOHBSearchCV`.
     {n_initial}
@@ -205,7 +206,7 @@ class TPEHalvingSearchCV(BaseHybridSearch):
     ...     max_resources=27, n_iterations=2, cv=3, random_state=0,
     ... ).fit(X, y)
     >>> search.n_resources_, search.n_candidates_
-    ([3, 9, 27, 3, 9, 27], [9, 3, 1, 9, 3, 1])
+    ([3, 9, 27, 3, 9, 27], [18, 6, 2, 9, 3, 1])
     """
 
     _parameter_constraints: dict = {
@@ -272,7 +273,7 @@ class TPEHalvingSearchCV(BaseHybridSearch):
         return problem
 
     def _make_halving(self):
-        return SuccessiveHalving(factor=self.factor, n_iterations=self.n_iterations)
+        return SuccessiveHalving(factor=self.factor, n_iterations=self.n_iterations, first=2)
 
     def _make_sampler(self, space, rng):
         return TPESampler(n_initial=self.n_initial, transfer=self.transfer)

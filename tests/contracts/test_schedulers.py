@@ -26,6 +26,7 @@ INSTANCES = [
     FullFidelity(20),
     SuccessiveHalving(),
     SuccessiveHalving(n_candidates=10, factor=2),
+    SuccessiveHalving(n_candidates=4, factor=2, n_iterations=2, first=2),
     Hyperband(),
     Hyperband(factor=4, candidates="algorithm1"),
     Hyperband(factor=2.5, n_iterations=2),
