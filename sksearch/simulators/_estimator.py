@@ -78,13 +78,13 @@ class SimulatedEstimator(BaseEstimator):
     """
 
     def __init__(self, problem, *, n_epochs=None, random_state=0, **params):
-        taken = [name for name in problem.space if hasattr(type(self), name) or name in OWN]
+        taken = [name for name in problem.names if hasattr(type(self), name) or name in OWN]
         if taken:
             raise ValueError(
                 f"{taken}: names of SimulatedEstimator, choose others in the problem."
             )
-        if unknown := sorted(set(params) - set(problem.space)):
-            raise TypeError(f"{unknown}: the problem's parameters are {list(problem.space)}.")
+        if unknown := sorted(set(params) - set(problem.names)):
+            raise TypeError(f"{unknown}: the problem's parameters are {problem.names}.")
         self.problem = problem
         self.n_epochs = n_epochs
         self.random_state = random_state
@@ -105,7 +105,7 @@ class SimulatedEstimator(BaseEstimator):
             "(unset)" is the value of those that were not given.
         """
         params = super().get_params(deep)
-        return params | {name: getattr(self, name, UNSET) for name in self.problem.space}
+        return params | {name: getattr(self, name, UNSET) for name in self.problem.names}
 
     def fit(self, X=None, y=None):
         """Train for `n_epochs` epochs.
@@ -208,7 +208,7 @@ class SimulatedEstimator(BaseEstimator):
 
     def _curve(self):
         """The whole curve of the params as they are now: losses and seconds."""
-        values = {name: getattr(self, name, UNSET) for name in self.problem.space}
+        values = {name: getattr(self, name, UNSET) for name in self.problem.names}
         params = {n: v for n, v in values.items() if not (isinstance(v, str) and v == UNSET)}
         if getattr(self, "_whole", (None,))[0] != params:
             losses = self.problem.losses([params], self.seed_)[0]

@@ -23,9 +23,10 @@ class CurveProblem(ABC):
 
     Attributes
     ----------
-    space : dict
+    space : dict or list of dict
         Names of parameters and their choices or distributions, ready for any search; a
-        parameter that is active only at times is wrapped in `sksearch.When`.
+        parameter that is active only at times is wrapped in `sksearch.When`. A list is a union,
+        as in scikit-learn.
     max_resources : int
         Count of epochs of a whole training.
     minimum : float or None
@@ -36,13 +37,19 @@ class CurveProblem(ABC):
         in which a search started them. `play` knows them, an estimator does not.
     """
 
-    space: dict[str, Any]
+    space: dict[str, Any] | list[dict[str, Any]]
     max_resources: int
     minimum: float | None = None
     by_trial: bool = False
 
     def __deepcopy__(self, memo):
         return self  # scikit-learn's clone copies params, and curves may be many megabytes
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all parameters, in the order of the space."""
+        dicts = [self.space] if isinstance(self.space, dict) else self.space
+        return list(dict.fromkeys(name for each in dicts for name in each))
 
     @abstractmethod
     def losses(self, params: Sequence[dict], seed: int = 0) -> np.ndarray:

@@ -103,7 +103,7 @@ def bootstrap_interval(values, statistic=np.mean, level=0.95, n_resamples=2000, 
     ----------
     values : array-like of shape (n_runs,) or (n_runs, n_columns)
         Each column is resampled for itself.
-    statistic : callable, default=numpy.mean
+    statistic : callable, by default `numpy.mean`
         ``statistic(values, axis)``.
     level : float, default=0.95
         Coverage of the interval.

@@ -1,0 +1,144 @@
+"""Which history transfer is best: thousands of runs of Hyperband's hybrids with TPE.
+
+The experiments of chapter 9.5 of [1]_: flat functions and families of loss curves by the Gamma
+simulation, and curves of logistic regression on MNIST by the nearest recorded one. Each search
+is run with so many seeds; compared are the distributions of the loss that a run ends with.
+
+    python examples/experiment_transfer.py [--runs 1000] [--jobs 2] [--out transfer.png]
+
+Runs are kept in ``--folder``, one file a problem, and continued from there.
+
+.. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from sksearch.experiment import run_experiment
+from sksearch.plotting import DensityDisplay
+from sksearch.samplers import RandomSampler, TPESampler
+from sksearch.schedulers import FullFidelity, Hyperband
+from sksearch.simulators import (
+    FAMILIES,
+    Branin,
+    DropWave,
+    GammaCurves,
+    Rastrigin,
+    load_mnist_curves,
+)
+from sksearch.stats import compare_optima
+
+#: Hyperband's brackets cost 1,701 epochs where each job starts anew, as in [1]_: 21 trainings.
+N_TRAININGS = 21
+SCHEMES = {"NONE": "none", "ALL": "all", "SURV": "surv", "SAME": "same"}
+SEARCHES = {
+    "random": (RandomSampler(), FullFidelity(N_TRAININGS)),
+    "TPE": (TPESampler(), FullFidelity(N_TRAININGS)),
+    "TPE 2x": (TPESampler(), FullFidelity(2 * N_TRAININGS)),
+    "Hyperband": (RandomSampler(), Hyperband()),
+} | {name: (TPESampler(transfer=scheme), Hyperband()) for name, scheme in SCHEMES.items()}
+PROBLEMS = {
+    "flat Branin": GammaCurves(Branin()),
+    "flat Rastrigin": GammaCurves(Rastrigin(2)),
+    "flat drop-wave": GammaCurves(DropWave()),
+    "Rastrigin-1": GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10),
+    "Rastrigin-2": GammaCurves(Rastrigin(2), FAMILIES["rastrigin-2"], noise=10),
+    "logistic regression": load_mnist_curves(),
+}
+#: Means over 7,000 runs, from [1]_.
+PUBLISHED = {
+    "flat Branin": {
+        "Hyperband": 0.810, "NONE": 0.618, "ALL": 0.645, "SURV": 0.617, "SAME": 0.616,
+    },
+    "flat Rastrigin": {
+        "Hyperband": 5.15, "NONE": 3.58, "ALL": 3.91, "SURV": 3.55, "SAME": 3.76,
+    },
+    "flat drop-wave": {
+        "Hyperband": -0.781, "NONE": -0.859, "ALL": -0.854, "SURV": -0.862, "SAME": -0.857,
+    },
+    "Rastrigin-1": {
+        "Hyperband": -187.5, "NONE": -189.3, "ALL": -188.7, "SURV": -189.3, "SAME": -188.6,
+    },
+}  # fmt: skip
+_HYBRIDS = [("Hyperband", scheme) for scheme in SCHEMES]
+_ALONE = [("TPE", "TPE 2x"), ("TPE 2x", "Hyperband")]
+#: What [1]_ found significant at 5 %: (worse, better).
+SIGNIFICANT = {
+    "flat Branin": [*_ALONE, *_HYBRIDS, ("ALL", "SAME")],
+    "flat Rastrigin": [*_ALONE, *_HYBRIDS, ("SAME", "NONE")],
+    "flat drop-wave": [*_ALONE, *_HYBRIDS],
+    "Rastrigin-1": [*_HYBRIDS, ("SAME", "NONE")],
+    "Rastrigin-2": _HYBRIDS,
+    "logistic regression": _ALONE,
+}
+
+
+def optima_of(problem, n_runs, folder, n_jobs):
+    """Loss that each run ended with, one array for each search."""
+    path = folder / f"{problem.replace(' ', '_')}.jsonl"
+    table = run_experiment(
+        SEARCHES, {problem: PROBLEMS[problem]}, n_runs, path=path, n_jobs=n_jobs
+    )
+    last = table.groupby(["search", "seed"])["incumbent"].last()
+    return {search: last[search].to_numpy() for search in SEARCHES}
+
+
+def report(problem, optima):
+    """Print means beside the published ones, the table of tests, and the hierarchy."""
+    print(f"\n== {problem}: loss at the end of {len(optima['TPE']):,} runs")
+    published = PUBLISHED.get(problem, {})
+    for search, values in optima.items():
+        said = f"{published[search]:>12.3f} published" if search in published else ""
+        error = values.std(ddof=1) / np.sqrt(len(values))
+        print(f"  {search:<10}{values.mean():>11.4f} +- {error:<8.2g}{said}")
+    comparison = compare_optima(optima)
+    print(comparison)
+    names = list(comparison.names)
+    for worse, better in SIGNIFICANT[problem]:
+        p = comparison.adjusted[names.index(worse), names.index(better)]
+        ahead = optima[better].mean() < optima[worse].mean()
+        if p >= 0.05:
+            verdict = "not told apart"
+        else:
+            verdict = "as published" if ahead else "the other way round"
+        print(f"  {worse} < {better}: {verdict} (p = {p:.2g})")
+
+
+def main():
+    """Run, print, draw."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "transfer")
+    parser.add_argument("--out", type=Path, help="where to save the figure")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for problem in args.problems:
+        found[problem] = optima_of(problem, args.runs, args.folder, args.jobs)
+        report(problem, found[problem])
+    if args.out:
+        draw(found, args.out)
+
+
+def draw(found, path):
+    """Densities of the losses at the end, a panel for each problem."""
+    import matplotlib.pyplot as plt
+
+    n_columns = min(2, len(found))
+    n_rows = -(-len(found) // n_columns)
+    figure, axes = plt.subplots(
+        n_rows, n_columns, figsize=(7 * n_columns, 3.2 * n_rows), layout="constrained", squeeze=False
+    )
+    for ax, (problem, optima) in zip(axes.flat, found.items(), strict=False):
+        DensityDisplay.from_values(optima, ax=ax)
+        ax.set_title(problem)
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    main()
