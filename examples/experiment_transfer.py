@@ -132,11 +132,12 @@ def draw(found, path):
     n_columns = min(2, len(found))
     n_rows = -(-len(found) // n_columns)
     figure, axes = plt.subplots(
-        n_rows, n_columns, figsize=(7 * n_columns, 3.2 * n_rows), layout="constrained", squeeze=False
+        n_rows, n_columns, figsize=(7 * n_columns, 3.2 * n_rows), squeeze=False
     )
     for ax, (problem, optima) in zip(axes.flat, found.items(), strict=False):
         DensityDisplay.from_values(optima, ax=ax)
         ax.set_title(problem)
+    figure.tight_layout()
     figure.savefig(path, dpi=120)
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
-from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 from threadpoolctl import threadpool_limits
 
 import sksearch
+from sksearch.stats import friedman, wilcoxon_holm
+from sksearch.stats import ranks as ranks_of
 
 #: Files and folders of the package that a proposal can depend on.
 SOURCES = (
@@ -187,50 +188,7 @@ def mean_ranks(regrets):
     ranks : ndarray of shape (n_methods, n_tasks)
         From 1.
     """
-    return rankdata(regrets, axis=0).mean(axis=2)
-
-
-def holm(p_values):
-    """Adjust p-values by Holm's step-down method.
-
-    Parameters
-    ----------
-    p_values : list of float
-        One for each comparison.
-
-    Returns
-    -------
-    adjusted : ndarray
-        In the same order.
-    """
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p)
-    adjusted = np.empty(len(p))
-    steps = p[order] * np.arange(len(p), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return adjusted
-
-
-def against(ranks, best):
-    """Compare one method with every other over tasks.
-
-    Parameters
-    ----------
-    ranks : ndarray of shape (n_methods, n_tasks)
-        From `mean_ranks`.
-    best : int
-        The row to compare with.
-
-    Returns
-    -------
-    p_values : ndarray of shape (n_methods,)
-        Wilcoxon's signed ranks, two-sided, adjusted by Holm; NaN for `best` itself.
-    """
-    others = [i for i in range(len(ranks)) if i != best]
-    gaps = [ranks[i] - ranks[best] for i in others]
-    p_values = np.full(len(ranks), np.nan)
-    p_values[others] = holm([wilcoxon(gap).pvalue if gap.any() else 1.0 for gap in gaps])
-    return p_values
+    return ranks_of(np.moveaxis(regrets, 0, -1)).mean(axis=1).T
 
 
 def print_comparison(methods, regrets, labels, ours, extras):
@@ -261,7 +219,8 @@ def print_comparison(methods, regrets, labels, ours, extras):
     p_values = np.full(means.shape, np.nan)
     for c, rank in enumerate(ranks):
         if ours and len(methods) > 1:
-            p_values[:, c] = against(rank, min(ours, key=lambda i: means[i, c]))
+            best = min(ours, key=lambda i: means[i, c])
+            p_values[:, c] = wilcoxon_holm(rank.T, control=best)
     print(
         "regret: mean, clipped at 1; rank: mean over tasks; p: Wilcoxon over tasks against our "
         "best, Holm"
@@ -274,7 +233,7 @@ def print_comparison(methods, regrets, labels, ours, extras):
         cells += [f"{extra[i]:>13.2f}" for extra in extras.values()]
         print(f"{methods[i]:<22}" + "".join(cells))
     if len(methods) > 2:
-        tests = [friedmanchisquare(*rank).pvalue for rank in ranks]
+        tests = [friedman(rank.T).p_value for rank in ranks]
         print(
             "Friedman: "
             + ", ".join(f"p={p:.2g} at {n}" for p, n in zip(tests, labels, strict=True))
