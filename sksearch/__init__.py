@@ -2,6 +2,7 @@
 
 from sksearch._minimize import minimize
 from sksearch.search import (
+    ASHASearchCV,
     BOHBSearchCV,
     ForestBayesSearchCV,
     GPBayesSearchCV,
@@ -20,6 +21,7 @@ from sksearch.space import When
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ASHASearchCV",
     "BOHBSearchCV",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",

@@ -155,6 +155,10 @@ class Sampler(ABC):
 class Scheduler(ABC):
     """Decides whether to start a new candidate or to bring an old one further."""
 
+    #: Whether it decides by what is known at the time, so that results are told as they come in,
+    #: and the count of workers and their speed make a difference.
+    asynchronous: bool = False
+
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Decide what a free worker does next, as a function of the arguments alone.

@@ -94,6 +94,7 @@ class VirtualClock:
         if isinstance(n_workers, bool) or not isinstance(n_workers, Integral) or n_workers < 1:
             raise ValueError(f"n_workers={n_workers!r} must be an integer of at least 1.")
         self.n_workers = int(n_workers)
+        self._token = None  # of the context variable, while the clock is open
         self._reset()
 
     def _reset(self):
@@ -104,12 +105,15 @@ class VirtualClock:
         self._numbers = count()
 
     def __enter__(self):
+        if self._token is not None:
+            raise RuntimeError("This VirtualClock is open already: make another one.")
         self._reset()
         self._token = _open_clock.set(self)
         return self
 
     def __exit__(self, *error):
-        _open_clock.reset(self._token)
+        token, self._token = self._token, None
+        _open_clock.reset(token)
 
     @property
     def seconds(self) -> float:

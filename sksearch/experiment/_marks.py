@@ -42,7 +42,8 @@ def _parts(obj):
     """What makes an object what it is: its code, parameters, fields or attributes."""
     if isinstance(obj, types.FunctionType):
         cells = [cell.cell_contents for cell in obj.__closure__ or ()]
-        return [obj.__module__, obj.__qualname__, obj.__code__, obj.__defaults__, cells]
+        defaults = (obj.__defaults__, obj.__kwdefaults__)
+        return [obj.__module__, obj.__qualname__, obj.__code__, defaults, cells, vars(obj)]
     if isinstance(obj, types.CodeType):
         return [obj.co_code, obj.co_names, obj.co_consts]
     if isinstance(obj, types.MethodType):
@@ -58,8 +59,12 @@ def _parts(obj):
     if is_dataclass(obj):
         return {field.name: getattr(obj, field.name) for field in fields(obj)}
     if hasattr(obj, "__dict__") and not hasattr(obj, "__array__"):
-        cached = {n for n in vars(obj) if isinstance(_of_class(obj, n), functools.cached_property)}
-        return {name: value for name, value in vars(obj).items() if name not in cached}
+        # As it would be pickled: without what an object only keeps to be faster.
+        state = obj.__getstate__()
+        if not isinstance(state, dict):
+            return state
+        cached = {n for n in state if isinstance(_of_class(obj, n), functools.cached_property)}
+        return {name: value for name, value in state.items() if name not in cached}
     return joblib.hash(obj)  # arrays of objects, frames, generators with their state
 
 

@@ -120,7 +120,7 @@ def _events_of_rows(search, problem, whole):
     else:  # others' columns of times are not simulated
         paid = np.array([params.get("n_epochs", whole) for params in results["params"]], dtype=int)
         params = [
-            {name: p[name] for name in problem.space if name in p} for p in results["params"]
+            {name: p[name] for name in problem.names if name in p} for p in results["params"]
         ]
         seconds = problem.seconds(params)[np.arange(len(params)), paid - 1]
     costs = (seconds * n_splits).tolist()

@@ -55,6 +55,8 @@ class CriticalDifferenceDisplay:
         self.mean_ranks = np.asarray(mean_ranks, dtype=float)
         self.names = [str(name) for name in names]
         self.critical_difference = critical_difference
+        if not np.isfinite(self.mean_ranks).all():
+            raise ValueError("There are mean ranks that are not finite: see sksearch.stats.ranks.")
         if self.mean_ranks.shape != (len(self.names),) or len(self.names) < 2:
             raise ValueError(
                 f"There are {len(self.names)} names for mean ranks of shape "

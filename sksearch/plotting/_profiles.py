@@ -49,8 +49,14 @@ class ProfileDisplay:
     def __init__(self, *, curves, resources=None, unit="epochs"):
         self.curves = {name: np.asarray(c, dtype=float) for name, c in curves.items()}
         self.profiles = {name: profiles(c) for name, c in self.curves.items()}
-        self.resources = resources
+        self.resources = None if resources is None else np.asarray(resources, dtype=float)
         self.unit = unit
+        counts = {name: c.shape[1] for name, c in self.curves.items()}
+        if resources is not None and set(counts.values()) != {len(self.resources)}:
+            raise ValueError(
+                f"resources has {len(self.resources)} values: it needs one for each column of "
+                f"curves, of which there are {counts}."
+            )
 
     @classmethod
     def from_curves(cls, curves, *, resources=None, unit="epochs", ax=None):
@@ -75,7 +81,8 @@ class ProfileDisplay:
         Raises
         ------
         ValueError
-            If a set has fewer than two curves, or losses are not finite.
+            If a set has fewer than two curves, losses are not finite, or `resources` are not as
+            many as epochs.
         """
         return cls(curves=named(curves, "curves"), resources=resources, unit=unit).plot(ax)
 
@@ -117,7 +124,7 @@ class ProfileDisplay:
 
         curves, profile, color = self.curves[name], self.profiles[name], style["color"]
         n_curves, n_epochs = curves.shape
-        x = np.arange(1, n_epochs + 1) if self.resources is None else np.asarray(self.resources)
+        x = np.arange(1, n_epochs + 1) if self.resources is None else self.resources
         lines = [np.column_stack([x, curve]) for curve in curves]
         # The more lines the fainter, so that a thousand do not become one blot.
         alpha = float(np.clip(6 / n_curves, 0.04, 0.35))

@@ -110,7 +110,7 @@ class RegretDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         # A mean of 0, where all runs found the best, has no place on the axis: it leaves below.
         ax.set_yscale("log", nonpositive="clip")
-        lowest = np.inf
+        positive = []
         for i, (name, runs) in enumerate(self.results.items()):
             known = ~np.isnan(runs).any(axis=0)
             middle, low, high = _middle_and_band(runs[:, known], self.band)
@@ -118,9 +118,10 @@ class RegretDisplay:
             x = self.grid[known]
             ax.fill_between(x, low, high, step="post", color=style["color"], alpha=0.18, lw=0)
             ax.step(x, middle, where="post", lw=2, label=name or None, **style)
-            lowest = min(lowest, *low[low > 0], *middle[middle > 0])
+            positive += [*low[low > 0], *middle[middle > 0]]
         tidy(ax)
-        ax.set_ylim(bottom=lowest / 1.3)
+        if positive:
+            ax.set_ylim(bottom=min(positive) / 1.3)
         ax.set_xlim(self.grid[0], self.grid[-1])
         if spaced_by_factors(self.grid):
             ax.set_xscale("log")

@@ -1,16 +1,24 @@
 """How to spend: start a new candidate, or bring an old one further."""
 
+from sksearch.schedulers._asha import ASHA
+from sksearch.schedulers._async_hyperband import AsyncHyperband
+from sksearch.schedulers._asynchronous import AsynchronousScheduler
 from sksearch.schedulers._brackets import BracketScheduler, ladder
 from sksearch.schedulers._full_fidelity import FullFidelity
 from sksearch.schedulers._hyperband import Hyperband
 from sksearch.schedulers._incremental_evaluation import IncrementalEvaluation
+from sksearch.schedulers._median_stopping import MedianStopping
 from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 __all__ = [
+    "ASHA",
+    "AsyncHyperband",
+    "AsynchronousScheduler",
     "BracketScheduler",
     "FullFidelity",
     "Hyperband",
     "IncrementalEvaluation",
+    "MedianStopping",
     "SuccessiveHalving",
     "ladder",
 ]

@@ -107,7 +107,9 @@ class BracketScheduler(Scheduler):
 
     def next(self, history, rng):
         """Finish the first bracket that has work: promote where a rung ended, else start."""
-        for bracket, rungs in enumerate(self._plan(history).brackets):
+        brackets = self._plan(history).brackets
+        for bracket in range(self._n_over(history, brackets), len(brackets)):
+            rungs = brackets[bracket]
             for lower, upper in itertools.pairwise(rungs):
                 promoted = self._promoted(history, bracket, lower, upper)
                 if promoted is None:
@@ -136,6 +138,16 @@ class BracketScheduler(Scheduler):
         if "plan" not in history.cache:
             history.cache["plan"] = self.plan(history.problem)
         return history.cache["plan"]
+
+    def _n_over(self, history, brackets) -> int:
+        """Count of brackets, from the first on, in which there is nothing left to ask for."""
+        n = history.cache.get("n_over", 0)
+        while n < len(brackets) and self._is_full(
+            history, n, brackets[n][-1], len(history.rung(n, brackets[n][-1].resource))
+        ):
+            n += 1
+        history.cache["n_over"] = n
+        return n
 
     def _promoted(self, history, bracket, lower, upper) -> list[int] | None:
         """Ids of those that go on from rung `lower`, best first; None while it is not over."""

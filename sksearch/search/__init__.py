@@ -1,5 +1,6 @@
 """The search estimators."""
 
+from sksearch.search._asynchronous import ASHASearchCV
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV, TPEHalvingSearchCV
@@ -8,6 +9,7 @@ from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPES
 from sksearch.search._plan import SearchPlan
 
 __all__ = [
+    "ASHASearchCV",
     "BOHBSearchCV",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",

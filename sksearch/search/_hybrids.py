@@ -11,7 +11,7 @@ from sksearch._compat import Interval, StrOptions
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
-from sksearch.schedulers import Hyperband, SuccessiveHalving
+from sksearch.schedulers import AsyncHyperband, Hyperband, SuccessiveHalving
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
 
@@ -46,6 +46,9 @@ class BOHBSearchCV(BaseHybridSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [2]_).
     n_iterations : int, default=1
         How often all brackets are gone through, each time with new candidates.
+    scheduler : {"hyperband", "asynchronous"}, default="hyperband"
+        "asynchronous" never waits for a rung to end, see `schedulers.AsyncHyperband`; results
+        then depend on how many workers there are and how fast, and `batch_size` is not used.
     transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
         Which results the proposals learn from: those at the largest resource that has enough
         of them, as in [1]_, of at least a fifth of `max_resources`; or those of the own bracket
@@ -97,6 +100,7 @@ class BOHBSearchCV(BaseHybridSearch):
 
     _parameter_constraints: dict = {
         **BaseHybridSearch._parameter_constraints,
+        "scheduler": [StrOptions({"hyperband", "asynchronous"})],
         "transfer": [StrOptions(set(WITHOUT_JOINT))],
     }
 
@@ -107,6 +111,7 @@ class BOHBSearchCV(BaseHybridSearch):
         *,
         factor=3,
         n_iterations=1,
+        scheduler="hyperband",
         transfer="rung",
         n_initial=None,
         batch_size=1,
@@ -144,12 +149,18 @@ class BOHBSearchCV(BaseHybridSearch):
         )
         self.factor = factor
         self.n_iterations = n_iterations
+        self.scheduler = scheduler
         self.transfer = transfer
         self.n_initial = n_initial
         self.batch_size = batch_size
         self.resource = resource
         self.min_resources = min_resources
         self.max_resources = max_resources
+
+    def _make_halving(self):
+        if self.scheduler == "asynchronous":
+            return AsyncHyperband(self.factor, self.n_iterations)
+        return super()._make_halving()
 
     def _make_sampler(self, space, rng):
         return TPESampler(n_initial=self.n_initial, transfer=self.transfer)

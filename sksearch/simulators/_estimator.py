@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sksearch._clock import spend
+from sksearch.simulators._problem import CurveProblem
 
 MAX_SEED = 2**31 - 1
 UNSET = "(unset)"  # not None, which may be a value
@@ -47,7 +48,7 @@ class SimulatedEstimator(BaseEstimator):
     Raises
     ------
     TypeError
-        If the problem has no such parameter.
+        If `problem` is no CurveProblem, or has no such parameter.
     ValueError
         If a parameter of the problem has the name of an own parameter or method.
 
@@ -78,6 +79,8 @@ class SimulatedEstimator(BaseEstimator):
     """
 
     def __init__(self, problem, *, n_epochs=None, random_state=0, **params):
+        if not isinstance(problem, CurveProblem):
+            raise TypeError(f"problem={problem!r} must be a CurveProblem, such as GammaCurves.")
         taken = [name for name in problem.names if hasattr(type(self), name) or name in OWN]
         if taken:
             raise ValueError(
@@ -196,10 +199,11 @@ class SimulatedEstimator(BaseEstimator):
         """Go on to so many epochs."""
         done = self.n_epochs_
         n_max = self.problem.max_resources
-        if not done < n_epochs <= n_max:
+        if not isinstance(n_epochs, Integral) or not done < n_epochs <= n_max:
             raise ValueError(
-                f"n_epochs={n_epochs} must be from {done + 1} to {n_max}, the epochs of the "
-                "problem: lower max_resources of the search, or give the problem longer curves."
+                f"n_epochs={n_epochs!r} must be an integer from {done + 1} to {n_max}, the epochs "
+                "of the problem: lower max_resources of the search, or give the problem longer "
+                "curves."
             )
         losses, seconds = self._curve()
         self.loss_curve_ += losses[done:n_epochs].tolist()

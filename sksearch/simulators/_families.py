@@ -1,6 +1,7 @@
 """Families of shapes of loss curves: section 7.3.3 of the thesis that `GammaCurves` names."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Family:
     end_shift: float = 0.0
 
     def __post_init__(self):
+        if not all(map(math.isfinite, astuple(self))):
+            raise ValueError(f"{self}: all numbers must be finite.")
         if not self.necessary_aggressiveness >= 0:
             raise ValueError(
                 f"necessary_aggressiveness={self.necessary_aggressiveness} must be at least 0: "

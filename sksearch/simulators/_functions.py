@@ -16,6 +16,7 @@ found by Newton's method.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -78,9 +79,9 @@ class _CubeFunction(Function):
     _least_dims: ClassVar[int] = 1
 
     def __post_init__(self):
-        if self.n_dims < self._least_dims:
+        if not isinstance(self.n_dims, Integral) or self.n_dims < self._least_dims:
             raise ValueError(
-                f"n_dims={self.n_dims} must be at least {self._least_dims} in "
+                f"n_dims={self.n_dims!r} must be an integer of at least {self._least_dims} in "
                 f"{type(self).__name__}."
             )
 

@@ -96,7 +96,7 @@ def gamma_curves(values, keys, family: Family, n_epochs: int = 81, noise: float 
     Raises
     ------
     ValueError
-        If there are too few epochs.
+        If there are too few epochs, or not as many keys as values.
 
     Notes
     -----
@@ -112,6 +112,10 @@ def gamma_curves(values, keys, family: Family, n_epochs: int = 81, noise: float 
     _check_epochs(n_epochs, family.smooth)
     values = np.asarray(values, dtype=float)
     keys = np.asarray(keys, dtype=np.uint64)
+    if values.ndim != 1 or values.shape != keys.shape:
+        raise ValueError(
+            f"values has the shape {values.shape} and keys {keys.shape}: both need (n_curves,)."
+        )
     losses = np.empty((len(values), n_epochs))
     for first in range(0, len(values), N_CURVES):
         rows = slice(first, first + N_CURVES)
@@ -347,7 +351,9 @@ class GammaCurves(CurveProblem):
                 "have an attribute bounds of shape (n_dims, 2)."
             )
         if self.families is not None and not (
-            len(self.families) and all(isinstance(f, Family) for f in self.families)
+            isinstance(self.families, Sequence)
+            and len(self.families)
+            and all(isinstance(f, Family) for f in self.families)
         ):
             raise ValueError(
                 f"families={self.families!r} must be a sequence of Family, such as "
@@ -405,7 +411,8 @@ class GammaCurves(CurveProblem):
         Raises
         ------
         ValueError
-            If a candidate lacks a parameter or has an unknown one, or `trials` is needed.
+            If a candidate lacks a parameter, has an unknown one or one that is not finite, or
+            `trials` is needed.
         """
         points = self._points(params)
         keys = make_keys(points, seed)
@@ -429,7 +436,11 @@ class GammaCurves(CurveProblem):
             if len(p) > len(names):
                 unknown = sorted(set(p) - set(names))
                 raise ValueError(f"A candidate has {unknown}: the parameters are {names}.")
-        return np.array(points, dtype=float).reshape(len(points), len(names))
+        points = np.array(points, dtype=float).reshape(len(points), len(names))
+        if not np.isfinite(points).all():
+            i, j = np.argwhere(~np.isfinite(points))[0]
+            raise ValueError(f"{names[j]}={params[i][names[j]]} must be a finite number.")
+        return points
 
     def _deal(self, keys, trials):
         """Index of each curve's family."""

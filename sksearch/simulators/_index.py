@@ -105,6 +105,9 @@ class Index:
             raise ValueError("there is one recorded candidate, and so no other: record more.")
         return self._search(self._V, self._active, np.arange(len(self._V)))
 
+    def __getstate__(self):
+        return vars(self) | {"_trees": {}}  # made again when needed
+
     @property
     def n_distinct(self):
         """Count of recorded candidates that differ from each other."""

@@ -55,9 +55,10 @@ class NearestCurves(CurveProblem):
     params : sequence of dict
         Recorded candidates, inactive parameters absent; n_curves of them.
     curves : array-like of shape (n_curves, max_resources)
-        Their losses after each epoch; NaN where training had failed.
+        Their losses after each epoch; not finite where training had failed.
     seconds : array-like of shape (n_curves, max_resources), default=None
-        Seconds that training took up to the end of each epoch. None: one second an epoch.
+        Seconds that training took up to the end of each epoch, made non-decreasing. None: one
+        second an epoch.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class NearestCurves(CurveProblem):
     params : list of dict
         The recorded candidates.
     curves : ndarray of shape (n_curves, max_resources)
-        Their losses.
+        Their losses; NaN where training had failed.
 
     Raises
     ------
@@ -110,12 +111,10 @@ class NearestCurves(CurveProblem):
         self.space = space
         self.params = list(params)
         self._index = Index(space, self.params)
-        self.curves = table_of(curves, "curves", len(self.params))
+        self.curves = finite_or_nan(table_of(curves, "curves", len(self.params)))
         self.max_resources = self.curves.shape[1]
         self.minimum = lowest(self.curves[:, -1])
-        self._seconds = None
-        if seconds is not None:
-            self._seconds = table_of(seconds, "seconds", len(self.params), self.max_resources)
+        self._seconds = seconds_of(seconds, *self.curves.shape)
 
     @classmethod
     def from_arrays(cls, space, X, curves, seconds=None):
@@ -142,7 +141,8 @@ class NearestCurves(CurveProblem):
         ValueError
             If `X` has another count of columns, or as the class.
         """
-        X = np.asarray(X)
+        # A list of rows keeps its numbers beside strings.
+        X = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
         if X.ndim != 2 or X.shape[1] != len(space):
             raise ValueError(f"X has the shape {X.shape}: it needs {len(space)} columns.")
         return cls(space, rows_of(space, dict(zip(space, X.T, strict=True))), curves, seconds)
@@ -288,6 +288,24 @@ def table_of(values, name, n_rows, n_columns=None):
     return table
 
 
+def finite_or_nan(losses):
+    """A copy in which a training that diverged has failed."""
+    return np.where(np.isfinite(losses), losses, np.nan)
+
+
+def seconds_of(seconds, n_rows, n_epochs):
+    """Recorded seconds that never go back, None if there are none."""
+    if seconds is None:
+        return None
+    seconds = table_of(seconds, "seconds", n_rows, n_epochs)
+    if not ((seconds >= 0) & (seconds < math.inf)).all():
+        raise ValueError(
+            "seconds has values that are negative or not finite: where training had failed, give "
+            "the seconds up to then."
+        )
+    return np.maximum.accumulate(seconds, axis=1)
+
+
 def lowest(losses):
     """The least loss, None if all are NaN."""
     known = losses[~np.isnan(losses)]
@@ -328,7 +346,9 @@ def rows_of(space, columns):
 
 
 def _is_missing(value):
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """Whether it is None, NaN or pandas' NA, which can be compared with nothing."""
+    nan = isinstance(value, float) and math.isnan(value)
+    return nan or value is None or type(value).__name__ == "NAType"
 
 
 def _converted(dimension, value):
@@ -336,6 +356,7 @@ def _converted(dimension, value):
     if dimension.kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if dimension.kind == "categorical" and not dimension.contains(value):
+        value = None if _is_missing(value) else value  # what tables make of None
         return next((choice for choice in dimension.choices if equal(choice, value)), value)
     return value
 

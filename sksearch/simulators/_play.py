@@ -1,5 +1,6 @@
 """A search on a simulated problem, straight on a study: no estimator, no folds, no waiting."""
 
+import math
 from contextlib import nullcontext
 from numbers import Integral
 
@@ -81,6 +82,8 @@ def play(
     """
     if max_resources is None:
         max_resources = problem.max_resources
+    if not isinstance(max_resources, Integral):
+        raise ValueError(f"max_resources={max_resources!r} must be an integer.")
     if max_resources > problem.max_resources:
         raise ValueError(
             f"max_resources={max_resources} is greater than the problem's "
@@ -122,7 +125,9 @@ class _Curves:
         losses, seconds = self.curves[job.trial_id]
         cost = float(seconds[job.resource - 1] - (seconds[job.spent - 1] if job.spent else 0.0))
         spend(cost)
-        return Result(-float(losses[job.resource - 1]), cost)
+        loss = float(losses[job.resource - 1])
+        # A training that diverged has failed, as in a search class.
+        return Result(-loss if math.isfinite(loss) else math.nan, cost)
 
     def _curve(self, job):
         trials = {"trials": [job.trial_id]} if self.problem.by_trial else {}

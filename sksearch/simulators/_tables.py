@@ -8,7 +8,7 @@ from scipy.stats import loguniform, randint, uniform
 
 from sksearch.datasets import VARIABLE, _folder
 from sksearch.simulators._index import Index
-from sksearch.simulators._nearest import lowest, table_of
+from sksearch.simulators._nearest import finite_or_nan, lowest, seconds_of
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import LogRandInt, Space, When
 
@@ -36,7 +36,7 @@ class TabularProblem(CurveProblem):
     params : sequence of dict
         The rows' candidates, each once, inactive parameters absent; n_rows of them.
     losses : array-like of shape (n_rows,), (n_rows, n_epochs) or (n_rows, n_epochs, n_repetitions)
-        Their losses; NaN where training had failed.
+        Their losses; not finite where training had failed.
     seconds : array-like of shape (n_rows, n_epochs), default=None
         Seconds that training took up to the end of each epoch, made non-decreasing. None: one
         second an epoch.
@@ -116,10 +116,7 @@ class TabularProblem(CurveProblem):
             )
         whole = nearest or Space(space).size == len(self.params)
         self.space = space if whole else [_only(candidate) for candidate in self.params]
-        self._seconds = None
-        if seconds is not None:
-            seconds = table_of(seconds, "seconds", len(self.params), self.max_resources)
-            self._seconds = np.maximum.accumulate(seconds, axis=1)
+        self._seconds = seconds_of(seconds, *self._means.shape)
         self._repetitions = (None, None)  # those of the last seed
 
     @classmethod
@@ -212,8 +209,21 @@ class TabularProblem(CurveProblem):
         regret : float or ndarray
             0 for the lowest mean loss in the table, 1 for the median one; negative for a
             repetition that is below the best mean.
+
+        Raises
+        ------
+        ValueError
+            If the median row is as good as the best, or all rows failed.
         """
+        if self.best is None or self.median == self.best:
+            raise ValueError(
+                f"The best row of the table has the loss {self.best} and the median one "
+                f"{self.median}: there is no scale between them."
+            )
         return (losses - self.best) / (self.median - self.best)
+
+    def __getstate__(self):
+        return vars(self) | {"_repetitions": (None, None)}  # drawn again when needed
 
     def _rows(self, params):
         rows, distances = self._index.nearest(params)
@@ -345,4 +355,4 @@ def _with_repetitions(losses, n_rows):
             f"losses has the shape {losses.shape}: it needs ({n_rows},), ({n_rows}, n_epochs) or "
             f"({n_rows}, n_epochs, n_repetitions)."
         )
-    return losses.reshape(*losses.shape, *[1] * (3 - losses.ndim))
+    return finite_or_nan(losses.reshape(*losses.shape, *[1] * (3 - losses.ndim)))
