@@ -10,8 +10,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import SearchCV
-from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
-from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.samplers import (
+    ForestSampler,
+    GPSampler,
+    GridSampler,
+    ListedSampler,
+    QuasiRandomSampler,
+    RandomSampler,
+    TPESampler,
+)
+from sksearch.schedulers import (
+    ASHA,
+    AsyncHyperband,
+    FullFidelity,
+    Hyperband,
+    IncrementalEvaluation,
+    MedianStopping,
+    SuccessiveHalving,
+)
 
 X, y = make_classification(90, 5, random_state=0)
 
@@ -21,8 +37,17 @@ SAMPLERS = [
     ListedSampler(()),
     QuasiRandomSampler("sobol"),
     QuasiRandomSampler("lhs", 8),
+    TPESampler(n_initial=2),
+    GPSampler(n_initial=2),
+    ForestSampler(n_initial=2),
 ]
 SCHEDULERS = [FullFidelity(4), SuccessiveHalving(factor=2), Hyperband(factor=2)]
+UNEVEN = [
+    IncrementalEvaluation(budget=40),
+    ASHA(4, factor=2),
+    AsyncHyperband(factor=2),
+    MedianStopping(4),
+]
 SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
 RESOURCES = [  # resource, largest amount, estimator, prefix of its parameters
     ("epochs", 4, SGD, "sgdclassifier__"),
@@ -69,6 +94,17 @@ def test_any_composition_does_what_it_planned_whatever_n_jobs(sampler, scheduler
     rows = list(zip(serial.cv_results_["bracket"], serial.cv_results_["n_resources"], strict=True))
     assert {key: rows.count(key) for key in rows} == planned
     assert_same_results(serial, parallel)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda r: str(r[0]))
+@pytest.mark.parametrize("scheduler", UNEVEN, ids=str)
+def test_schedulers_of_other_kinds_work_with_any_resource(scheduler, resource):
+    search = search_of(TPESampler(n_initial=2), scheduler, *resource, n_jobs=1).fit(X, y)
+    again = search_of(TPESampler(n_initial=2), scheduler, *resource, n_jobs=1).fit(X, y)
+    assert_same_results(search, again)
+    top = max(search.n_resources_)
+    assert search.cv_results_["n_resources"][search.best_index_] == top
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=str)

@@ -9,7 +9,14 @@ from scipy.stats import loguniform, randint, uniform
 from sksearch import samplers
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
-from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
+from sksearch.samplers import (
+    GPSampler,
+    GridSampler,
+    ListedSampler,
+    QuasiRandomSampler,
+    RandomSampler,
+    TPESampler,
+)
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space, When
 from sksearch.study import Study
@@ -170,3 +177,32 @@ def test_proposals_of_a_seed_do_not_change_from_version_to_version(sampler, expe
     found = [study.ask().params for _ in range(2)]
     assert [params["k"] for params in found] == [k for k, _ in expected]
     np.testing.assert_allclose([params["x"] for params in found], [x for _, x in expected])
+
+
+LEARNT = [
+    (
+        TPESampler(n_initial=4),
+        "abbb",
+        [0.007124385932, 0.509515206477, 0.538290630186, 0.907648634025],
+    ),
+    (
+        TPESampler(n_initial=4, multivariate=False),
+        "bbbb",
+        [0.007141191605, 0.018433636104, 0.570806434716, 0.691537439074],
+    ),
+    (GPSampler(n_initial=4), "abbb", [0.1564615, 0.2878028, 0.1610503, 0.3600195]),
+]
+
+
+@pytest.mark.parametrize(("sampler", "choices", "places"), LEARNT, ids=name_of)
+def test_proposals_that_learn_do_not_change_from_version_to_version(sampler, choices, places):
+    space = Space({"x": uniform(0, 1), "k": ["a", "b", "c"]})
+    study = Study(Problem(space, seed=2), sampler, FullFidelity(8))
+    found = []
+    while (job := study.ask()) is not None:
+        found.append(job.params)
+        study.tell(job, Result(-((job.params["x"] - 0.3) ** 2) - 0.1 * (job.params["k"] != "b")))
+    assert "".join(params["k"] for params in found[4:]) == choices
+    # A gradient search ends where rounding lets it.
+    atol = 1e-3 if isinstance(sampler, GPSampler) else 1e-9
+    np.testing.assert_allclose([params["x"] for params in found[4:]], places, atol=atol)
