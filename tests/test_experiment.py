@@ -24,7 +24,15 @@ from sksearch.experiment._marks import mark
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.simulators import CurveProblem, play
+from sksearch.simulators import (
+    FAMILIES,
+    CurveProblem,
+    GammaCurves,
+    NearestCurves,
+    Rastrigin,
+    TabularProblem,
+    play,
+)
 from sksearch.space import Space
 from tests.fakes import Curve, Failing
 
@@ -134,6 +142,15 @@ def test_foreign_and_own_searches_are_counted_alike(search):
     np.testing.assert_array_equal(run["resource"], 9 * np.arange(1, 5))
     two_folds = 2 * Steps().seconds(params)[:, -1]
     np.testing.assert_allclose(run["seconds"], two_folds.cumsum())
+
+
+def test_foreign_searches_draw_rows_of_a_table():
+    params = [{"depth": i, "kind": "a"} for i in range(4)]
+    space = {"depth": list(range(4)), "kind": ["a", "b"]}
+    table = TabularProblem(space, params, np.arange(4.0))
+    run = one(GridSearchCV(Curve(), {"quality": [0]}, cv=2), table)
+    assert run["loss"].tolist() == [0, 1, 2, 3]
+    assert run["seconds"].tolist() == [2, 4, 6, 8]
 
 
 def test_a_grid_without_a_seed_is_a_search_too():
@@ -298,6 +315,8 @@ def test_a_line_of_the_file_is_a_run(tmp_path):
 
 # ---- failures, progress, errors
 
+IN_TURN = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], schedule="round_robin")
+
 
 def fails_for_seed_1(estimator, space, random_state):
     if random_state == 1:
@@ -360,6 +379,7 @@ def test_progress_is_told_on_standard_error_or_not_at_all(capsys, monkeypatch):
         ({"a": (Hyperband(), RandomSampler())}, None, 2, TypeError, "must be .Sampler, Scheduler"),
         ({"a": RANDOM}, {"p": DATA}, 2, TypeError, "'a' is a pair, which is played on curves"),
         ({"a": "Hyperband"}, None, 2, TypeError, "'a' is 'Hyperband', and must be a search"),
+        ({"a": RandomSearchCV}, {"p": IN_TURN}, 2, TypeError, "'p' deals its families in turn"),
         ({"a": RandomSearchCV}, {"p": DATA}, 2, TypeError, "problem 'p' has only data"),
         ({"a": Curve()}, None, 2, TypeError, "'a' has none of the parameters param_distributions"),
     ],
@@ -420,6 +440,16 @@ print(json.dumps({name: mark(thing) for name, thing in things().items()}))
     assert len(set(here.values())) == len(here)
 
 
+def bounded_by(high):
+    """A user's own function for `GammaCurves`."""
+
+    def function(X):
+        return X[:, 0]
+
+    function.bounds = [(0, high)]
+    return function
+
+
 @pytest.mark.parametrize(
     ("this", "that"),
     [
@@ -431,6 +461,8 @@ print(json.dumps({name: mark(thing) for name, thing in things().items()}))
         (Steps(1.0), Steps(2.0)),
         (np.arange(10_000.0), np.arange(10_000.0) + 1e-9 * (np.arange(10_000) == 5000)),
         (lambda X: X + 1, lambda X: X + 2),
+        (lambda X, *, by=1: X + by, lambda X, *, by=2: X + by),
+        (bounded_by(1), bounded_by(2)),
         ({"a": [1], "b": [2]}, {"b": [2], "a": [1]}),
     ],
 )
@@ -447,6 +479,23 @@ def test_a_mark_does_not_change_by_use_nor_by_the_global_generator():
     np.random.seed(5)
     space["C"].rvs(3)
     assert mark((search, space)) == before
+
+
+@pytest.mark.parametrize("kind", ["nearest", "conditional", "table", "gamma"])
+def test_a_mark_of_a_problem_does_not_change_by_use(kind):
+    space = {"on": [True, False], "x": uniform(0, 1)}
+    if kind == "conditional":
+        space["x"] = When(space["x"], "on", "==", True)
+    params = [{"on": True, "x": 0.2}, {"on": True, "x": 0.7}]
+    if kind == "gamma":
+        params, problem = [{"x0": 1, "x1": 2}], GammaCurves(Rastrigin(2))
+    elif kind == "table":
+        problem = TabularProblem(space, params, [[[1.0, 2.0]], [[3.0, 4.0]]])
+    else:
+        problem = NearestCurves(space, params, [[1.0], [2.0]])
+    before = mark(problem)
+    problem.losses(params, seed=3)
+    assert mark(problem) == before
 
 
 def test_a_mark_of_what_holds_itself_ends():

@@ -108,8 +108,6 @@ class RegretDisplay:
         self._check()
         ax = new_axes(self, (7.5, 4.2)) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
-        # A mean of 0, where all runs found the best, has no place on the axis: it leaves below.
-        ax.set_yscale("log", nonpositive="clip")
         positive = []
         for i, (name, runs) in enumerate(self.results.items()):
             known = ~np.isnan(runs).any(axis=0)
@@ -120,6 +118,8 @@ class RegretDisplay:
             ax.step(x, middle, where="post", lw=2, label=name or None, **style)
             positive += [*low[low > 0], *middle[middle > 0]]
         tidy(ax)
+        # A mean of 0, where all runs found the best, has no place on the axis: it leaves below.
+        ax.set_yscale("log", nonpositive="clip")
         if positive:
             ax.set_ylim(bottom=min(positive) / 1.3)
         ax.set_xlim(self.grid[0], self.grid[-1])

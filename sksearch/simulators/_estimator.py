@@ -110,6 +110,31 @@ class SimulatedEstimator(BaseEstimator):
         params = super().get_params(deep)
         return params | {name: getattr(self, name, UNSET) for name in self.problem.names}
 
+    def set_params(self, **params):
+        """Set parameters.
+
+        Parameters
+        ----------
+        **params : object
+            Own ones and the problem's, whose names may have "__" in them, as in curves from a
+            search over a pipeline.
+
+        Returns
+        -------
+        self : SimulatedEstimator
+            With its new parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is unknown.
+        """
+        names = set(self.problem.names)
+        super().set_params(**{name: v for name, v in params.items() if name not in names})
+        for name in names & set(params):
+            setattr(self, name, params[name])
+        return self
+
     def fit(self, X=None, y=None):
         """Train for `n_epochs` epochs.
 

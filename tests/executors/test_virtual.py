@@ -158,6 +158,18 @@ def test_a_clock_is_closed_after_an_error_and_begins_anew():
     assert np.isnan(clock.utilisation)
 
 
+def test_an_open_clock_is_not_opened_again_and_others_stand_above_it():
+    with VirtualClock() as clock:
+        spend(1)
+        with pytest.raises(RuntimeError, match="open already"), clock:
+            pass
+        with VirtualClock() as other:
+            spend(5)
+        spend(2)
+    assert (clock.seconds, other.seconds) == (3, 5)
+    assert open_clock() is None
+
+
 def test_without_a_clock_nothing_is_spent():
     start = time.perf_counter()
     spend(1e6)

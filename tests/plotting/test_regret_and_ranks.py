@@ -83,6 +83,12 @@ def test_searches_have_names_and_colours_of_their_own():
     assert len(looks) == 9
 
 
+def test_a_search_that_found_the_best_at_once_leaves_below():
+    results = {"all": RUNS * 0, "some": RUNS}
+    ax = RegretDisplay.from_results(results, GRID).ax_
+    assert ax.get_ylim() == RegretDisplay.from_results(RUNS, GRID).ax_.get_ylim()
+
+
 @pytest.mark.parametrize(
     ("results", "options", "message"),
     [
@@ -177,3 +183,5 @@ def test_names_and_ranks_must_match():
         CriticalDifferenceDisplay.from_ranks(ranks(RNG.random((5, 3))), ["a", "b"])
     with pytest.raises(ValueError, match="a row for each problem"):
         CriticalDifferenceDisplay.from_ranks([1, 2, 3], "abc")
+    with pytest.raises(ValueError, match="not finite"):
+        CriticalDifferenceDisplay.from_ranks([[1, np.nan, 2]], "abc")

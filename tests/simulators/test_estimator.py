@@ -19,6 +19,7 @@ from sksearch.simulators import (
     FAMILIES,
     CurveProblem,
     GammaCurves,
+    NearestCurves,
     Rastrigin,
     SimulatedEstimator,
 )
@@ -56,8 +57,10 @@ def test_there_are_no_more_epochs_than_the_problem_has():
     estimator = SimulatedEstimator(PROBLEM, **PARAMS).fit(X)
     with pytest.raises(ValueError, match=r"n_epochs=28 must be .* to 27"):
         estimator.partial_fit(X)
-    with pytest.raises(ValueError, match="n_epochs=0 must be from 1"):
+    with pytest.raises(ValueError, match="n_epochs=0 must be an integer from 1"):
         SimulatedEstimator(PROBLEM, n_epochs=0, **PARAMS).fit(X)
+    with pytest.raises(ValueError, match=r"n_epochs=3\.0 must be an integer"):
+        SimulatedEstimator(PROBLEM, n_epochs=3.0, **PARAMS).fit(X)
 
 
 def test_before_training_there_is_no_score():
@@ -103,6 +106,22 @@ def test_params_are_those_of_the_problem_and_its_own():
         estimator.set_params(x2=1)
     with pytest.raises(TypeError, match=r"\['x2'\]: the problem's parameters are \['x0', 'x1'\]"):
         SimulatedEstimator(PROBLEM, x2=1)
+
+
+def test_what_is_no_problem_is_refused():
+    with pytest.raises(TypeError, match="problem=None must be a CurveProblem"):
+        SimulatedEstimator(None)
+
+
+def test_curves_from_a_search_over_a_pipeline_can_be_searched():
+    space = {f"sim__{name}": values for name, values in PROBLEM.space.items()}
+    pipe = Pipeline([("scale", StandardScaler()), ("sim", SimulatedEstimator(PROBLEM))])
+    kwargs = {"resource": "epochs", "max_resources": 27, "cv": 2, "random_state": 0}
+    problem = NearestCurves.from_search(HyperbandSearchCV(pipe, space, **kwargs).fit(X))
+    search = HyperbandSearchCV(SimulatedEstimator(problem), problem.space, **kwargs).fit(X)
+    best = [search.best_params_]
+    assert search.best_score_ == -problem.losses(best)[0, -1]
+    assert search.best_estimator_.get_params()["sim__x0"] == best[0]["sim__x0"]
 
 
 def test_a_problem_cannot_take_the_estimators_names():

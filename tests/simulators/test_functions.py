@@ -157,10 +157,14 @@ def test_points_of_another_shape_are_refused(X):
 
 
 def test_too_few_dimensions_are_refused():
-    with pytest.raises(ValueError, match="n_dims=0 must be at least 1 in Rastrigin"):
+    with pytest.raises(ValueError, match="n_dims=0 must be an integer of at least 1 in Rastrigin"):
         Rastrigin(0)
-    with pytest.raises(ValueError, match="n_dims=1 must be at least 2 in Rosenbrock"):
+    with pytest.raises(
+        ValueError, match="n_dims=1 must be an integer of at least 2 in Rosenbrock"
+    ):
         Rosenbrock(1)
+    with pytest.raises(ValueError, match=r"n_dims=2\.5 must be an integer"):
+        Rastrigin(2.5)
 
 
 def test_functions_are_equal_if_their_dimensions_are():

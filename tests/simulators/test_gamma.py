@@ -358,6 +358,8 @@ def test_no_candidates_have_no_curves():
         ({"x0": 1.0}, r"lacks 'x1': the parameters are \['x0', 'x1'\]"),
         ({"x0": 1.0, "x1": 1.0, "y": 0}, r"has \['y'\]"),
         ({"x0": 1.0, "z": 1.0}, "lacks 'x1'"),
+        ({"x0": 1.0, "x1": math.nan}, "x1=nan must be a finite number"),
+        ({"x0": None, "x1": 1.0}, "x0=None must be a finite number"),
     ],
 )
 def test_params_that_are_not_the_problems_are_refused(params, message):
@@ -378,12 +380,25 @@ def test_params_that_are_not_the_problems_are_refused(params, message):
         ({"noise": math.nan}, "noise=nan"),
         ({"families": []}, "must be a sequence of Family"),
         ({"families": "branin"}, "must be a sequence of Family"),
+        ({"families": Family(1, 2, 3)}, "must be a sequence of Family"),
         ({"schedule": "sometimes"}, "schedule='sometimes'"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         GammaCurves(Branin(), **arguments)
+
+
+def test_a_curve_needs_a_value_and_a_key():
+    for values, keys in (([1.0], [1, 2]), ([1.0, 2.0], [1]), (1.0, 1)):
+        with pytest.raises(ValueError, match=r"both need \(n_curves,\)"):
+            gamma_curves(values, keys, Family(1, 2, 3))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_family_has_finite_numbers(number):
+    with pytest.raises(ValueError, match="must be finite"):
+        Family(1, 2, number)
 
 
 def test_a_family_that_leaves_its_end_is_refused():

@@ -197,6 +197,44 @@ def test_an_array_of_floats_holds_integers_and_choices():
     assert [type(value) for value in problem.params[0].values()] == [int, int, float]
 
 
+def test_what_a_table_has_lost_of_its_values_is_found_again():
+    pd = pytest.importorskip("pandas")
+    space = {"depth": [None, 3, 5], "way": [None, "sqrt"]}
+    space["n"] = When(randint(1, 9), "way", "==", "sqrt")
+    frame = pd.DataFrame({"depth": [None, 5], "way": ["sqrt", None], "loss": [1.0, 2.0]})
+    frame["n"] = pd.array([4, None], dtype="Int64")
+    assert frame["depth"].isna().sum() == 1, "a NaN, as no number is None"
+    problem = NearestCurves.from_frame(frame, space, ["loss"])
+    assert problem.params == [
+        {"depth": None, "way": "sqrt", "n": 4}, {"depth": 5, "way": None}
+    ]  # fmt: skip
+
+
+def test_rows_keep_their_numbers_beside_strings():
+    space = {"kind": ["a", "b"], "x": uniform(0, 1)}
+    problem = NearestCurves.from_arrays(space, [["a", 0.5]], [[1.0]])
+    assert problem.params == [{"kind": "a", "x": 0.5}]
+
+
+def test_a_training_that_diverged_has_failed():
+    params = [{"x": x} for x in (0.0, 0.1, 0.5, 0.6)]
+    curves = np.array([[1.0], [2.0], [-np.inf], [np.inf]])
+    problem = NearestCurves({"x": uniform(0, 1)}, params, curves)
+    assert problem.minimum == 1
+    assert problem.approximation_error().mean == 1
+    assert np.isinf(curves).any(), "the user's own array is left alone"
+    curves[0] = 9
+    assert problem.curves[0] == 1
+
+
+def test_seconds_never_go_back():
+    problem = NearestCurves({"x": [1]}, [{"x": 1}], [[1.0, 2, 3]], [[5.0, 4, 9]])
+    assert problem.seconds([{"x": 1}]).tolist() == [[5, 5, 9]]
+    for bad in (-1, np.nan, np.inf):
+        with pytest.raises(ValueError, match="negative or not finite"):
+            NearestCurves({"x": [1]}, [{"x": 1}], [[1.0, 2]], [[1, bad]])
+
+
 def test_seconds_are_those_that_were_recorded_or_one_an_epoch():
     space, params = {"x": uniform(0, 1)}, [{"x": 0.1}, {"x": 0.9}]
     queries = [{"x": 0.8}, {"x": 0.2}]

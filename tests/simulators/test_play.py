@@ -85,6 +85,19 @@ def test_without_an_integer_curves_have_the_seed_of_the_search():
     assert trial.results[81].score == -PROBLEM.losses([trial.params], seed)[0, -1]
 
 
+def test_a_training_that_diverged_has_failed_as_in_a_search_class():
+    class Diverging(CurveProblem):
+        space = {"x": [1.0, 2.0, 3.0]}
+        max_resources = 1
+
+        def losses(self, params, seed=0):
+            return np.array([[np.inf if p["x"] == 2 else p["x"]] for p in params])
+
+    history = play(RandomSampler(), FullFidelity(3), Diverging(), random_state=0)
+    scores = {trial.params["x"]: trial.results[1].score for trial in history.trials}
+    np.testing.assert_equal(scores, {1.0: -1.0, 2.0: np.nan, 3.0: -3.0})
+
+
 # ---- workers
 
 
@@ -175,6 +188,7 @@ def test_hyperband_on_flat_curves_is_the_best_of_128_uniform_draws():
     ("arguments", "message"),
     [
         ({"max_resources": 82}, "max_resources=82 is greater than the problem's 81"),
+        ({"max_resources": 9.5}, "max_resources=9.5 must be an integer"),
         ({"min_resources": 82}, "min_resources=82 must be"),
         ({"batch_size": 0}, "batch_size=0"),
         ({"batch_size": 1.5}, "batch_size=1.5"),

@@ -129,9 +129,16 @@ def test_regret_is_0_for_the_best_row_and_1_for_the_median_one():
     assert problem.regret(last[30]) > 1
 
 
+def test_without_a_difference_there_is_no_regret():
+    for losses in ([1.0, 1.0], [np.nan, np.nan]):
+        problem = TabularProblem({"x": [1, 2]}, [{"x": 1}, {"x": 2}], losses)
+        with pytest.raises(ValueError, match="no scale between them"):
+            problem.regret(1.0)
+
+
 def test_failed_trainings_have_no_part_in_best_and_median():
     problem = TabularProblem({"x": [1, 2, 3, 4]}, [{"x": i} for i in (1, 2, 3, 4)],
-                             [np.nan, 3, 1, 2])  # fmt: skip
+                             [-np.inf, 3, 1, 2])  # fmt: skip
     assert (problem.best, problem.median) == (1, 2)
     assert np.isnan(problem.losses([{"x": 1}])).all()
 
