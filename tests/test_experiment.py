@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 from scipy.stats import loguniform, uniform
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, RandomizedSearchCV
@@ -142,6 +143,30 @@ def test_foreign_and_own_searches_are_counted_alike(search):
     np.testing.assert_array_equal(run["resource"], 9 * np.arange(1, 5))
     two_folds = 2 * Steps().seconds(params)[:, -1]
     np.testing.assert_allclose(run["seconds"], two_folds.cumsum())
+
+
+def test_searches_by_epochs_have_all_epochs_of_the_problem():
+    search = HyperbandSearchCV(Curve(), {}, resource="epochs", cv=ONE_SPLIT, refit=False)
+    shorter = search.set_params(max_resources="auto")
+    table = run_experiment(
+        {"own": shorter, "fewer": clone(search).set_params(max_resources=3)},
+        {"steps": Steps()},
+        1,
+        verbose=0,
+    )
+    spent = table.groupby("search")["resource"].last()
+    # Nine epochs have brackets of 9, 3 and 3 candidates, three epochs of 3 and 2.
+    assert spent["own"] == 9 + 3 * 2 + 6 + 3 * 3 + 6 + 27
+    assert spent["fewer"] == 3 + 2 + 2 * 3
+
+
+def test_several_metrics_need_one_by_which_to_compare():
+    search = RandomizedSearchCV(
+        SVC(), {"C": [1, 2]}, n_iter=2, scoring=["accuracy", "f1_macro"], refit=False, cv=2
+    )
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="several metrics: name one by refit="):
+        run_experiment({"two": search}, {"iris": (X, y)}, 1, verbose=0)
 
 
 def test_foreign_searches_draw_rows_of_a_table():

@@ -1,8 +1,7 @@
 """Tuning tasks: recorded results of real trainings, and functions with a known minimum.
 
-The recorded ones are read from ``hpo/`` in the data folder (see `sksearch.datasets`). A pool has
-results of some hundreds of configurations, and any params cost what the recorded configuration
-nearest to them did; a grid has every combination of its choices.
+The recorded ones are those of `sksearch.simulators.load_task`; here they get the parameters of
+their files, from which each peer's own kind of space is made, and noise from a generator.
 """
 
 import json
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import loguniform, randint, uniform
 
+from sksearch import simulators
 from sksearch.datasets import VARIABLE
 from sksearch.space import LogRandInt, Space, When
 
@@ -177,70 +177,26 @@ class Task(ABC):
         return (loss - self.best) / (self.median - self.best)
 
 
-class PoolTask(Task):
-    """Recorded learning curves of some configurations; the nearest one answers.
+class RecordedTask(Task):
+    """Recorded results of real trainings.
 
     Parameters
     ----------
     name : str
-        What it is called.
-    meta : dict
-        See the README of the data.
-    X : ndarray of shape (n_configurations, n_parameters)
-        Recorded configurations; index of a choice, NaN where inactive.
-    valid : ndarray of shape (n_configurations, n_epochs, n_repetitions)
-        Their losses.
+        One of `sksearch.simulators.task_names`.
+    parameters : list of Parameter
+        What was searched.
     """
 
-    def __init__(self, name, meta, X, valid):
-        super().__init__(name, [Parameter.from_meta(e) for e in meta["space"]], valid.shape[1])
-        self.best, self.median = meta["best"]["loss"], meta["median"]
-        self._valid = valid
-        # Two different categories are as far apart as the ends of a range, numbers or not.
-        self._is_choice = np.array([bool(p.choices) for p in self.parameters])
-        columns = zip(self.parameters, X.T, strict=True)
-        self._U = np.column_stack([x if p.choices else p.unit(x) for p, x in columns])
-        self._inactive = np.isnan(self._U)
+    def __init__(self, name, parameters):
+        self._problem = simulators.load_task(name)
+        n_epochs = self._problem.max_resources
+        super().__init__(name, parameters, n_epochs if n_epochs > 1 else None)
+        self.best, self.median = self._problem.best, self._problem.median
 
     def losses(self, params, epoch=None):
-        """Return the curves of the nearest configuration at this epoch."""
-        return self._valid[self._nearest(params), (epoch or self.n_epochs) - 1]
-
-    def _nearest(self, params):
-        u = np.full(len(self.parameters), np.nan)
-        for j, p in enumerate(self.parameters):
-            if p.name in params:
-                value = params[p.name]
-                u[j] = p.choices.index(value) if p.choices else p.unit(value)
-        gaps = np.abs(self._U - u)
-        gaps[:, self._is_choice] = gaps[:, self._is_choice] > 0
-        inactive = np.isnan(u)
-        gaps = np.where(self._inactive | inactive, self._inactive != inactive, gaps)
-        return int((gaps**2).sum(axis=1).argmin())
-
-
-class GridTask(Task):
-    """Recorded losses of every combination of choices.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    meta : dict
-        See the README of the data.
-    valid : ndarray of shape (n_points, n_repetitions)
-        Losses, the last parameter running fastest.
-    """
-
-    def __init__(self, name, meta, valid):
-        super().__init__(name, [Parameter.from_meta(entry) for entry in meta["space"]])
-        self.best, self.median = meta["best"]["loss"], meta["median"]
-        shape = [len(p.choices) for p in self.parameters]
-        self._valid = valid.reshape(*shape, -1)
-
-    def losses(self, params, epoch=None):
-        """Return all repetitions of this grid point."""
-        return self._valid[tuple(p.choices.index(params[p.name]) for p in self.parameters)]
+        """Return all repetitions of the nearest configuration at this epoch."""
+        return self._problem.repetitions([params])[0, (epoch or self._problem.max_resources) - 1]
 
 
 class FunctionTask(Task):
@@ -433,10 +389,8 @@ def load_task(name):
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: set {VARIABLE} to the data folder.")
     with np.load(path) as arrays:
-        meta = json.loads(str(arrays["meta"]))
-        if meta["kind"] == "grid":
-            return GridTask(name, meta, arrays["valid"])
-        return PoolTask(name, meta, arrays["X"], arrays["valid"])
+        entries = json.loads(str(arrays["meta"]))["space"]
+    return RecordedTask(name, [Parameter.from_meta(entry) for entry in entries])
 
 
 def _folder():

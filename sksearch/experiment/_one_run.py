@@ -65,8 +65,12 @@ def _fitted_events(search, problem, seed):
         return _events_of_search(_made(search, given, seed).fit(X, y))
     X, y = np.zeros((10, 1)), np.arange(10) % 2
     given = (SimulatedEstimator(problem, random_state=seed), problem.space)
+    search = _made(search, given, seed)
+    params = search.get_params(deep=False)
+    if params.get("resource") == "epochs" and params.get("max_resources") == "auto":
+        search.set_params(max_resources=problem.max_resources)
     with VirtualClock():
-        fitted = _made(search, given, seed).fit(X, y)
+        fitted = search.fit(X, y)
     return _events_of_search(fitted, problem)
 
 
@@ -113,6 +117,8 @@ def _events_of_rows(search, problem, whole):
     """Rows of a foreign search's ``cv_results_``, each a whole training unless it says less."""
     results, n_splits = search.cv_results_, getattr(search, "n_splits_", 1)
     metric = search.refit if isinstance(getattr(search, "refit", None), str) else "score"
+    if f"mean_test_{metric}" not in results:
+        raise ValueError(f"{type(search).__name__} has several metrics: name one by refit=.")
     losses = -np.asarray(results[f"mean_test_{metric}"], dtype=float)
     levels = np.asarray(results.get("n_resources", np.full(len(losses), whole)), dtype=int)
     if problem is None:

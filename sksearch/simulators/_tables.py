@@ -190,6 +190,26 @@ class TabularProblem(CurveProblem):
             self._repetitions = (seed, drawn)
         return self._losses[rows, :, drawn[rows]]
 
+    def repetitions(self, params):
+        """Look up all that was recorded.
+
+        Parameters
+        ----------
+        params : sequence of dict
+            As for `losses`.
+
+        Returns
+        -------
+        losses : ndarray of shape (len(params), max_resources, n_repetitions)
+            NaN where a training failed.
+
+        Raises
+        ------
+        ValueError
+            As in `losses`.
+        """
+        return self._losses[self._rows(params)]
+
     def seconds(self, params):
         """Look up the seconds of rows."""
         if self._seconds is None:
