@@ -17,7 +17,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import LogLocator
 from scipy.stats import loguniform
 from sklearn.datasets import load_digits
 from sklearn.linear_model import SGDClassifier
@@ -189,10 +188,6 @@ for ax, (name, problem) in zip(axes, problems.items(), strict=True):
         losses = [anytime_regret(run["resource"], run["incumbent"], grid) for _, run in runs]
         curves[column] = normalised_regret(losses, *scale(problem))
     RegretDisplay.from_results(curves, grid, unit="epochs", ax=ax)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter("")
     ax.set_title(name, loc="left", fontsize=11)
 
 # %%

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from sksearch.plotting._style import legend_beside, look, named, new_axes, spaced_by_factors, tidy
+from sksearch.plotting._style import (
+    label_log,
+    legend_beside,
+    look,
+    named,
+    new_axes,
+    spaced_by_factors,
+    tidy,
+)
 from sksearch.stats import bootstrap_interval
 
 BANDS = ("bootstrap", "quartiles")
@@ -122,10 +130,11 @@ class RegretDisplay:
         ax.set_yscale("log", nonpositive="clip")
         if positive:
             ax.set_ylim(bottom=min(positive) / 1.3)
+        label_log(ax.yaxis)
         ax.set_xlim(self.grid[0], self.grid[-1])
         if spaced_by_factors(self.grid):
             ax.set_xscale("log")
-            ax.xaxis.set_major_formatter("{x:,g}")
+            label_log(ax.xaxis)
         ax.set_xlabel(self.unit[:1].upper() + self.unit[1:])
         what = "Mean regret" if self.band == "bootstrap" else "Median regret"
         of = "95 % interval" if self.band == "bootstrap" else "quartiles of runs"

@@ -68,3 +68,13 @@ def named(values, what):
     if not values:
         raise ValueError(f"{what} is empty: pass at least one entry.")
     return values
+
+
+def label_log(axis):
+    """Label a logarithmic axis at powers of ten, and if it has few at 2 and 5 times them."""
+    from matplotlib.ticker import LogLocator
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
+    axis.set_major_formatter("{x:,g}")
+    axis.set_minor_formatter("")
