@@ -5,6 +5,7 @@ An executor is made for one function and one context, what all tasks share, whic
 
 import os
 import pickle
+import queue
 import shutil
 import signal
 import tempfile
@@ -12,6 +13,7 @@ import threading
 import traceback
 from abc import ABC, abstractmethod
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -167,7 +169,7 @@ class ProcessExecutor(Executor):
         if error_type is None:
             _return_pool(self.n_workers, self._pool)
         else:  # what still runs is of no use to anyone
-            self._pool.shutdown(wait=True, kill_workers=True)
+            _kill(self._pool)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -269,7 +271,17 @@ def _shut_idle_pools():
     with _idle_pools_lock:
         for pid, n_workers in list(_idle_pools):
             for pool in _idle_pools.pop((pid, n_workers)) if pid == os.getpid() else ():
-                pool.shutdown(wait=True, kill_workers=True)
+                _kill(pool)
+
+
+def _kill(pool):
+    """Stop the workers of a pool, whatever they do."""
+    # loky forgets what was queued before it has read the queue, and then fails on a number that
+    # it finds there.
+    with suppress(queue.Empty):
+        while True:
+            pool._work_ids.get_nowait()
+    pool.shutdown(wait=True, kill_workers=True)
 
 
 def _ignore_sigint():
