@@ -28,7 +28,7 @@ autodoc_default_options = {"members": True, "inherited-members": "BaseSearchCV"}
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "ignore_pattern": r"benchmarks|/make_|/experiment_",
+    "ignore_pattern": r"benchmarks|make_|experiment_",
     "filename_pattern": "/plot_",
     "download_all_examples": False,
     "backreferences_dir": None,
