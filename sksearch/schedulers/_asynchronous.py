@@ -38,15 +38,13 @@ class AsynchronousScheduler(BracketScheduler):
     def next(self, history, rng):
         """Promote, from the highest rung down; else start a candidate; else wait."""
         plan, rungs = self._plan(history), _Rungs.of(history, self)
-        resume = (
-            self._stopped(rungs) if self.variant == "stopping" else self._promotion(plan, rungs)
-        )
+        resume = self._stopped(rungs) if self.variant == "stopping" else self._promotion(rungs)
         if resume is not None:
             return resume
         bracket = None if history.exhausted else self._emptiest(plan, rungs)
         if bracket is not None:
             return Start(plan.brackets[bracket][0].resource, bracket)
-        return None if history.n_running else self._last_promotion(plan, rungs)
+        return None if history.n_running else self._last_promotion(rungs)
 
     def retired(self, history, job):
         """Free who reached the top, failed, or cannot be promoted whatever the others bring."""
@@ -71,18 +69,18 @@ class AsynchronousScheduler(BracketScheduler):
 
     # ---- decisions
 
-    def _promotion(self, plan: Plan, rungs) -> Resume | None:
+    def _promotion(self, rungs) -> Resume | None:
         """The best one in the top of a rung that was not promoted yet."""
-        for lower, upper, bracket in _steps(plan):
+        for lower, upper, bracket in rungs.steps:
             left = rungs.left[bracket, lower]
             n_top = math.floor(rungs.n_told[bracket, lower] / Fraction(self.factor))
             if left and bisect.bisect_left(rungs.entries[bracket, lower], left[0]) < n_top:
                 return Resume(left[0][1], upper)
         return None
 
-    def _last_promotion(self, plan: Plan, rungs) -> Resume | None:
+    def _last_promotion(self, rungs) -> Resume | None:
         """When all is done: the best of a rung that is too small to have a top."""
-        for lower, upper, bracket in _steps(plan):
+        for lower, upper, bracket in rungs.steps:
             if rungs.entries[bracket, lower] and not rungs.asked[bracket, upper]:
                 return Resume(rungs.entries[bracket, lower][0][1], upper)
         return None
@@ -90,6 +88,12 @@ class AsynchronousScheduler(BracketScheduler):
     def _stopped(self, rungs) -> Resume | None:
         """Who goes on, in the order of telling."""
         return next((Resume(i, resource) for i, resource in rungs.going_on.items()), None)
+
+    def _goes_on(self, history, rungs, bracket, trial_id, resource) -> bool:
+        """Whether a trial that was just told, and is among the entries, goes on at once."""
+        entries = rungs.entries[bracket, resource]
+        n_top = math.ceil(rungs.n_told[bracket, resource] / Fraction(self.factor))
+        return bisect.bisect_left(entries, rungs.entry(history, trial_id, resource)) < n_top
 
     def _emptiest(self, plan: Plan, rungs) -> int | None:
         """The bracket that has the smallest share of its candidates, None if all are full."""
@@ -114,7 +118,8 @@ def _steps(plan):
 class _Rungs:
     """What the log says, read once each event; hangs on the history's cache."""
 
-    def __init__(self, scheduler):
+    def __init__(self, scheduler, plan):
+        self.steps = _steps(plan)
         self.n_read = 0
         self.entries = defaultdict(list)  # (bracket, resource): (-score, trial id), best first
         self.left = defaultdict(list)  # those of them that were not promoted
@@ -128,7 +133,7 @@ class _Rungs:
         """The up-to-date rungs of a history."""
         rungs = history.cache.get("rungs")
         if rungs is None:
-            rungs = history.cache["rungs"] = cls(scheduler)
+            rungs = history.cache["rungs"] = cls(scheduler, scheduler._plan(history))
         for event, trial_id, resource in history.log[rungs.n_read :]:
             bracket = history.trials[trial_id].bracket
             if event == "ask":
@@ -156,10 +161,9 @@ class _Rungs:
         entry = self.entry(history, trial_id, resource)
         if math.isnan(entry[0]):
             return
-        entries = self.entries[bracket, resource]
-        bisect.insort(entries, entry)
+        bisect.insort(self.entries[bracket, resource], entry)
         bisect.insort(self.left[bracket, resource], entry)
-        ladder = [r.resource for r in self._scheduler._plan(history).brackets[bracket]]
-        n_top = math.ceil(self.n_told[bracket, resource] / Fraction(self._scheduler.factor))
-        if resource < ladder[-1] and bisect.bisect_left(entries, entry) < n_top:
-            self.going_on[trial_id] = ladder[ladder.index(resource) + 1]
+        uppers = (upper for lower, upper, b in self.steps if (lower, b) == (resource, bracket))
+        upper = next(uppers, None)
+        if upper and self._scheduler._goes_on(history, self, bracket, trial_id, resource):
+            self.going_on[trial_id] = upper
