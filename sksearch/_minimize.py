@@ -6,16 +6,14 @@ import time
 import warnings
 
 from scipy.optimize import OptimizeResult
-from sklearn.utils import check_random_state
 
+from sksearch._seeds import draw_seed
 from sksearch.base import Sampler, Scheduler
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
-
-MAX_SEED = 2**31 - 1
 
 
 def minimize(
@@ -95,7 +93,7 @@ def minimize(
     """
     _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback)
     space = space if isinstance(space, Space) else Space(space)
-    seed = int(check_random_state(random_state).randint(MAX_SEED))
+    seed = draw_seed(random_state)
     problem = Problem(
         space, min_resources, max_resources or 1, seed, space.guesses(initial_params)
     )

@@ -6,31 +6,20 @@ their files, from which each peer's own kind of space is made, and noise from a 
 
 import json
 import math
-import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import loguniform, randint, uniform
 
 from sksearch import simulators
-from sksearch.datasets import VARIABLE
+from sksearch.simulators._tables import task_path
 from sksearch.space import LogRandInt, Space, When
 
 N_DRAWS = 10_000  # uniform ones, of which the median function value is normalised to 1
 
-RECORDED = {
-    "taskset_imdb": "taskset__imdb_patch32_GRU64_avg_bs128",
-    "arlbench_dqn": "arlbench__cc_cartpole_dqn",
-    "opda_alexnet": "opda__alexnet_imagenet",
-    "fcnet_protein": "fcnet__protein_structure",
-    "hpobench_vehicle": "hpobench_mlp__vehicle",
-    "lcbench_covertype": "lcbench_surrogate__covertype",
-    "lcbench_vehicle": "lcbench_surrogate__vehicle",
-    "lcbench_fashion": "lcbench_surrogate__fashion_mnist",
-}
+RECORDED = simulators.task_names()
 
 
 @dataclass(frozen=True)
@@ -385,15 +374,6 @@ def load_task(name):
     """
     if name in FUNCTIONS:
         return FunctionTask(name, *FUNCTIONS[name]())
-    path = _folder() / "hpo" / f"{RECORDED[name]}.npz"
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing: set {VARIABLE} to the data folder.")
-    with np.load(path) as arrays:
+    with np.load(task_path(name)) as arrays:
         entries = json.loads(str(arrays["meta"]))["space"]
     return RecordedTask(name, [Parameter.from_meta(entry) for entry in entries])
-
-
-def _folder():
-    """The data folder, found as `sksearch.datasets` finds it."""
-    default = Path(__file__).resolve().parents[3] / "shared" / "data"
-    return Path(os.environ.get(VARIABLE, default))

@@ -1,15 +1,12 @@
 """Searches that never wait for a rung to end."""
 
-from numbers import Integral
-
 import numpy as np
 
-from sksearch._compat import Interval, StrOptions
+from sksearch._compat import StrOptions
 from sksearch.schedulers import ASHA
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
-
-_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
+from sksearch.search._search import POSITIVE_INT
 
 
 @documented
@@ -71,7 +68,7 @@ class ASHASearchCV(BaseFidelitySearch):
 
     _parameter_constraints: dict = {
         **BaseFidelitySearch._parameter_constraints,
-        "n_candidates": [_POSITIVE_INT, None],
+        "n_candidates": [POSITIVE_INT, None],
         "variant": [StrOptions({"promotion", "stopping"})],
     }
 

@@ -1,7 +1,7 @@
 """Searches at several resources by name."""
 
 from abc import abstractmethod
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
@@ -10,9 +10,7 @@ from sksearch.base import Resource, Scheduler
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving, ladder
 from sksearch.search._docs import documented
-from sksearch.search._search import BaseSearch
-
-_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
+from sksearch.search._search import POSITIVE_INT, BaseSearch
 
 
 class BaseFidelitySearch(BaseSearch):
@@ -21,8 +19,8 @@ class BaseFidelitySearch(BaseSearch):
     _parameter_constraints: dict = {
         **BaseSearch._parameter_constraints,
         "resource": [str, Resource],
-        "min_resources": [_POSITIVE_INT, StrOptions({"auto"})],
-        "max_resources": [_POSITIVE_INT, StrOptions({"auto"})],
+        "min_resources": [POSITIVE_INT, StrOptions({"auto"})],
+        "max_resources": [POSITIVE_INT, StrOptions({"auto"})],
         "factor": [Interval(Real, 1, None, closed="neither")],
     }
 
@@ -91,7 +89,7 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
 
     _parameter_constraints: dict = {
         **BaseFidelitySearch._parameter_constraints,
-        "n_candidates": [_POSITIVE_INT, None],
+        "n_candidates": [POSITIVE_INT, None],
     }
 
     def __init__(
@@ -206,7 +204,7 @@ class HyperbandSearchCV(BaseFidelitySearch):
 
     _parameter_constraints: dict = {
         **BaseFidelitySearch._parameter_constraints,
-        "n_iterations": [_POSITIVE_INT],
+        "n_iterations": [POSITIVE_INT],
         "candidates": [StrOptions({"table", "algorithm1"})],
     }
 

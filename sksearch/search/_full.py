@@ -2,21 +2,18 @@
 
 import warnings
 from collections import Counter
-from numbers import Integral
 
 import numpy as np
 from sklearn.model_selection import ParameterSampler
 
-from sksearch._compat import Interval, StrOptions
+from sksearch._compat import StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FullFidelity
 from sksearch.search._docs import documented
-from sksearch.search._search import BaseSearch
+from sksearch.search._search import POSITIVE_INT, BaseSearch
 from sksearch.space import When
-
-_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 
 
 @documented
@@ -72,9 +69,9 @@ class SearchCV(BaseSearch):
         "sampler": [Sampler, None],
         "scheduler": [Scheduler, None],
         "resource": [str, Resource, None],
-        "min_resources": [_POSITIVE_INT, StrOptions({"auto"})],
-        "max_resources": [_POSITIVE_INT, StrOptions({"auto"})],
-        "batch_size": [_POSITIVE_INT],
+        "min_resources": [POSITIVE_INT, StrOptions({"auto"})],
+        "max_resources": [POSITIVE_INT, StrOptions({"auto"})],
+        "batch_size": [POSITIVE_INT],
     }
 
     def __init__(
@@ -185,7 +182,7 @@ class RandomSearchCV(BaseSearch):
 
     _parameter_constraints: dict = {
         **BaseSearch._parameter_constraints,
-        "n_iter": [_POSITIVE_INT],
+        "n_iter": [POSITIVE_INT],
     }
 
     def __init__(
@@ -284,7 +281,7 @@ class QuasiRandomSearchCV(BaseSearch):
 
     _parameter_constraints: dict = {
         **BaseSearch._parameter_constraints,
-        "n_iter": [_POSITIVE_INT],
+        "n_iter": [POSITIVE_INT],
         "method": [StrOptions(set(METHODS))],
     }
 

@@ -3,19 +3,17 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from numbers import Integral
 
 import numpy as np
 
-from sksearch._compat import Interval, StrOptions
+from sksearch._compat import StrOptions
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import AsyncHyperband, Hyperband, SuccessiveHalving
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
-
-_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
+from sksearch.search._search import POSITIVE_INT
 
 
 class BaseHybridSearch(BaseFidelitySearch):
@@ -23,9 +21,9 @@ class BaseHybridSearch(BaseFidelitySearch):
 
     _parameter_constraints: dict = {
         **BaseFidelitySearch._parameter_constraints,
-        "n_iterations": [_POSITIVE_INT],
-        "n_initial": [_POSITIVE_INT, None],
-        "batch_size": [_POSITIVE_INT],
+        "n_iterations": [POSITIVE_INT],
+        "n_initial": [POSITIVE_INT, None],
+        "batch_size": [POSITIVE_INT],
     }
 
     def _make_halving(self):

@@ -1,7 +1,7 @@
 """Incremental evaluation by name."""
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from sksearch.base import Resource
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
 from sksearch.schedulers import IncrementalEvaluation
 from sksearch.search._docs import documented
-from sksearch.search._search import BaseSearch
+from sksearch.search._search import POSITIVE_INT, BaseSearch
 
-_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 _POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler}
 BEGINNING = 10  # the document's candidates begin with 2 of at most 20 epochs: one tenth
 
@@ -95,14 +94,14 @@ class IncrementalEvaluationSearchCV(BaseSearch):
     _parameter_constraints: dict = {
         **BaseSearch._parameter_constraints,
         "population": [StrOptions(set(_POPULATIONS))],
-        "budget": [_POSITIVE_INT, None],
+        "budget": [POSITIVE_INT, None],
         "keep": [Interval(Real, 0, 1, closed="neither")],
-        "step": [_POSITIVE_INT, None],
+        "step": [POSITIVE_INT, None],
         "candidates": [StrOptions({"algorithm1", "largest"})],
-        "batch_size": [_POSITIVE_INT],
+        "batch_size": [POSITIVE_INT],
         "resource": [str, Resource],
-        "min_resources": [_POSITIVE_INT, StrOptions({"auto"})],
-        "max_resources": [_POSITIVE_INT, StrOptions({"auto"})],
+        "min_resources": [POSITIVE_INT, StrOptions({"auto"})],
+        "max_resources": [POSITIVE_INT, StrOptions({"auto"})],
     }
 
     def __init__(

@@ -1,17 +1,13 @@
 """Searches at full resource that learn from results, by name."""
 
-from numbers import Integral
-
 import numpy as np
 
-from sksearch._compat import Interval, StrOptions
+from sksearch._compat import StrOptions
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.schedulers import FullFidelity
 from sksearch.search._docs import documented
-from sksearch.search._search import BaseSearch
-
-_POSITIVE_INT = Interval(Integral, 1, None, closed="left")
+from sksearch.search._search import POSITIVE_INT, BaseSearch
 
 
 class BaseLearningSearch(BaseSearch):
@@ -19,9 +15,9 @@ class BaseLearningSearch(BaseSearch):
 
     _parameter_constraints: dict = {
         **BaseSearch._parameter_constraints,
-        "n_iter": [_POSITIVE_INT],
-        "n_initial": [_POSITIVE_INT, None],
-        "batch_size": [_POSITIVE_INT],
+        "n_iter": [POSITIVE_INT],
+        "n_initial": [POSITIVE_INT, None],
+        "batch_size": [POSITIVE_INT],
     }
 
     def __init__(

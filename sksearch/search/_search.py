@@ -7,7 +7,7 @@ number of folds, so ``fit`` is ours; prediction, delegation, tags and routing ar
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from sksearch._compat import (
     num_samples,
     root_callback_context,
 )
+from sksearch._seeds import draw_seed
 from sksearch.base import Resource, Sampler, Scheduler, State
 from sksearch.executors import Interrupts, drive, make_executor
 from sksearch.history import Problem
@@ -37,7 +38,7 @@ from sksearch.search._run import Run
 from sksearch.space import Space
 from sksearch.study import Study
 
-MAX_SEED = 2**31 - 1
+POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 
 
 @dataclass
@@ -263,7 +264,7 @@ class BaseSearch(BaseSearchCV):
             # Data too small for the usual minimum get a single rung.
             low = min(limits[0], high) if low == "auto" else low
         resource.check_max(high, n_samples, n_splits)
-        seed = int(rng.randint(MAX_SEED))
+        seed = draw_seed(rng)
         return Problem(space, low, high, seed, space.guesses(self.initial_params))
 
     # ---- during

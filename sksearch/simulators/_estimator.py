@@ -3,13 +3,12 @@
 from numbers import Integral
 
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sksearch._clock import spend
+from sksearch._seeds import draw_seed
 from sksearch.simulators._problem import CurveProblem
 
-MAX_SEED = 2**31 - 1
 UNSET = "(unset)"  # not None, which may be a value
 OWN = ("problem", "n_epochs", "random_state")
 
@@ -214,11 +213,7 @@ class SimulatedEstimator(BaseEstimator):
     def _begin(self):
         self.loss_curve_ = []
         fixed = isinstance(self.random_state, Integral)
-        self.seed_ = (
-            int(self.random_state)
-            if fixed
-            else int(check_random_state(self.random_state).randint(MAX_SEED))
-        )
+        self.seed_ = int(self.random_state) if fixed else draw_seed(self.random_state)
 
     def _advance(self, n_epochs):
         """Go on to so many epochs."""

@@ -4,17 +4,14 @@ import math
 from contextlib import nullcontext
 from numbers import Integral
 
-from sklearn.utils import check_random_state
-
 from sksearch._clock import open_clock, spend
+from sksearch._seeds import draw_seed
 from sksearch.base import Sampler, Scheduler
 from sksearch.executors import VirtualClock, drive, make_executor
 from sksearch.history import History, Problem, Result
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 from sksearch.study import Study
-
-MAX_SEED = 2**31 - 1
 
 
 def play(
@@ -96,7 +93,7 @@ def play(
             f"n_workers={n_workers!r} while a VirtualClock is open: its workers are used, leave "
             "n_workers out."
         )
-    seed = int(check_random_state(random_state).randint(MAX_SEED))  # as the search classes do
+    seed = draw_seed(random_state)  # as the search classes do
     study = Study(
         Problem(Space(problem.space), min_resources, max_resources, seed), sampler, scheduler
     )

@@ -311,6 +311,11 @@ def load_task(name, *, noise=True):
     >>> problem.max_resources  # doctest: +SKIP
     52
     """
+    return TabularProblem.read(task_path(name), nearest=True, noise=noise)
+
+
+def task_path(name):
+    """The file of a recorded task, which is there."""
     if name not in _FILES:
         raise ValueError(f"name={name!r} is no task: use one of {', '.join(_FILES)}.")
     path = _folder() / "hpo" / f"{_FILES[name]}.npz"
@@ -319,7 +324,7 @@ def load_task(name, *, noise=True):
             f"{path} is missing: set {VARIABLE} to the data folder, or use load_mnist_curves(), "
             "whose curves come with the package."
         )
-    return TabularProblem.read(path, nearest=True, noise=noise)
+    return path
 
 
 def space_of(entries):
