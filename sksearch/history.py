@@ -57,10 +57,10 @@ class Result:
     cost : float
         Seconds that the job took, summed over folds.
     status : str
-        "ok", "error" (it raised), "memory" (it ran out of memory) or "nan" (the score is not
-        a finite number).
+        "ok", "error" (it raised), "memory" (it ran out of memory), "nan" (the score is not a
+        finite number), "crash" (its worker process died) or "timeout" (it took too long).
     error : str
-        The last line of the traceback, "" for a job that did not fail.
+        The first line of the error, "" for a job that did not fail.
     """
 
     score: float

@@ -77,6 +77,34 @@ class Study:
         history.resume(trial.id, decision.resource)
         return Job(trial.id, trial.params, decision.resource, spent, trial.bracket)
 
+    def replay(self, trial_id, params, resource, bracket=0, parent=None) -> Job:
+        """Enter what `ask` returned in an earlier process.
+
+        Parameters
+        ----------
+        trial_id : int
+            A trial that is known, or the next new one.
+        params : dict or None
+            Of a new trial; None proposes them anew, which gives the same.
+        resource, bracket, parent
+            As in `Job`.
+
+        Returns
+        -------
+        job : Job
+            As `ask` returned it.
+        """
+        history = self.history
+        if trial_id == len(history.trials):
+            if params is None:
+                params = self._params(Start(resource, bracket, None, parent), self._rng(trial_id))
+            history.start(params, bracket, resource, parent)
+            return Job(trial_id, params, resource, 0, bracket, parent)
+        trial = history.trials[trial_id]
+        spent = trial.resource
+        history.resume(trial_id, resource)
+        return Job(trial_id, trial.params, resource, spent, trial.bracket)
+
     def tell(self, job: Job, result: Result) -> None:
         """Enter the result of a job that was asked for.
 

@@ -33,6 +33,7 @@ SEARCHES = {
     "ForestBayesSearchCV": {"n_iter": N_TRAININGS} | COMMON,
     "SuccessiveHalvingSearchCV": {"n_candidates": 243} | EPOCHS,
     "ASHASearchCV": {"n_candidates": 243} | EPOCHS,
+    "PASHASearchCV": {"n_candidates": 243} | EPOCHS,
     "HyperbandSearchCV": {"n_iterations": 3} | EPOCHS,
     "BOHBSearchCV": {"n_iterations": 3} | EPOCHS,
     "GPHyperbandSearchCV": {"n_iterations": 2} | EPOCHS,

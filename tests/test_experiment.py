@@ -380,8 +380,11 @@ def test_progress_is_told_on_standard_error_or_not_at_all(capsys, monkeypatch):
     assert err.startswith("3/3 runs in ")
     assert err.count("\n") == 1
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    monkeypatch.delenv("TERM", raising=False)
     experiment({"a": RANDOM}, n_seeds=3, verbose=1)
     err = capsys.readouterr().err
+    assert err.startswith("\r0/3 runs ")
     assert "\r3/3 runs in " in err
     assert err.count("\n") == 1
 

@@ -1,17 +1,24 @@
 """Where jobs run, and the loop that feeds them."""
 
 from sksearch._clock import spend
-from sksearch.executors._executors import Executor, Place, make_executor
-from sksearch.executors._loop import drive
+from sksearch.executors._executor import Executor, Place
+from sksearch.executors._executors import make_executor
+from sksearch.executors._limits import EngineLostError, Limits, Lost, can_limit_memory
+from sksearch.executors._loop import Work, drive
 from sksearch.executors._signals import Interrupts
 from sksearch.executors._virtual import VirtualClock, VirtualExecutor
 
 __all__ = [
+    "EngineLostError",
     "Executor",
     "Interrupts",
+    "Limits",
+    "Lost",
     "Place",
     "VirtualClock",
     "VirtualExecutor",
+    "Work",
+    "can_limit_memory",
     "drive",
     "make_executor",
     "spend",

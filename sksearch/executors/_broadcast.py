@@ -1,7 +1,12 @@
-"""One object for all worker processes of this machine, by a file that they map."""
+"""One object for all workers: a file that they map, or its bytes where they cannot see it."""
 
 import pickle
 import struct
+import threading
+import uuid
+from collections import OrderedDict
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +15,39 @@ from sksearch._compat import cloudpickle
 
 ALIGNMENT = 64  # bytes, as numpy likes its arrays
 SHARED_FROM = 1_000_000  # bytes; smaller buffers are copied, so that they stay writable
+TOKEN_SIZE = 32  # bytes at the beginning of a file
+KEPT = 2  # objects in a worker: two searches that share workers do not drop each other's
 
-_loaded: dict[str, object] = {}
+_loaded: OrderedDict[str, object] = OrderedDict()  # by token
+_lock = threading.Lock()  # a worker may be one of several threads
 
 
-def write(obj, path: Path) -> None:
+@dataclass(frozen=True)
+class Ref:
+    """Says which object a worker has to fetch.
+
+    Parameters
+    ----------
+    path : str
+        Its file.
+    token : str
+        What the file begins with. On another machine the path may be that of another file.
+    """
+
+    path: str
+    token: str
+
+
+class Answer(Enum):
+    """What a worker answers instead of a result; an enum, so that it is itself after pickling."""
+
+    MISSING = "the worker sees no file and was sent no bytes"
+
+
+MISSING = Answer.MISSING
+
+
+def write(obj, path: Path) -> Ref:
     """Write an object to a file, its large buffers (arrays, frames, sparse matrices) apart.
 
     Parameters
@@ -23,37 +56,75 @@ def write(obj, path: Path) -> None:
         Anything that cloudpickle can pickle.
     path : Path
         A file that does not exist yet.
+
+    Returns
+    -------
+    ref : Ref
+        For `fetch`.
     """
     buffers: list[memoryview] = []
     head = cloudpickle.dumps(
         obj, protocol=5, buffer_callback=lambda buffer: buffers.append(buffer.raw())
     )
     sizes = [len(head), *(buffer.nbytes for buffer in buffers)]
+    token = uuid.uuid4().hex
     with open(path, "wb") as file:
+        file.write(token.encode())
         file.write(struct.pack(f"<q{len(sizes)}q", len(sizes), *sizes))
         for part in (head, *buffers):
             file.write(b"\0" * (-file.tell() % ALIGNMENT))
             file.write(part)
+    return Ref(str(Path(path).absolute()), token)
 
 
-def read(path: Path) -> object:
-    """Return the object of a file; large arrays are read-only views of the file's pages."""
-    pages = np.memmap(path, dtype=np.uint8, mode="r")
-    n = struct.unpack_from("<q", pages, 0)[0]
-    sizes = struct.unpack_from(f"<{n}q", pages, 8)
-    parts, at = [], 8 * (n + 1)
+def fetch(ref: Ref, payload=None) -> object:
+    """Return the object, which stays in this process; large arrays are read-only.
+
+    Parameters
+    ----------
+    ref : Ref
+        From `write`.
+    payload : bytes-like or None, default=None
+        What the file holds, for workers that do not see it.
+
+    Returns
+    -------
+    obj : object
+        `MISSING` if this process has neither the object, nor the file, nor the payload.
+    """
+    with _lock:
+        if ref.token not in _loaded:
+            if is_visible(ref):
+                pages = np.memmap(ref.path, dtype=np.uint8, mode="r")
+            elif payload is not None:
+                pages = np.frombuffer(payload, dtype=np.uint8)
+                pages.flags.writeable = False
+            else:
+                return MISSING
+            while len(_loaded) >= KEPT:
+                _loaded.popitem(last=False)
+            _loaded[ref.token] = _read(pages)
+        _loaded.move_to_end(ref.token)
+        return _loaded[ref.token]
+
+
+def is_visible(ref: Ref) -> bool:
+    """Whether this process sees the file; then it sees the folder around it, too."""
+    try:
+        with open(ref.path, "rb") as file:
+            return file.read(TOKEN_SIZE) == ref.token.encode()
+    except OSError:
+        return False
+
+
+def _read(pages):
+    """The object; large arrays are views of the pages."""
+    n = struct.unpack_from("<q", pages, TOKEN_SIZE)[0]
+    sizes = struct.unpack_from(f"<{n}q", pages, TOKEN_SIZE + 8)
+    parts, at = [], TOKEN_SIZE + 8 * (n + 1)
     for size in sizes:
         at += -at % ALIGNMENT
         part = pages[at : at + size]
         parts.append(part if size >= SHARED_FROM else bytearray(part))
         at += size
     return pickle.loads(parts[0], buffers=parts[1:])
-
-
-def read_once(path: Path) -> object:
-    """Return the object of a file, kept in this process until another file is asked for."""
-    key = str(path)
-    if key not in _loaded:
-        _loaded.clear()
-        _loaded[key] = read(path)
-    return _loaded[key]

@@ -1,27 +1,46 @@
 """The loop: ask, submit, wait, tell."""
 
 import math
+import time
+from abc import ABC, abstractmethod
 from collections import deque
-from typing import Protocol
+from concurrent.futures import Future
 
 from sksearch.base import Job
 from sksearch.history import Result
 
+GRACE_SECONDS = 1.0  # for what runs at Ctrl-C
 
-class Work(Protocol):
+
+class Work(ABC):
     """What turns a job into tasks, and their outputs into a result."""
 
+    @abstractmethod
     def tasks(self, job: Job) -> list:
         """The tasks of a job, one a fold."""
 
+    @abstractmethod
     def collect(self, job: Job, outputs: list) -> Result:
-        """The result of a job."""
+        """The result of a job; an output is what its task returned, or a `Lost`."""
 
+    @abstractmethod
     def told(self, job: Job) -> None:
         """Called when the history knows the result."""
 
     def seconds_left(self) -> float | None:
         """Seconds until the search must stop, None for no limit; at most 0 to stop now."""
+        return None
+
+    def under_way(self) -> list[Job]:
+        """Jobs that an earlier process had asked for when it died, in the order of asking."""
+        return []
+
+    def known(self, task):
+        """The output of a task that was run by an earlier process, None if there is none."""
+        return
+
+    def interrupted(self) -> None:  # noqa: B027
+        """Called when the loop ends by Ctrl-C or the like, before what had ended is told."""
 
 
 def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
@@ -47,14 +66,17 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
 
     Raises
     ------
-    KeyboardInterrupt
-        On Ctrl-C, after telling all jobs that had ended.
+    KeyboardInterrupt, SystemExit
+        On Ctrl-C and SIGTERM, after telling all jobs that had ended; those that run have a second.
     """
     pending: deque = deque()
     in_order = not study.scheduler.asynchronous
     window = executor.window if in_order else executor.n_workers
     batch_size = batch_size if in_order else None
     try:
+        for job in work.under_way():
+            # One of them may be what the earlier process died of.
+            pending.append((job, _submit(executor.submit_suspect, work, job)))
         while True:
             if batch_size is None:
                 _tell_finished(study, work, pending, in_order=in_order)
@@ -67,7 +89,7 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
             # When time is up before the first result, that one is all we wait for.
             may_ask = room and not (over and pending)
             if may_ask and (job := study.ask()) is not None:
-                pending.append((job, [executor.submit(task) for task in work.tasks(job)]))
+                pending.append((job, _submit(executor.submit, work, job)))
             elif not pending:
                 return
             else:
@@ -76,10 +98,26 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
                     executor.wait(waiting, None if over else left)
                 if batch_size is not None:
                     _tell_finished(study, work, pending, limit=1)
-    except KeyboardInterrupt:
-        _tell_finished(study, work, pending, in_order=in_order)
+    except (KeyboardInterrupt, SystemExit):
+        work.interrupted()
+        _let_end(executor, pending)
+        for entry in [e for e in pending if any(f.done() and f.exception() for f in e[1])]:
+            pending.remove(entry)  # the signal that ended the search matters more
+        _tell_finished(study, work, pending, in_order=False)
         raise
     _stop(study, executor, work, pending)
+
+
+def _submit(submit, work, job):
+    """The futures of a job's tasks; those whose output is known are done."""
+    futures = []
+    for task in work.tasks(job):
+        if (output := work.known(task)) is None:
+            futures.append(submit(task))
+        else:
+            futures.append(Future())
+            futures[-1].set_result(output)
+    return futures
 
 
 def _tell_finished(study, work, pending, limit=math.inf, in_order=True):
@@ -100,12 +138,30 @@ def _tell_finished(study, work, pending, limit=math.inf, in_order=True):
             return
 
 
+def _let_end(executor, pending):
+    """Drop what has not begun, and give a moment to what runs."""
+    _cancel(pending)
+    end = time.monotonic() + GRACE_SECONDS
+    while (left := end - time.monotonic()) > 0:
+        running = [f for _, futures in pending for f in futures if not f.done()]
+        if not running:
+            return
+        executor.wait(running, left)
+
+
 def _stop(study, executor, work, pending):
     """Drop what has not begun, wait for what runs."""
+    _cancel(pending)
+    while pending:
+        executor.wait([f for f in pending[0][1] if not f.done()], None)
+        _tell_finished(study, work, pending)
+
+
+def _cancel(pending):
+    """Drop the jobs that have not begun, or not with all of their tasks."""
     for _, futures in reversed(pending):
         for future in reversed(futures):
             future.cancel()
-    kept = deque(entry for entry in pending if not any(f.cancelled() for f in entry[1]))
-    while kept:
-        executor.wait([f for f in kept[0][1] if not f.done()], None)
-        _tell_finished(study, work, kept)
+    kept = [entry for entry in pending if not any(f.cancelled() for f in entry[1])]
+    pending.clear()
+    pending.extend(kept)

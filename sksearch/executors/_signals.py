@@ -1,32 +1,39 @@
-"""Ctrl-C told apart from an estimator that raises KeyboardInterrupt."""
+"""Ctrl-C told apart from an estimator that raises KeyboardInterrupt, and SIGTERM made like it."""
 
 import signal
+import sys
 import threading
 
 
 class Interrupts:
-    """Notes a SIGINT that comes while the context is open, and passes it on.
+    """Notes a SIGINT or SIGTERM that comes while the context is open, and passes it on.
 
-    The note is the class's, since there is one SIGINT for the process. Outside the main
-    thread, where no signal arrives, nothing is done.
+    Where SIGTERM would end the process at once, it raises SystemExit instead, so that results are
+    kept and workers ended. The note is the class's, since signals are the process's. Outside the
+    main thread, where no signal arrives, nothing is done.
     """
 
     pending = False
 
     def __enter__(self):
         Interrupts.pending = False
-        self._before = None
+        self._before = {}
         if threading.current_thread() is threading.main_thread():
-            before = signal.getsignal(signal.SIGINT)
-            if callable(before):
-                self._before = before
-                signal.signal(signal.SIGINT, self._note)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before = signal.getsignal(number)
+                if callable(before) or (number, before) == (signal.SIGTERM, signal.SIG_DFL):
+                    self._before[number] = before
+                    signal.signal(number, self._note)
         return self
 
     def __exit__(self, *error):
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        for number, before in self._before.items():
+            signal.signal(number, before)
 
     def _note(self, number, frame):
         Interrupts.pending = True
-        self._before(number, frame)
+        before = self._before[number]
+        if callable(before):
+            before(number, frame)
+        else:
+            sys.exit(128 + number)

@@ -12,7 +12,8 @@ from numbers import Integral
 
 from sksearch._clock import _open_clock
 from sksearch._threads import one_blas_thread
-from sksearch.executors._executors import Executor, Place, SerialExecutor
+from sksearch.executors._executor import Executor, Place, SerialExecutor
+from sksearch.executors._limits import Limits, Lost
 
 DIGITS = 18
 TICKS = 10**DIGITS  # a second; time is counted in integers, which do not round
@@ -148,11 +149,11 @@ class VirtualClock:
         else:
             self._spent += _ticks(seconds)
 
-    def executor(self, function, context):
+    def executor(self, function, context, limits=None, folder=None):
         """Where a search runs: on all workers, or inside of a task on that task's worker."""
         if self._spent is None:
-            return VirtualExecutor(function, context, self)
-        return SerialExecutor(function, context)
+            return VirtualExecutor(function, context, self, limits, folder)
+        return SerialExecutor(function, context, folder)
 
     # ---- what the executor calls
 
@@ -209,6 +210,10 @@ class VirtualClock:
         finally:
             spent, self._spent = self._spent, None
         start = self._time
+        seconds = owner.limits.seconds
+        if seconds is not None and spent > _ticks(seconds):
+            spent, error = _ticks(seconds), None
+            value = Lost("timeout", f"took more than {seconds:g} seconds", seconds)
         return _Task(start + spent, next(self._numbers), start, future, owner, value, error)
 
     def _finish(self, task):
@@ -230,15 +235,20 @@ class VirtualExecutor(Executor):
         What all tasks share.
     clock : VirtualClock
         Open as long as the executor is used.
+    limits : Limits or None
+        Of which the seconds are simulated ones; memory is not looked at.
+    folder : Path or None
+        Where tasks leave what is too large to return; None for memory.
     """
 
-    def __init__(self, function, context, clock):
+    def __init__(self, function, context, clock, limits=None, folder=None):
         self.n_workers = self.window = clock.n_workers
         self._function, self._context, self._clock = function, context, clock
+        self.limits, self._folder = limits or Limits(), folder
 
     def submit(self, task):
         """Queue the task for the first free worker."""
-        place = Place(owns_globals=threading.current_thread() is threading.main_thread())
+        place = Place(self._folder, threading.current_thread() is threading.main_thread())
         return self._clock._submit(self, lambda: self._function(self._context, task, place))
 
     def wait(self, futures, timeout):

@@ -1,12 +1,11 @@
 """The experiment: what is asked for, what is missing, and the table."""
 
-import sys
+import math
 import time
 import warnings
 from numbers import Integral
 
 import numpy as np
-from joblib.logger import short_format_time
 from sklearn.utils.parallel import Parallel, delayed
 
 from sksearch.base import Sampler, Scheduler
@@ -20,9 +19,8 @@ from sksearch.experiment._one_run import (
     is_search,
     space_name,
 )
+from sksearch.search._status_line import StatusLine, duration
 from sksearch.simulators import CurveProblem
-
-QUIET_SECONDS = 30  # between two lines of a log file
 
 
 def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=1):
@@ -200,15 +198,17 @@ def _check_pair(name, search, problem_name, problem):
 def _run_missing(runs, journal, n_jobs, verbose):
     """Do what is not in the journal yet; failures are told at the end."""
     missing = [key for key in runs if key not in journal.curves]
-    progress = _Progress(len(runs), len(missing), verbose)
+    teller = _Teller(len(runs), len(missing))
     failures = []
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    for key, curves, error in parallel(delayed(attempt)(key, *runs[key]) for key in missing):
-        if curves is None:
-            failures.append((key, error))
-        else:
-            journal.add(key, curves)
-        progress.step()
+    with StatusLine(teller, verbose if missing else 0) as line:
+        for key, curves, error in parallel(delayed(attempt)(key, *runs[key]) for key in missing):
+            if curves is None:
+                failures.append((key, error))
+            else:
+                journal.add(key, curves)
+            teller.n_done += 1
+            line.told()
     if failures:
         order = {key: i for i, key in enumerate(runs)}
         (search, problem, seed, _), error = min(failures, key=lambda f: order[f[0]])
@@ -220,35 +220,30 @@ def _run_missing(runs, journal, n_jobs, verbose):
         )
 
 
-class _Progress:
-    """One line that changes on a terminal; now and then one line in a log file."""
+class _Teller:
+    """Says how many runs are done, and how long the others will take."""
 
-    def __init__(self, n_runs, n_missing, verbose):
-        self._n_runs, self._n_left, self._verbose = n_runs, n_missing, verbose
-        self._n_known = n_runs - n_missing
-        self._terminal = sys.stderr.isatty()
-        self._start = self._last = time.perf_counter()
+    def __init__(self, n_runs, n_missing):
+        self._n_runs, self._n_missing = n_runs, n_missing
+        self.n_done = 0  # since the beginning
+        self._start = time.perf_counter()
 
-    def step(self):
-        """One more run is done."""
-        self._n_left -= 1
-        now = time.perf_counter()
-        pause = 0.1 if self._terminal else QUIET_SECONDS
-        if self._verbose > 0 and (now - self._last >= pause or self._n_left == 0):
-            self._last = now
-            self._print(now - self._start)
+    def line(self, width):
+        n_left, text = self._n_missing - self.n_done, self._runs()
+        if self.n_done and n_left:
+            seconds = (time.perf_counter() - self._start) / self.n_done * n_left
+            text += f", {duration(math.ceil(seconds))} left"
+        return text[:width]
 
-    def _print(self, seconds):
-        n_done = self._n_runs - self._n_left
-        left = seconds / (n_done - self._n_known) * self._n_left
-        text = f"{n_done}/{self._n_runs} runs, {short_format_time(left).strip()} left"
-        if self._n_left == 0:
-            text = f"{n_done}/{self._n_runs} runs in {short_format_time(seconds).strip()}"
-        if not self._terminal:
-            print(text, file=sys.stderr, flush=True)
-        else:
-            end = "" if self._n_left else "\n"
-            print(f"\r{text:<60}", end=end, file=sys.stderr, flush=True)
+    def last_line(self, error):
+        how = "in" if error is None else "when it ended after"
+        return f"{self._runs()} {how} {duration(time.perf_counter() - self._start)}"
+
+    def n_stages(self):
+        return 0
+
+    def _runs(self):
+        return f"{self._n_runs - self._n_missing + self.n_done}/{self._n_runs} runs"
 
 
 def _table(pd, curves):

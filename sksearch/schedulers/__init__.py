@@ -8,10 +8,12 @@ from sksearch.schedulers._full_fidelity import FullFidelity
 from sksearch.schedulers._hyperband import Hyperband
 from sksearch.schedulers._incremental_evaluation import IncrementalEvaluation
 from sksearch.schedulers._median_stopping import MedianStopping
+from sksearch.schedulers._pasha import PASHA
 from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 __all__ = [
     "ASHA",
+    "PASHA",
     "AsyncHyperband",
     "AsynchronousScheduler",
     "BracketScheduler",

@@ -4,12 +4,14 @@
 eta             ``factor``
 rung            the results of a bracket at one resource, so far
 top             the best ``floor(n / eta)`` of the n in a rung, or ``ceil`` for stopping
+goal            the resource that a bracket's candidates are promoted to, at present
 ==============  ======================================================================
 """
 
 import bisect
 import itertools
 import math
+from array import array
 from collections import defaultdict
 from fractions import Fraction
 
@@ -72,6 +74,8 @@ class AsynchronousScheduler(BracketScheduler):
     def _promotion(self, rungs) -> Resume | None:
         """The best one in the top of a rung that was not promoted yet."""
         for lower, upper, bracket in rungs.steps:
+            if upper > rungs.goals[bracket]:
+                continue
             left = rungs.left[bracket, lower]
             n_top = math.floor(rungs.n_told[bracket, lower] / Fraction(self.factor))
             if left and bisect.bisect_left(rungs.entries[bracket, lower], left[0]) < n_top:
@@ -81,9 +85,19 @@ class AsynchronousScheduler(BracketScheduler):
     def _last_promotion(self, rungs) -> Resume | None:
         """When all is done: the best of a rung that is too small to have a top."""
         for lower, upper, bracket in rungs.steps:
+            if upper > rungs.goals[bracket]:
+                continue
             if rungs.entries[bracket, lower] and not rungs.asked[bracket, upper]:
                 return Resume(rungs.entries[bracket, lower][0][1], upper)
         return None
+
+    def _first_goal(self, ladder: list[int]) -> int:
+        """The resource that candidates are promoted to at first."""
+        return ladder[-1]
+
+    def _next_goal(self, history, rungs, bracket, trial_id) -> int:
+        """The same after the score of a trial at it, where it is not the largest."""
+        return rungs.goals[bracket]
 
     def _stopped(self, rungs) -> Resume | None:
         """Who goes on, in the order of telling."""
@@ -120,6 +134,9 @@ class _Rungs:
 
     def __init__(self, scheduler, plan):
         self.steps = _steps(plan)
+        self.ladders = [[rung.resource for rung in rungs] for rungs in plan.brackets]
+        self.goals = [scheduler._first_goal(ladder) for ladder in self.ladders]
+        self.at_goal = defaultdict(lambda: array("d"))  # (bracket, goal): what was noted of them
         self.n_read = 0
         self.entries = defaultdict(list)  # (bracket, resource): (-score, trial id), best first
         self.left = defaultdict(list)  # those of them that were not promoted
@@ -167,3 +184,5 @@ class _Rungs:
         upper = next(uppers, None)
         if upper and self._scheduler._goes_on(history, self, bracket, trial_id, resource):
             self.going_on[trial_id] = upper
+        if upper and resource == self.goals[bracket]:
+            self.goals[bracket] = self._scheduler._next_goal(history, self, bracket, trial_id)

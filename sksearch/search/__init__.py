@@ -1,6 +1,6 @@
 """The search estimators."""
 
-from sksearch.search._asynchronous import ASHASearchCV
+from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV, TPEHalvingSearchCV
@@ -16,6 +16,7 @@ __all__ = [
     "GPHyperbandSearchCV",
     "HyperbandSearchCV",
     "IncrementalEvaluationSearchCV",
+    "PASHASearchCV",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
     "SearchCV",

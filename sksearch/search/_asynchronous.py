@@ -3,7 +3,7 @@
 import numpy as np
 
 from sksearch._compat import StrOptions
-from sksearch.schedulers import ASHA
+from sksearch.schedulers import ASHA, PASHA
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
 from sksearch.search._search import POSITIVE_INT
@@ -39,6 +39,7 @@ class ASHASearchCV(BaseFidelitySearch):
     --------
     SuccessiveHalvingSearchCV : The same with rungs that are waited for, and repeatable for any
         `n_jobs`.
+    PASHASearchCV : The same with a largest resource that grows only while ranks change.
 
     Notes
     -----
@@ -95,6 +96,10 @@ class ASHASearchCV(BaseFidelitySearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -111,6 +116,10 @@ class ASHASearchCV(BaseFidelitySearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.n_candidates = n_candidates
         self.factor = factor
@@ -121,3 +130,119 @@ class ASHASearchCV(BaseFidelitySearch):
 
     def _make_halving(self):
         return ASHA(self.n_candidates, self.factor, self.variant)
+
+
+@documented
+class PASHASearchCV(BaseFidelitySearch):
+    """Progressive asynchronous halving: nobody is trained longer than ranks go on changing.
+
+    Asynchronous successive halving whose candidates are promoted to the second rung only, and to
+    each further one only after the ranking there was not that of the rung below, by more than
+    noise can explain. In the end the best candidate alone is brought up to `max_resources`.
+
+    Parameters
+    ----------
+    {head}
+    n_candidates : int or None, default=None
+        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+    {resources}
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+    {fidelity_attributes}
+
+    See Also
+    --------
+    ASHASearchCV : The same with all rungs open from the beginning.
+    schedulers.PASHA : How rankings are compared, and where this departs from [1]_.
+
+    Notes
+    -----
+    With one worker runs repeat exactly. The plan is that of `ASHASearchCV`: what is done if
+    ranks change up to the end. Where they do not, less is done.
+
+    References
+    ----------
+    .. [1] O. Bohdal, L. Balles, M. Wistuba, B. Ermis, C. Archambeau, G. Zappella, "PASHA:
+       efficient HPO and NAS with progressive resource allocation", ICLR 2023.
+       https://arxiv.org/abs/2207.06940
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import PASHASearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = PASHASearchCV(
+    ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
+    ...     max_resources=27, cv=3, random_state=0,
+    ... ).fit(X, y)
+    >>> int(search.cv_results_["n_resources"][search.best_index_])
+    27
+    """
+
+    _parameter_constraints: dict = {
+        **BaseFidelitySearch._parameter_constraints,
+        "n_candidates": [POSITIVE_INT, None],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        n_candidates=None,
+        factor=3,
+        resource="n_samples",
+        min_resources="auto",
+        max_resources="auto",
+        scoring=None,
+        n_jobs=None,
+        refit=True,
+        cv=None,
+        verbose=0,
+        pre_dispatch="2*n_jobs",
+        random_state=None,
+        error_score=np.nan,
+        return_train_score=False,
+        initial_params=None,
+        timeout=None,
+        target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
+    ):
+        super().__init__(
+            estimator,
+            param_distributions,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+            initial_params=initial_params,
+            timeout=timeout,
+            target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
+        )
+        self.n_candidates = n_candidates
+        self.factor = factor
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+
+    def _make_halving(self):
+        return PASHA(self.n_candidates, self.factor)

@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, to_numpy
+from sksearch.executors import can_limit_memory
 
 
 def check_target(estimator, y):
@@ -36,6 +37,15 @@ def check_sample_weight(X, params):
                 f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
                 "pass one weight for each row."
             )
+
+
+def check_memory_limit(n_bytes):
+    """Raise ValueError where a process cannot limit its memory."""
+    if n_bytes is not None and not can_limit_memory():
+        raise ValueError(
+            f"memory_limit={n_bytes}, but this system cannot limit the memory of a process: leave "
+            "it out, or run the search on Linux."
+        )
 
 
 def check_names(estimator, space):

@@ -45,6 +45,20 @@ timeout : float or None, default=None
     least is evaluated. The refit comes on top.
 target_score : float or None, default=None
     Stop when a candidate has reached this score at full resource.
+candidate_timeout : float or None, default=None
+    Seconds that the training and scoring of a candidate may take on one fold, from one rung to
+    the next. What takes longer is stopped and counts as failed, with the status "timeout".
+memory_limit : int or None, default=None
+    Bytes that a candidate may allocate on one fold, beside the data. What asks for more gets a
+    ``MemoryError`` and counts as failed, with the status "memory". Linux only.
+max_retries : int, default=1
+    How often the training of a candidate on one fold is tried again when its worker process died,
+    before it counts as failed, with the status "crash".
+checkpoint_dir : str, path-like or None, default=None
+    Directory in which the search keeps all that it has done. If it ends before its time, whatever
+    the reason, the same ``fit`` goes on from there. A search that is the same but for a larger
+    `n_iter`, `n_candidates`, `n_iterations` or `max_resources` takes over what it has in common
+    with the smaller one. `sksearch.load_history` reads the directory without the data.
 """
 
 N_INITIAL = """
@@ -94,12 +108,15 @@ refit_time_ : float
     Seconds that the refit took.
 multimetric_ : bool
     Whether there are several metrics.
+statuses_, errors_ : list of str
+    For each row of ``cv_results_`` "ok" or what went wrong ("error", "nan", "timeout", "memory",
+    "crash"), and the first line of its error.
 history_ : History
     Every trial with status, error and cost of each of its results.
 plan_ : SearchPlan
     What was planned before anything was spent.
 interrupted_ : bool
-    Whether Ctrl-C or an error ended the search; what was known by then is kept.
+    Whether Ctrl-C, SIGTERM or an error ended the search; what was known by then is kept.
 classes_ : ndarray of shape (n_classes,)
     Class labels, if the best estimator is a classifier.
 n_features_in_ : int

@@ -4,12 +4,12 @@ Its arguments and what it returns travel between processes, so they are plain da
 """
 
 import numbers
-import pickle
 import random
 import sys
 import warnings
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from traceback import format_exc
 from typing import Any
@@ -22,13 +22,14 @@ from sksearch._clock import now
 from sksearch._compat import (
     MultimetricScorer,
     check_method_params,
-    cloudpickle,
     num_samples,
     safe_split,
     to_namespace_of,
 )
 from sksearch.base import Resource, State
-from sksearch.executors import Interrupts, Place
+from sksearch.executors import Interrupts, Lost, Place
+from sksearch.journal import write_spool
+from sksearch.search._states import SavedState, as_record, dump_state, first_line, load_state
 
 SEED_RANGE = 2**32
 
@@ -73,6 +74,8 @@ class Context:
         Planned, for messages.
     search : SearchCV or None
         For callbacks; None if there are none.
+    spool : Path or None
+        Where to leave a copy of each output until the search has noted it; None for nowhere.
     """
 
     estimator: Any
@@ -92,6 +95,7 @@ class Context:
     verbose: int
     n_candidates: int
     search: Any = None
+    spool: Path | None = None
 
 
 @dataclass
@@ -106,8 +110,12 @@ class Task:
         The candidate's.
     resource, spent : int
         Where to bring it, and what was paid before.
-    state : State, Path or None
+    state : State, SavedState, bytes or None
         From the last rung; None for a new candidate or a lost state.
+    rungs : tuple of int
+        Resources that the trial was brought up to before.
+    continues : bool
+        Whether there was a state; one that is lost is then trained again, rung by rung.
     keep : bool
         Whether a later rung may go on from here.
     callbacks : CallbackContext
@@ -120,8 +128,24 @@ class Task:
     resource: int
     spent: int
     state: Any
+    rungs: tuple[int, ...]
+    continues: bool
     keep: bool
     callbacks: Any
+
+    @property
+    def name(self) -> str:
+        """A name that no other task of the search has, good for a file."""
+        return f"{self.trial_id}.{self.resource}.{self.fold}"
+
+    def carrying(self):
+        """The task with the content of its state's file, for a worker that does not see it."""
+        if not isinstance(self.state, SavedState):
+            return self
+        try:
+            return replace(self, state=self.state.path.read_bytes())
+        except OSError:
+            return replace(self, state=None)
 
 
 def evaluate(context: Context, task: Task, place: Place) -> dict:
@@ -143,10 +167,40 @@ def evaluate(context: Context, task: Task, place: Place) -> dict:
         Whatever ``set_params`` raises; what training and scoring raise if
         ``error_score="raise"``.
     """
+    with _seeded(context, task, task.resource, place):
+        out = _evaluate(context, task, place)
+    if context.spool is not None:
+        with suppress(OSError):  # not there on this machine, or full: nothing depends on it
+            write_spool(context.spool, task.name, as_record(out))
+    return out
+
+
+def lost_output(context: Context, task: Task, lost: Lost) -> dict:
+    """What `evaluate` would have returned for a task that its worker did not return from."""
+    error = f"{lost.status}: {lost.error}"
+    if context.error_score == "raise":
+        raise RuntimeError(f"A candidate was lost ({error}). Its params are {task.params}.")
+    out = {
+        "fit_error": f"{error}\n",
+        "status": lost.status,
+        "error": lost.error,
+        "state": None,
+        "lost_state": "",
+        "test_scores": _error_scores(context),
+        "fit_time": lost.seconds,
+        "score_time": 0.0,
+        "stop": False,
+        "n_test_samples": num_samples(context.splits[task.fold][1]),
+        "n_steps": 0,
+        "seconds": lost.seconds,
+    }
+    return out | ({"train_scores": _error_scores(context)} if context.return_train_score else {})
+
+
+def _seeded(context, task, resource, place):
     if not place.owns_globals:
-        return _evaluate(context, task, place)
-    with seeded(context.seed, task.trial_id, task.fold, task.resource):
-        return _evaluate(context, task, place)
+        return nullcontext()
+    return seeded(context.seed, task.trial_id, task.fold, resource)
 
 
 def _evaluate(context, task, place):
@@ -154,7 +208,7 @@ def _evaluate(context, task, place):
     message.start()
     train, test = _rows(context, task)
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
-    state, lost = _load_state(context, task)
+    state, lost, steps = _load_state(context, task)
     start = now()
     X_train, y_train = safe_split(state.estimator, context.X, context.y, train)
     X_test, y_test = safe_split(state.estimator, context.X, context.y, test, train)
@@ -169,9 +223,13 @@ def _evaluate(context, task, place):
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
-            state = context.resource.train(
-                state, X_train, y_train, task.resource, task.spent, context.classes, fit_params
-            )
+            for spent, resource in steps:
+                # What is lost is trained again with the seeds that it was trained with.
+                lost_step = resource < task.resource
+                with _seeded(context, task, resource, place) if lost_step else nullcontext():
+                    state = context.resource.train(
+                        state, X_train, y_train, resource, spent, context.classes, fit_params
+                    )
     except BaseException as error:
         _reraise_if_not_the_candidates(context, error)
         out |= _failure(error) | {"fit_error": format_exc()}
@@ -203,48 +261,38 @@ def _rows(context, task):
 
 
 def _load_state(context, task):
-    """The state to go on from, and why an earlier one is lost: that costs time, nothing more."""
-    lost = ""
-    if isinstance(task.state, Path):
-        try:
-            with open(task.state, "rb") as file:
-                return _StateUnpickler(file).load(), ""
-        except Exception as error:
-            lost = _first_line(error)
-    elif task.state is not None:
-        return task.state, ""
+    """The state to go on from, why an earlier one is lost, and the (spent, resource) to train.
+
+    A lost state costs time, nothing more.
+    """
+    lost, step = "", (task.spent, task.resource)
+    try:
+        if isinstance(task.state, SavedState):
+            return task.state.load(), "", [step]
+        if isinstance(task.state, bytes):
+            return load_state(task.state), "", [step]
+        if task.state is not None:
+            return task.state, "", [step]
+    except Exception as error:
+        lost = first_line(error)
     # Values may be estimators themselves, hence the clone.
     new = clone(context.estimator).set_params(**clone(task.params, safe=False))
-    return State(new), lost
+    if not task.continues:
+        return State(new), lost, [step]
+    return State(new), lost, list(pairwise((0, *task.rungs, task.resource)))
 
 
 def _save_state(place, task, state):
-    """The state, or the path of its file; None if it cannot be written."""
-    if place.folder is None:
+    """The state as it can travel; None if it cannot be written."""
+    if place.folder is None and place.shares_memory:
         return {"state": state}
-    path = place.folder / f"{task.trial_id}.{task.fold}.{task.resource}"
     try:
-        with open(path, "wb") as file:
-            _StatePickler(file, protocol=5).dump(state)
+        content = dump_state(state)
+        if place.folder is None:
+            return {"state": content}
+        return {"state": SavedState.write(content, place.folder / task.name)}
     except Exception as error:  # an attribute without pickle, a full disk
-        path.unlink(missing_ok=True)
-        return {"state": None, "lost_state": _first_line(error)}
-    return {"state": path}
-
-
-# Estimators with random_state=None may hold numpy's global generator itself. It must be the
-# one of the process that goes on, which is seeded for each task, and not a copy.
-GLOBAL_GENERATOR = "numpy's global RandomState"
-
-
-class _StatePickler(cloudpickle.CloudPickler):
-    def persistent_id(self, obj):
-        return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
-
-
-class _StateUnpickler(pickle.Unpickler):
-    def persistent_load(self, pid):
-        return np.random.mtrand._rand
+        return {"state": None, "lost_state": first_line(error)}
 
 
 # ---- failures
@@ -252,7 +300,7 @@ class _StateUnpickler(pickle.Unpickler):
 
 def _reraise_if_not_the_candidates(context, error):
     """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
-    if isinstance(error, KeyboardInterrupt) and Interrupts.pending:
+    if isinstance(error, KeyboardInterrupt | SystemExit) and Interrupts.pending:
         raise error
     if isinstance(error, GeneratorExit):
         raise error
@@ -262,15 +310,7 @@ def _reraise_if_not_the_candidates(context, error):
 
 def _failure(error):
     status = "memory" if isinstance(error, MemoryError) else "error"
-    return {"status": status, "error": _first_line(error)}
-
-
-def _first_line(error):
-    try:
-        text = str(error)
-    except Exception:  # an error whose text cannot be made is still an error
-        text = "<no text>"
-    return f"{type(error).__name__}: {text}".strip().splitlines()[0]
+    return {"status": status, "error": first_line(error)}
 
 
 def _error_scores(context):

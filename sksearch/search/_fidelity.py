@@ -114,6 +114,10 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -130,6 +134,10 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.n_candidates = n_candidates
         self.factor = factor
@@ -231,6 +239,10 @@ class HyperbandSearchCV(BaseFidelitySearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -247,6 +259,10 @@ class HyperbandSearchCV(BaseFidelitySearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.factor = factor
         self.n_iterations = n_iterations

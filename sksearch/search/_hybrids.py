@@ -128,6 +128,10 @@ class BOHBSearchCV(BaseHybridSearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -144,6 +148,10 @@ class BOHBSearchCV(BaseHybridSearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.factor = factor
         self.n_iterations = n_iterations
@@ -248,6 +256,10 @@ class TPEHalvingSearchCV(BaseHybridSearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -264,6 +276,10 @@ class TPEHalvingSearchCV(BaseHybridSearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.factor = factor
         self.n_iterations = n_iterations
@@ -377,6 +393,10 @@ class GPHyperbandSearchCV(BaseHybridSearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -393,6 +413,10 @@ class GPHyperbandSearchCV(BaseHybridSearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.factor = factor
         self.n_iterations = n_iterations

@@ -130,6 +130,10 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -146,6 +150,10 @@ class IncrementalEvaluationSearchCV(BaseSearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.population = population
         self.budget = budget

@@ -40,6 +40,10 @@ class BaseLearningSearch(BaseSearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -56,6 +60,10 @@ class BaseLearningSearch(BaseSearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.n_iter = n_iter
         self.n_initial = n_initial
@@ -146,6 +154,10 @@ class GPBayesSearchCV(BaseLearningSearch):
         initial_params=None,
         timeout=None,
         target_score=None,
+        candidate_timeout=None,
+        memory_limit=None,
+        max_retries=1,
+        checkpoint_dir=None,
     ):
         super().__init__(
             estimator,
@@ -165,6 +177,10 @@ class GPBayesSearchCV(BaseLearningSearch):
             initial_params=initial_params,
             timeout=timeout,
             target_score=target_score,
+            candidate_timeout=candidate_timeout,
+            memory_limit=memory_limit,
+            max_retries=max_retries,
+            checkpoint_dir=checkpoint_dir,
         )
         self.acquisition = acquisition
 

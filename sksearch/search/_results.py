@@ -1,11 +1,106 @@
 """``cv_results_``: scikit-learn's columns, one row for each candidate and resource."""
 
+import math
 import warnings
 
 import numpy as np
 from scipy.stats import rankdata
 
 from sksearch._compat import aggregate_score_dicts, masked_param_columns, normalize_score_results
+from sksearch.history import Result
+
+
+def job_result(outs, outputs, metric):
+    """What a job brought.
+
+    Parameters
+    ----------
+    outs : list of dict
+        Outputs of all folds that the trial has reached, earlier jobs' included.
+    outputs : list of dict
+        Those of this job, which are what it cost.
+    metric : str or None
+        The one of several metrics that counts; None for the first, or the only one.
+
+    Returns
+    -------
+    result : Result
+        Its score is the mean over folds; NaN if one of them failed.
+    """
+    cost = sum(out["fit_time"] + out["score_time"] for out in outputs)
+    for out in outs:
+        if out["status"] != "ok":
+            return Result(math.nan, cost, out["status"], out["error"])
+    score = float(np.mean([_score_of(out["test_scores"], metric) for out in outs]))
+    if not math.isfinite(score):
+        return Result(math.nan, cost, "nan", f"the scorer returned {score}")
+    return Result(score, cost)
+
+
+def _score_of(scores, metric):
+    if not isinstance(scores, dict):
+        return scores
+    return scores[metric] if metric in scores else next(iter(scores.values()))
+
+
+def make_rows(trials, outs, new_outs, params_at):
+    """Rows of ``cv_results_``, by bracket, rung and trial.
+
+    Parameters
+    ----------
+    trials : list of Trial
+        All of a history.
+    outs, new_outs : dict of tuple (int, int) to list of dict
+        By trial and resource: outputs of all folds that it has reached, and those that were
+        evaluated for this resource.
+    params_at : callable
+        ``params_at(params, resource) -> dict``: what a row shows.
+
+    Returns
+    -------
+    rows : list of dict
+        For `cv_results`.
+    """
+    ladders: dict[int, set[int]] = {}
+    for trial_id, resource in outs:
+        ladders.setdefault(trials[trial_id].bracket, set()).add(resource)
+    places = {
+        (bracket, resource): place
+        for bracket, ladder in ladders.items()
+        for place, resource in enumerate(sorted(ladder))
+    }
+    rows = [
+        {
+            "params": params_at(trials[trial_id].params, resource),
+            "outs": reached,
+            "new_outs": new_outs[trial_id, resource],
+            "trial_id": trial_id,
+            "bracket": trials[trial_id].bracket,
+            "iter": places[trials[trial_id].bracket, resource],
+            "n_resources": resource,
+        }
+        for (trial_id, resource), reached in outs.items()
+    ]
+    return sorted(rows, key=lambda row: (row["bracket"], row["iter"], row["trial_id"]))
+
+
+def name_error_scores(outs):
+    """Give failed outputs the metrics of those that did not fail, which name them.
+
+    A scorer that is a function names its metrics only when it is called.
+
+    Parameters
+    ----------
+    outs : list of dict
+        Changed in place.
+    """
+    metrics = next(
+        (out["test_scores"] for out in outs if isinstance(out["test_scores"], dict)), ()
+    )
+    for out in outs if metrics else ():
+        for kind in {"test_scores", "train_scores"} & out.keys():
+            if not isinstance(out[kind], dict):
+                out[kind] = dict.fromkeys(metrics, out[kind])
 
 
 def cv_results(rows, n_splits, return_train_score, with_resources):

@@ -2,18 +2,20 @@
 
 import math
 import warnings
-from pathlib import Path
+from contextlib import suppress
 
 import numpy as np
 
 from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
+from sksearch.executors import Lost, Work
 from sksearch.history import Result
 from sksearch.search._checks import why_all_failed
-from sksearch.search._evaluation import Task
+from sksearch.search._evaluation import Task, lost_output
+from sksearch.search._states import SavedState
 
 
-class Run:
+class Run(Work):
     """The `Work` of one ``fit``: everything that lives no longer than it.
 
     Parameters
@@ -28,30 +30,43 @@ class Run:
         Of the whole fit.
     timeout, target_score : float or None
         Seconds, and the score at full resource, after which the search stops.
+    recorder : Recorder or None
+        Keeps what happens.
     """
 
-    def __init__(self, study, context, plan, callbacks, timeout, target_score):
+    def __init__(self, study, context, plan, callbacks, timeout, target_score, recorder):
         self.study, self.context, self.plan = study, context, plan
-        self.target_score = target_score
+        self.target_score, self.recorder = target_score, recorder
         self.deadline = None if timeout is None else now() + timeout
         self.outs: dict[tuple[int, int], list[dict]] = {}
         self.new_outs: dict[tuple[int, int], list[dict]] = {}
         self.states: dict[tuple[int, int], object] = {}
-        self._used: dict[tuple[int, int], object] = {}
+        self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self.done = False
         self.n_ok = 0
+        self._replays = self._ends = False
         self._rungs = _RungContexts(callbacks, plan, context)
         self._warned = False
         self._max_resources = study.history.problem.max_resources
 
     # ---- what the loop calls
 
+    def under_way(self):
+        """Jobs that an earlier process had asked for when it died."""
+        return [] if self.recorder is None else self.recorder.under_way
+
+    def known(self, task):
+        """The output of a task that an earlier process has run."""
+        return None if self.recorder is None else self.recorder.known(task)
+
     def tasks(self, job):
         """One task for each fold that the job evaluates."""
-        tasks = []
+        if self._notes():
+            self.recorder.asked(job, self.study.history.exhausted)
+        rungs = tuple(self.study.history.trials[job.trial_id].results)
+        tasks = self._tasks[job.trial_id] = []
         for fold in self._folds(job):
-            key = (job.trial_id, fold)
-            self._used[key] = self.states.pop(key, None)
+            earlier = self.outs.get((job.trial_id, job.spent), ())[fold : fold + 1]
             tasks.append(
                 Task(
                     trial_id=job.trial_id,
@@ -59,7 +74,9 @@ class Run:
                     params=job.params,
                     resource=job.resource,
                     spent=job.spent,
-                    state=self._used[key],
+                    state=self.states.get((job.trial_id, fold)),
+                    rungs=rungs,
+                    continues=any(out["n_steps"] > 0 for out in earlier),
                     keep=job.resource < self._max_resources,
                     callbacks=self._rungs.leaf(job),
                 )
@@ -68,26 +85,46 @@ class Run:
 
     def collect(self, job, outputs):
         """Keep outputs and states, and make the result."""
+        tasks = self._tasks.pop(job.trial_id)
+        outputs = [
+            lost_output(self.context, task, out) if isinstance(out, Lost) else out
+            for task, out in zip(tasks, outputs, strict=True)
+        ]
+        outputs = [self._with_state_in_file(*pair) for pair in zip(tasks, outputs, strict=True)]
+        if self._notes():
+            self.recorder.told(job, tasks, outputs)
         self.new_outs[job.trial_id, job.resource] = outputs
-        folds = self._folds(job)
-        earlier = self.outs.get((job.trial_id, job.spent), [])[: folds.start]
+        earlier = self.outs.get((job.trial_id, job.spent), [])[: tasks[0].fold]
         self.outs[job.trial_id, job.resource] = outs = earlier + outputs
-        for fold, out in zip(folds, outputs, strict=True):
-            key = (job.trial_id, fold)
-            _unlink(self._used.pop(key))
-            if (state := out.pop("state")) is not None:
-                self.states[key] = state
+        for task, out in zip(tasks, outputs, strict=True):
+            self._keep_state(task, out.pop("state"))
             if lost := out.pop("lost_state"):
                 self._warn_lost_state(lost)
             self.done |= out["stop"]
         return self._result(outs, outputs)
+
+    def interrupted(self):
+        """Results that come now are kept, but not noted: another process would not have them yet.
+
+        A search that goes on later finds them where their workers left them.
+        """
+        self._ends = True
+
+    def replay(self, job, outputs):
+        """Enter the outputs that a job had in an earlier process."""
+        self._replays = True
+        self.tasks(job)
+        result = self.collect(job, [out | {"stop": False} for out in outputs])
+        self.study.tell(job, result)
+        self.told(job)
+        self._replays = False
 
     def told(self, job):
         """Free states, report, and stop where there is nothing more to find."""
         history = self.study.history
         for trial_id in self.study.scheduler.retired(history, job):
             for fold in range(len(self.context.splits)):
-                _unlink(self.states.pop((trial_id, fold), None))
+                self._drop(self.states.pop((trial_id, fold), None))
         result = history.trials[job.trial_id].results[job.resource]
         self.n_ok += math.isfinite(result.score)
         if (
@@ -97,7 +134,10 @@ class Run:
         ):
             self.done = True
         if self._rungs.tell(job):
-            self.done |= self._rungs.end(job)
+            stop = self._rungs.end(job)
+            if self._replays or self._ends:
+                return
+            self.done |= stop
             self._report(job)
             outs = [out for outs in self.new_outs.values() for out in outs]
             if len(self.plan.rungs) > 1 and all(out["fit_error"] is not None for out in outs):
@@ -112,9 +152,11 @@ class Run:
 
     # ---- afterwards
 
-    def close(self):
-        """End the contexts of rungs that were cut short."""
+    def close(self, why):
+        """End the contexts of rungs that were cut short, and note why there is no more to come."""
         self._rungs.close()
+        if self.recorder is not None:
+            self.recorder.stop(why)
 
     def rows(self):
         """Rows of ``cv_results_``, by bracket, rung and trial."""
@@ -134,6 +176,7 @@ class Run:
                 "n_resources": resource,
             }
             for (trial_id, resource), outs in self.outs.items()
+            if resource in trials[trial_id].results  # else Ctrl-C came between two lines
         ]
         return sorted(rows, key=lambda row: (row["bracket"], row["iter"], row["trial_id"]))
 
@@ -180,6 +223,30 @@ class Run:
             return scores
         metric = self.context.metric
         return scores[metric] if metric in scores else next(iter(scores.values()))
+
+    def _notes(self):
+        """Whether what happens is news for the journal."""
+        return self.recorder is not None and not (self._replays or self._ends)
+
+    def _with_state_in_file(self, task, out):
+        """The output; a state that came as bytes from another machine is written to a file."""
+        if isinstance(out["state"], bytes) and self.recorder is not None:
+            with suppress(OSError):
+                path = self.recorder.checkpoint.states / task.name
+                return out | {"state": SavedState.write(out["state"], path)}
+        return dict(out)
+
+    def _keep_state(self, task, state):
+        """Put the new state of a trial and fold in the place of the one that it came from."""
+        key = (task.trial_id, task.fold)
+        self._drop(self.states.pop(key, None))
+        if state is not None:
+            self.states[key] = state
+
+    def _drop(self, state):
+        """Remove a state's file, unless a search that goes on later may need it."""
+        if isinstance(state, SavedState) and not (self._replays or self._ends):
+            state.path.unlink(missing_ok=True)
 
     def _folds(self, job):
         return self.context.resource.folds(len(self.context.splits), job.resource, job.spent)
@@ -261,8 +328,3 @@ class _RungContexts:
             task_name=name, max_subtasks=n_tasks, sequential_subtasks=False, **kwargs
         )
         return context.call_on_fit_task_begin(estimator=self._search)
-
-
-def _unlink(state):
-    if isinstance(state, Path):
-        state.unlink(missing_ok=True)

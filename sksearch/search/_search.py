@@ -4,6 +4,7 @@ scikit-learn's ``evaluate_candidates`` throws fitted estimators away and cannot 
 number of folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
 """
 
+import os
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,13 +28,20 @@ from sksearch._compat import (
 )
 from sksearch._seeds import draw_seed
 from sksearch.base import Resource, Sampler, Scheduler, State
-from sksearch.executors import Interrupts, drive, make_executor
+from sksearch.executors import Interrupts, Limits, drive, make_executor
 from sksearch.history import Problem
 from sksearch.resources import WholeResource, as_resource
-from sksearch.search._checks import check_names, check_sample_weight, check_target, classes_of
+from sksearch.search._checks import (
+    check_memory_limit,
+    check_names,
+    check_sample_weight,
+    check_target,
+    classes_of,
+)
 from sksearch.search._evaluation import Context, evaluate, seeded
 from sksearch.search._plan import SearchPlan
 from sksearch.search._results import cv_results
+from sksearch.search._resume import recorder_of
 from sksearch.search._run import Run
 from sksearch.space import Space
 from sksearch.study import Study
@@ -71,6 +79,10 @@ class BaseSearch(BaseSearchCV):
         "initial_params": [dict, list, tuple, None],
         "timeout": [Interval(Real, 0, None, closed="neither"), None],
         "target_score": [Real, None],
+        "candidate_timeout": [Interval(Real, 0, None, closed="neither"), None],
+        "memory_limit": [POSITIVE_INT, None],
+        "max_retries": [Interval(Integral, 0, None, closed="left")],
+        "checkpoint_dir": [str, os.PathLike, None],
     }
 
     # Overridden by searches with several fidelities.
@@ -96,6 +108,10 @@ class BaseSearch(BaseSearchCV):
         initial_params,
         timeout,
         target_score,
+        candidate_timeout,
+        memory_limit,
+        max_retries,
+        checkpoint_dir,
     ):
         super().__init__(
             estimator,
@@ -113,6 +129,10 @@ class BaseSearch(BaseSearchCV):
         self.initial_params = initial_params
         self.timeout = timeout
         self.target_score = target_score
+        self.candidate_timeout = candidate_timeout
+        self.memory_limit = memory_limit
+        self.max_retries = max_retries
+        self.checkpoint_dir = checkpoint_dir
 
     @abstractmethod
     def _make_sampler(self, space: Space, rng: np.random.RandomState) -> Sampler:
@@ -157,7 +177,17 @@ class BaseSearch(BaseSearchCV):
             On Ctrl-C. The attributes are set from what was known, but there is no refit.
         """
         self._reset()
-        setup = self._prepare(X, y, params, check_random_state(self.random_state))
+        with recorder_of(self) as recorder:
+            self._fit(X, y, params, recorder)
+        return self
+
+    def _fit(self, X, y, params, recorder):
+        rng = (
+            recorder.rng(self.random_state) if recorder else check_random_state(self.random_state)
+        )
+        setup = self._prepare(X, y, params, rng)
+        if recorder:
+            recorder.open(self, setup)
         weight = setup.params.get("sample_weight")
         hook = {
             "estimator": self,
@@ -167,12 +197,11 @@ class BaseSearch(BaseSearchCV):
         }
         root = root_callback_context(self, n_tasks=1 + (self.refit is not False))
         root.call_on_fit_task_begin(**hook)
-        run = self._search(setup, root)
+        run = self._search(setup, root, recorder)
         self._keep_results(run, setup)
         if self.refit:
             self._refit(setup, run, root, hook)
         root.call_on_fit_task_end(**hook)
-        return self
 
     def plan(self, X, y=None, **params):
         """Lay out brackets, rungs and their cost, without training anything.
@@ -205,6 +234,7 @@ class BaseSearch(BaseSearchCV):
 
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
+        check_memory_limit(self.memory_limit)
         scorers, refit_metric = self._get_scorers()
         X, y = indexable(X, y)
         params = check_method_params(X, params=params)
@@ -269,9 +299,9 @@ class BaseSearch(BaseSearchCV):
 
     # ---- during
 
-    def _search(self, setup, root):
+    def _search(self, setup, root, recorder):
         """Run to the end; whatever ends it before, what is known is kept."""
-        context = self._context(setup, root)
+        context = self._context(setup, root, recorder)
         study = Study(setup.problem, setup.sampler, setup.scheduler)
         if self.verbose > 0:
             n_fits = setup.plan.n_fits - setup.plan.refit
@@ -279,27 +309,33 @@ class BaseSearch(BaseSearchCV):
                 f"Fitting {len(setup.splits)} folds for each of {setup.plan.n_candidates} "
                 f"candidates, totalling {n_fits} fits"
             )
-        run = Run(study, context, setup.plan, root, self.timeout, self.target_score)
+        run = Run(study, context, setup.plan, root, self.timeout, self.target_score, recorder)
+        if recorder:
+            recorder.replay(run)
+        limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
+        folder = recorder.checkpoint.states if recorder else None
         try:
             with (
                 Interrupts(),
-                make_executor(evaluate, context, self.n_jobs, self.pre_dispatch) as executor,
+                make_executor(
+                    evaluate, context, self.n_jobs, self.pre_dispatch, limits, folder
+                ) as executor,
             ):
                 drive(study, executor, run, self._batch_size(setup.sampler))
         except BaseException:
+            run.close("interrupted")
             if run.outs:
                 with suppress(Exception):  # the error that ended the search matters more
                     self._keep_results(run, setup, interrupted=True)
             raise
-        finally:
-            run.close()
+        run.close("finished")
         return run
 
     def _batch_size(self, sampler):
         """Count of jobs under way at a time where it matters to the proposals."""
         return getattr(self, "batch_size", 1) if sampler.learns else None
 
-    def _context(self, setup, root):
+    def _context(self, setup, root, recorder):
         return Context(
             estimator=clone(self.estimator),
             X=setup.X,
@@ -318,6 +354,7 @@ class BaseSearch(BaseSearchCV):
             verbose=self.verbose,
             n_candidates=setup.plan.n_candidates,
             search=self if root.listens else None,
+            spool=recorder.checkpoint.spool if recorder else None,
         )
 
     # ---- after
@@ -332,6 +369,9 @@ class BaseSearch(BaseSearchCV):
         if not isinstance(setup.resource, WholeResource):
             self._keep_schedule(setup)
         rows = self._rows(run, setup)
+        results = [self.history_.trials[r["trial_id"]].results[r["n_resources"]] for r in rows]
+        self.statuses_ = [result.status for result in results]
+        self.errors_ = [result.error for result in results]
         outs = [out for row in rows for out in row["new_outs"]]
         if not interrupted:
             run.check_failures(outs)

@@ -7,7 +7,7 @@ from numbers import Integral
 from sksearch._clock import open_clock, spend
 from sksearch._seeds import draw_seed
 from sksearch.base import Sampler, Scheduler
-from sksearch.executors import VirtualClock, drive, make_executor
+from sksearch.executors import VirtualClock, Work, drive, make_executor
 from sksearch.history import History, Problem, Result
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
@@ -108,7 +108,7 @@ def _run(curves, job, place):
     return curves.result(job)
 
 
-class _Curves:
+class _Curves(Work):
     """What `drive` calls: a job is one task, its result is read from the trial's curve."""
 
     def __init__(self, problem, seed):

@@ -21,6 +21,7 @@ from sksearch.samplers import (
 )
 from sksearch.schedulers import (
     ASHA,
+    PASHA,
     AsyncHyperband,
     FullFidelity,
     Hyperband,
@@ -45,6 +46,7 @@ SCHEDULERS = [FullFidelity(4), SuccessiveHalving(factor=2), Hyperband(factor=2)]
 UNEVEN = [
     IncrementalEvaluation(budget=40),
     ASHA(4, factor=2),
+    PASHA(4, factor=2),
     AsyncHyperband(factor=2),
     MedianStopping(4),
 ]

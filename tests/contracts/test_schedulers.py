@@ -14,6 +14,7 @@ from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import (
     ASHA,
+    PASHA,
     AsynchronousScheduler,
     AsyncHyperband,
     BracketScheduler,
@@ -42,6 +43,8 @@ ASYNCHRONOUS = [
     ASHA(),
     ASHA(n_candidates=40, factor=2),
     ASHA(n_candidates=40, variant="stopping"),
+    PASHA(),
+    PASHA(n_candidates=40, factor=2),
     AsyncHyperband(),
     AsyncHyperband(factor=4, n_iterations=2, variant="stopping"),
     MedianStopping(),
@@ -188,13 +191,19 @@ def test_an_exhausted_space_ends_early_and_still_promotes(scheduler):
     assert max(job.resource for job in jobs) == top
 
 
+@pytest.mark.parametrize("n_workers", [1, 7])
 @pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
-def test_states_are_freed_once_and_never_before_their_last_use(scheduler):
-    study = study_of(scheduler)
-    retired = []
-    while (job := study.ask()) is not None:
-        assert job.trial_id not in retired
-        study.tell(job, Result(score_of(job)))
+def test_states_are_freed_once_and_never_before_their_last_use(scheduler, n_workers):
+    study, order = study_of(scheduler), np.random.default_rng(0)
+    retired, running = [], []
+    while True:
+        while len(running) < n_workers and (job := study.ask()) is not None:
+            assert job.trial_id not in retired
+            running.append(job)
+        if not running:
+            break
+        job = running.pop(order.integers(len(running)))
+        study.tell(job, Result(score_of(job) + order.normal(0, 0.1)))
         retired += scheduler.retired(study.history, job)
     assert len(set(retired)) == len(retired)
     if not scheduler.asynchronous:  # those may have to wait for what the others bring

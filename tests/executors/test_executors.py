@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import _broadcast, drive, make_executor
+from sksearch.executors import Work, _broadcast, drive, make_executor
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
@@ -27,7 +27,7 @@ def square(context, task, place):
     return context["offset"] + task**2
 
 
-class SquareWork:
+class SquareWork(Work):
     """Each job is two tasks; its score is a function of the trial."""
 
     def __init__(self, limit=None):
@@ -118,9 +118,9 @@ def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):
         "empty": np.empty((0, 3)),
         "function": lambda x: x + 1,
     }
-    _broadcast.write(obj, tmp_path / "context")
-    found = _broadcast.read_once(tmp_path / "context")
-    assert found is _broadcast.read_once(tmp_path / "context")
+    ref = _broadcast.write(obj, tmp_path / "context")
+    found = _broadcast.fetch(ref)
+    assert found is _broadcast.fetch(ref)
     np.testing.assert_array_equal(found["large"], large)
     np.testing.assert_array_equal(found["fortran"], large)
     assert not found["large"].flags.writeable
@@ -133,7 +133,7 @@ def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):
 
 
 def pid_and_file(context, task, place):
-    return os.getpid(), str(_broadcast.read_once.__globals__["_loaded"].keys())
+    return os.getpid(), str(_broadcast._loaded.keys())
 
 
 def test_workers_read_the_data_once_and_are_kept_for_the_next_search():

@@ -11,7 +11,7 @@ from scipy.stats import lognorm, uniform
 from sksearch.executors import VirtualClock
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler, TPESampler
-from sksearch.schedulers import ASHA, AsyncHyperband, Hyperband, MedianStopping
+from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband, MedianStopping
 from sksearch.simulators import FAMILIES, CurveProblem, GammaCurves, Rastrigin, play
 from sksearch.space import Space
 from sksearch.study import Study
@@ -163,7 +163,7 @@ def test_bad_arguments_are_refused(make, message):
 
 @pytest.mark.parametrize(
     "scheduler",
-    [ASHA(81), ASHA(81, variant="stopping"), AsyncHyperband(), MedianStopping()],
+    [ASHA(81), ASHA(81, variant="stopping"), PASHA(81), AsyncHyperband(), MedianStopping()],
     ids=repr,
 )
 @pytest.mark.parametrize("sampler", [RandomSampler(), TPESampler()], ids=repr)

@@ -8,9 +8,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import ASHASearchCV, BOHBSearchCV
+from sksearch import ASHASearchCV, BOHBSearchCV, PASHASearchCV
 from sksearch.executors import VirtualClock
-from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, SimulatedEstimator
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, Rastrigin, SimulatedEstimator
 
 X, y = load_iris(return_X_y=True)
 SPACE = {"sgdclassifier__alpha": loguniform(1e-6, 1)}
@@ -65,9 +65,10 @@ def test_the_plan_is_the_least_that_is_done():
     [
         simulated(ASHASearchCV),
         simulated(ASHASearchCV, variant="stopping"),
+        simulated(PASHASearchCV),
         simulated(BOHBSearchCV, scheduler="asynchronous"),
     ],
-    ids=["promotion", "stopping", "BOHB"],
+    ids=["promotion", "stopping", "PASHA", "BOHB"],
 )
 def test_a_virtual_clock_repeats_exactly_and_states_are_not_lost(search):
     found = []
@@ -88,6 +89,32 @@ def test_bohb_sees_running_candidates_and_is_better_than_its_first_candidates():
     final = search.cv_results_["mean_test_score"][search.cv_results_["n_resources"] == 81]
     curves = PROBLEM.losses([t.params for t in search.history_.trials[:20]], 0)
     assert final.max() > np.median(-curves[:, -1])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_pasha_trains_one_candidate_to_the_end_and_refits_it(n_jobs):
+    pipe = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+    search = PASHASearchCV(
+        pipe, SPACE, resource="epochs", max_resources=27, cv=3, n_jobs=n_jobs, random_state=0
+    ).fit(X, y)
+    results = search.cv_results_
+    assert sum(results["n_resources"] == 1) == 27
+    assert sum(results["n_resources"] == 3) >= 9
+    assert results["n_resources"][search.best_index_] == 27
+    assert search.best_estimator_[-1].t_ == 27 * len(X) + 1
+    assert search.best_estimator_.score(X, y) > 0.8
+
+
+def test_pasha_spends_less_than_its_plan_where_ranks_do_not_change():
+    problem = GammaCurves(Branin())
+    search = PASHASearchCV(
+        SimulatedEstimator(problem, random_state=0), problem.space, resource="epochs", cv=2,
+        random_state=0, refit=False,
+    ).fit(np.zeros((4, 1)), np.arange(4) % 2)  # fmt: skip
+    spent = sum(trial.resource for trial in search.history_.trials)
+    assert search.n_resources_ == [1, 3, 9, 27, 81]
+    assert set(search.cv_results_["n_resources"]) == {1, 3, 81}
+    assert spent < 0.75 * search.plan_.total_resources
 
 
 @pytest.mark.parametrize("params", [{"variant": "pausing"}, {"n_candidates": 0}, {"factor": 1}])

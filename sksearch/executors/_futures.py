@@ -1,0 +1,90 @@
+"""Any pool of `concurrent.futures` as a joblib backend."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from joblib.parallel import ParallelBackendBase
+
+from sksearch._compat import cloudpickle
+
+
+class FuturesBackend(ParallelBackendBase):
+    """A joblib backend that runs on a pool with the interface of `concurrent.futures.Executor`.
+
+    Process pools of the standard library, ``mpi4py.futures.MPIPoolExecutor``, Parsl and others
+    have this interface. Works for each search of this package, and for ``joblib.Parallel``.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+        The pool. It is not shut down.
+    n_workers : int or None, default=None
+        Count of tasks that the pool runs at the same time, which is what ``n_jobs=None`` and
+        ``n_jobs=-1`` mean. None: as many as the pool says it has.
+
+    Raises
+    ------
+    ValueError
+        If `n_workers` is None and the pool does not say how many it has.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import joblib
+    >>> from scipy.stats import uniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.executors import FuturesBackend
+    >>> search = RandomSearchCV(LogisticRegression(), {"C": uniform(0.5, 1)}, n_iter=4)
+    >>> with ThreadPoolExecutor(2) as pool, joblib.parallel_config(FuturesBackend(pool)):
+    ...     _ = search.fit(*load_iris(return_X_y=True))
+    >>> len(search.cv_results_["params"])
+    4
+    """
+
+    supports_retrieve_callback = True
+
+    def __init__(self, executor, n_workers=None, **backend_params):
+        super().__init__(**backend_params)
+        self.executor = executor
+        self.default_n_jobs = self.n_workers = n_workers or _count_workers(executor)
+        self.supports_sharedmem = self.uses_threads = isinstance(executor, ThreadPoolExecutor)
+
+    def effective_n_jobs(self, n_jobs):
+        """Count of tasks to run at the same time; -2 is all workers but one, and so on."""
+        if n_jobs == 0:
+            raise ValueError("n_jobs == 0 in Parallel has no meaning")
+        if n_jobs is None:
+            return self.n_workers
+        return n_jobs if n_jobs > 0 else max(self.n_workers + 1 + n_jobs, 1)
+
+    def submit(self, func, callback=None):
+        """Queue a batch of calls."""
+        if self.supports_sharedmem:
+            future = self.executor.submit(func)
+        else:  # pools pickle by the standard library, which knows no lambdas
+            future = self.executor.submit(_call, cloudpickle.dumps(func))
+        if callback is not None:
+            future.add_done_callback(callback)
+        return future
+
+    apply_async = submit  # what joblib before 1.5 calls
+
+    def retrieve_result_callback(self, out):
+        """The result of a batch."""
+        return out.result()
+
+
+def _call(pickled):
+    return cloudpickle.loads(pickled)()
+
+
+def _count_workers(executor):
+    # The first is mpi4py's, the second that of the standard library and of loky.
+    for name in ("num_workers", "_max_workers"):
+        count = getattr(executor, name, None)
+        if isinstance(count, int) and count > 0:
+            return count
+    raise ValueError(
+        f"{type(executor).__name__} does not say how many workers it has: pass n_workers=."
+    )

@@ -1,0 +1,90 @@
+"""What a task may use, and what is left of one that used more."""
+
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one task may use.
+
+    Parameters
+    ----------
+    seconds : float or None
+        After which its worker is stopped. Counted from when the worker is ready.
+    memory : int or None
+        Bytes that it may allocate on top of what its worker has at rest.
+    retries : int
+        How often a task whose worker died is tried again.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+    retries: int = 0
+
+    @property
+    def isolate(self) -> bool:
+        """Whether a task needs a process of its own."""
+        return self.seconds is not None or self.memory is not None
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The outcome of a task from which its worker did not return.
+
+    Parameters
+    ----------
+    status : {"crash", "timeout"}
+        As in `Result`.
+    error : str
+        One line.
+    seconds : float
+        How long it ran.
+    """
+
+    status: str
+    error: str
+    seconds: float = 0.0
+
+
+class EngineLostError(RuntimeError):
+    """What ran the tasks is gone as a whole: a cluster that was closed, a pool that broke."""
+
+
+def can_limit_memory() -> bool:
+    """Say whether this system lets a process limit its own memory."""
+    return resource is not None and hasattr(resource, "RLIMIT_AS")
+
+
+@contextmanager
+def limited_memory(n_bytes: int | None):
+    """A context in which this process can allocate `n_bytes` more than it has now.
+
+    What asks for more gets a ``MemoryError`` and can go on.
+    """
+    if n_bytes is None or not can_limit_memory():
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = _address_space() + n_bytes
+    limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *limits], default=math.inf), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has; large arrays that it maps are among them."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:  # no Linux: the peak of resident memory is the nearest that there is
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

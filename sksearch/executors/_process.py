@@ -1,0 +1,253 @@
+"""A worker process that can be stopped at any moment, and its end of the line."""
+
+import faulthandler
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import traceback
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import wait
+from multiprocessing.process import current_process
+
+from joblib.externals.loky.backend import get_context
+from joblib.externals.loky.backend.utils import kill_process_tree
+
+from sksearch._compat import cloudpickle
+from sksearch.executors._limits import EngineLostError, Lost
+
+START_SECONDS = 120  # a process that says nothing for so long will not start any more
+LOOK_SECONDS = 0.5  # how often worker and master look whether the other one lives
+OOM_SCORE = "800"  # of 1,000: when memory runs out the kernel shall take a worker, not the master
+
+
+class WorkerProcess:
+    """One process that runs calls one after another; after its death a call starts another.
+
+    Parameters
+    ----------
+    env : dict of str to str or None, default=None
+        Environment variables of the process.
+
+    Attributes
+    ----------
+    knows : str or None
+        For the owner to note what the process has in memory; None when it is a new one.
+    """
+
+    def __init__(self, env=None):
+        self._env = env
+        self._process = self._line = None
+        self._closed = False
+        self.knows: str | None = None
+
+    def call(self, function, *args, seconds: float | None = None):
+        """Call a function in the process.
+
+        Parameters
+        ----------
+        function : callable
+            Anything that cloudpickle can pickle.
+        *args : object
+            Its arguments.
+        seconds : float or None, default=None
+            After which the process is killed.
+
+        Returns
+        -------
+        value : object
+            What the function returned; a `Lost` if the process died or was killed.
+
+        Raises
+        ------
+        Exception
+            What the function raised.
+        """
+        message = cloudpickle.dumps((function, args))
+        self.start()
+        begin = time.monotonic()
+        try:
+            self._line.send_bytes(message)
+            if not self._answers(None if seconds is None else begin + seconds):
+                self.kill()
+                return Lost("timeout", f"took more than {seconds:g} seconds", seconds)
+            failed, value = pickle.loads(self._line.recv_bytes())
+        except (EOFError, OSError):
+            return Lost("crash", self._obituary(), time.monotonic() - begin)
+        if failed:
+            raise value
+        return value
+
+    def start(self):
+        """Start the process if there is none, and wait until it can take a call.
+
+        Raises
+        ------
+        EngineLostError
+            If it does not start.
+        """
+        if self._process is not None and self._process.is_alive():
+            return
+        self.kill()
+        if self._closed:
+            raise EngineLostError("The search has ended, and its worker processes with it.")
+        self._line, far_end = Pipe()
+        self._process = get_context("loky").Process(
+            target=_serve, args=(far_end, os.getpid()), env=self._env
+        )
+        with _as_no_daemon(), _without_sigint():
+            self._process.start()
+        far_end.close()
+        try:
+            if not self._answers(time.monotonic() + START_SECONDS):
+                raise EngineLostError(
+                    f"A worker process did not start in {START_SECONDS} seconds."
+                )
+            self._line.recv_bytes()
+        except (EOFError, OSError):
+            raise EngineLostError(
+                f"A worker process could not start: {self._obituary()}."
+            ) from None
+
+    def close(self):
+        """End the process from another thread than the one that calls; there will be no other."""
+        self._closed = True
+        if (process := self._process) is not None:
+            _kill(process)
+
+    def kill(self):
+        """End the process and all that it has started, whatever it does."""
+        process, line = self._process, self._line
+        self._process = self._line = self.knows = None
+        if process is not None:
+            _kill(process)
+        if line is not None:
+            line.close()
+
+    def _answers(self, deadline):
+        """Wait for an answer; False if there is none in time."""
+        while True:
+            left = LOOK_SECONDS if deadline is None else deadline - time.monotonic()
+            wait([self._line, self._process.sentinel], max(0, min(left, LOOK_SECONDS)))
+            if self._line.poll():
+                return True  # what it has sent before it died counts
+            # Its own children may hold its line open when it is dead.
+            if not self._process.is_alive():
+                raise EOFError
+            if deadline is not None and left <= LOOK_SECONDS:
+                return False
+
+    def _obituary(self):
+        """What is known of the end of the process; forgets it."""
+        self._process.join(LOOK_SECONDS)
+        code = self._process.exitcode
+        self.kill()
+        if code is None:
+            return "the worker process closed its line"
+        if code >= 0:
+            return f"the worker process ended with exit code {code}"
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = "unknown"
+        perhaps = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        return f"the worker process was killed by signal {-code} ({name}){perhaps}"
+
+
+def _kill(process):
+    """Kill a process and its group, which is what it has started and left."""
+    if hasattr(os, "killpg"):
+        with suppress(OSError):  # nobody is left
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.is_alive():
+        kill_process_tree(process)
+    process.join()
+
+
+@contextmanager
+def _as_no_daemon():
+    """A context in which this process may have children, though its engine forbids it.
+
+    The reason to forbid it is that they could outlive their parent, and ours never do.
+    """
+    config = current_process()._config
+    daemon = config.get("daemon", False)
+    config["daemon"] = False
+    try:
+        yield
+    finally:
+        config["daemon"] = daemon
+
+
+@contextmanager
+def _without_sigint():
+    """A context in which what this thread starts is deaf to Ctrl-C, from its first moment."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# ---- in the process
+
+
+def _serve(line, parent):
+    """Run calls until the line is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)  # so that what a candidate starts can be ended with it
+    faulthandler.enable()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write(OOM_SCORE)
+    line.send_bytes(b"ready")
+    with suppress(EOFError, OSError):
+        while True:
+            line.send_bytes(_answer(line.recv_bytes()))
+    _leave()
+
+
+def _answer(message):
+    """The pickled (False, value) or (True, exception) of a call."""
+    try:
+        function, args = pickle.loads(message)
+        return cloudpickle.dumps((False, function(*args)))
+    except BaseException as error:
+        return cloudpickle.dumps((True, that_travels(error)))
+
+
+def that_travels(error):
+    """The error with its traceback as a note, or that text alone where it cannot be pickled."""
+    text = "".join(traceback.format_exception(error))
+    try:
+        error.add_note(f"In a worker process:\n{text}")
+        pickle.loads(cloudpickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__} in a worker process:\n{text}")
+    return error
+
+
+def _end_with(parent):
+    """End this process when its parent is gone."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_SECONDS)
+    _leave()
+
+
+def _leave():
+    """End at once: what a candidate has left in this process (threads, exit hooks) may hang."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)

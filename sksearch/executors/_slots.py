@@ -1,0 +1,179 @@
+"""Worker processes of this machine: what happens to one happens to one task alone."""
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.util import Finalize
+from pathlib import Path
+from queue import SimpleQueue
+
+import joblib
+
+from sksearch._compat import configured
+from sksearch.executors import _broadcast
+from sksearch.executors._executor import Executor
+from sksearch.executors._limits import Limits, Lost
+from sksearch.executors._process import WorkerProcess
+from sksearch.executors._worker import run_limited
+
+IDLE_SECONDS = 300  # after which the processes of an earlier search are ended
+CONTEXT = "context"  # name of the file that all workers read
+TEMPORARY = "sksearch-"  # how names of temporary folders begin; the master's pid follows
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+class SlotExecutor(Executor):
+    """Runs tasks in worker processes, each under the eyes of a thread of its own.
+
+    A crash, a time-out or a full memory hits one task; its worker is replaced and the others go
+    on. Later searches use the processes again.
+
+    Parameters
+    ----------
+    function, context
+        See `make_executor`.
+    n_workers, window : int
+        Count of processes, and of tasks in flight.
+    nested : joblib backend
+        For searches inside of tasks.
+    limits : Limits
+        What a task may use.
+    folder : Path or None
+        Where tasks leave what is too large to return; None for a temporary one.
+    """
+
+    def __init__(self, function, context, n_workers, window, nested, limits=None, folder=None):
+        self.n_workers, self.window = n_workers, window
+        self._shared = (configured(function), context, nested)
+        self._limits = limits or Limits()
+        self._given_folder = folder
+
+    def __enter__(self):
+        self._folder = self._given_folder or temporary_folder()
+        try:
+            self._ref = _broadcast.write(self._shared, self._folder / CONTEXT)
+        except BaseException:
+            self._remove_files()
+            raise
+        self._workers = _lease(self.n_workers)
+        self._idle: SimpleQueue = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+        self._threads = ThreadPoolExecutor(self.n_workers, thread_name_prefix="sksearch")
+        return self
+
+    def submit(self, task):
+        """Queue the task."""
+        return self._threads.submit(self._run, task)
+
+    def _run(self, task):
+        worker = self._idle.get()
+        try:
+            for _ in range(1 + self._limits.retries):
+                out = run_limited(worker, self._ref, task, self._folder, self._limits)
+                if not (isinstance(out, Lost) and out.status == "crash"):
+                    break
+            return out
+        finally:
+            self._idle.put(worker)
+
+    def __exit__(self, error_type, *error):
+        if error_type is not None:  # what still runs is of no use to anyone
+            _close(self._workers)
+        self._threads.shutdown(cancel_futures=True)
+        if error_type is None:
+            _give_back(self.n_workers, self._workers)
+        self._remove_files()
+
+    def _remove_files(self):
+        if self._given_folder is None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        else:
+            (self._folder / CONTEXT).unlink(missing_ok=True)
+
+
+# ---- temporary folders
+
+
+def temporary_folder() -> Path:
+    """Make a private folder; those of searches that were killed are removed."""
+    for old in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*-*"):
+        with suppress(OSError, ValueError):
+            if not _exists(int(old.name.split("-")[1])) and old.stat().st_uid == os.getuid():
+                shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-"))
+
+
+def _exists(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+# ---- processes of earlier searches
+
+_idle: dict[tuple[int, int], list[tuple[float, list[WorkerProcess]]]] = {}
+_idle_lock = threading.Lock()
+
+
+def _lease(n_workers):
+    """The idle processes of an earlier search, or new ones; nobody else has them meanwhile."""
+    with _idle_lock:
+        if not _idle:
+            # A forked child that ends would join processes which it has inherited.
+            Finalize(None, end_idle_workers, exitpriority=100)
+        groups = _idle.setdefault((os.getpid(), n_workers), [])
+        if groups:
+            return groups.pop()[1]
+    env = _worker_env(n_workers)
+    return [WorkerProcess(env) for _ in range(n_workers)]
+
+
+def _give_back(n_workers, workers):
+    with _idle_lock:
+        _idle.setdefault((os.getpid(), n_workers), []).append((time.monotonic(), workers))
+    timer = threading.Timer(IDLE_SECONDS + 1, end_idle_workers, (IDLE_SECONDS,))
+    timer.daemon = True
+    timer.start()
+
+
+def end_idle_workers(idle_seconds=0):
+    """End the processes that have been idle for so many seconds."""
+    before = time.monotonic() - idle_seconds
+    with _idle_lock:
+        for key, groups in _idle.items():
+            if key[0] == os.getpid():
+                old = [workers for since, workers in groups if since <= before]
+                groups[:] = [group for group in groups if group[0] > before]
+                for workers in old:
+                    _close(workers)
+
+
+def _close(workers):
+    """End processes, all at the same time."""
+    threads = [threading.Thread(target=worker.close) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _worker_env(n_workers):
+    """Thread counts that share the cores among workers, where the user has set none."""
+    share = str(max(joblib.cpu_count() // n_workers, 1))
+    return {name: os.environ.get(name, share) for name in THREAD_VARIABLES}

@@ -1,0 +1,130 @@
+"""A record as a line that proves itself: `crc32hex SP json NL`.
+
+JSON has no NaN and no infinities, so they are written as `{"$f": "nan"}`. Keys of a record that
+begin with "$" get one more "$", so that nothing of the user's is ever mistaken for this mark.
+"""
+
+import contextlib
+import gc
+import json
+import math
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+MARK = "$f"
+# Names of files may hold bytes that are no UTF-8, which Python keeps as lone surrogates.
+SURROGATES = "surrogatepass"
+
+
+class Scan(NamedTuple):
+    """What could be read of a file of lines."""
+
+    records: list[dict]  # of the longest prefix of good lines
+    good: int  # bytes of that prefix
+    size: int  # bytes of the file
+    damaged: bytes  # the line after that prefix, if there is one
+    followed: bool  # whether a good line comes after a damaged one
+
+
+def encode(record: dict) -> bytes:
+    """Return the line of a record.
+
+    Raises
+    ------
+    TypeError
+        If it holds anything but None, booleans, numbers, strings, lists, tuples and dicts with
+        strings as keys.
+    """
+    if not isinstance(record, dict):
+        raise TypeError(f"A record must be a dict, got {record!r:.100} of {type(record)}.")
+    text = json.dumps(
+        _plain(record, "the record"), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
+    data = text.encode("utf-8", SURROGATES)
+    return b"%08x %b\n" % (zlib.crc32(data), data)
+
+
+def decode(line: bytes) -> dict | None:
+    """Return the record of a line, None if the line is damaged."""
+    if line[-1:] != b"\n":
+        return None
+    data = line[9:-1]
+    if line[:9] != b"%08x " % zlib.crc32(data):
+        return None
+    # Few lines need the slower way.
+    hook = _original if b'"$' in data else None
+    try:
+        record = json.loads(data.decode("utf-8", SURROGATES), object_hook=hook)
+    except (ValueError, TypeError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def scan(path: Path) -> Scan:
+    """Read the longest prefix of good lines of a file."""
+    records, good = [], 0
+    damaged, followed = b"", False
+    with open(path, "rb") as file, _without_garbage_collection():
+        for line in file:
+            record = decode(line)
+            if record is None:
+                damaged = line
+                followed = any(decode(other) is not None for other in file)
+                break
+            records.append(record)
+            good += len(line)
+        return Scan(records, good, file.seek(0, 2), damaged, followed)
+
+
+@contextlib.contextmanager
+def _without_garbage_collection():
+    """Records have no cycles; to look for some again and again takes longer than to read them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _plain(value, name: str):
+    """Return a value as JSON can hold it; `name` is the key that it stands under."""
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {MARK: repr(float(value))}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, name) for item in value]
+    if isinstance(value, dict):
+        return {_plain_key(key, name): _plain(item, key) for key, item in value.items()}
+    if _is_numpy_number(value):
+        return _plain(value.item(), name)
+    raise TypeError(
+        f"{name!r} holds {value!r:.100} of {type(value)}, which a journal cannot hold: it holds "
+        "None, booleans, numbers, strings, and lists and dicts of them."
+    )
+
+
+def _is_numpy_number(value) -> bool:
+    """Whether a value is a scalar of numpy that has an equal in Python; times have none."""
+    numbers = (np.bool_, np.integer, np.float16, np.float32)
+    return isinstance(value, numbers) and not isinstance(value, np.timedelta64)
+
+
+def _plain_key(key, name: str) -> str:
+    """Return a key as it is written."""
+    if not isinstance(key, str):
+        # JSON would make a string of it, and the record would come back as another one.
+        raise TypeError(f"{name!r} has the key {key!r} of {type(key)}: keys must be strings.")
+    return "$" + key if key.startswith("$") else key
+
+
+def _original(value: dict):
+    """Return what was written as this dict."""
+    if MARK in value:
+        return float(value[MARK])
+    return {key[1:] if key.startswith("$$") else key: item for key, item in value.items()}

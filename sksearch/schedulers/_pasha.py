@@ -1,0 +1,186 @@
+"""Asynchronous successive halving with a maximum that grows only as far as it has to.
+
+==============  ======================================================================
+symbol          meaning
+==============  ======================================================================
+eta             ``factor``
+R_t             the goal: the resource that candidates are promoted to at present
+pi_K, pi_K-1    rankings, at the goal and one rung below, of those that are at the goal
+epsilon         how far apart two scores can be without telling candidates apart
+==============  ======================================================================
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sksearch.base import Resume
+from sksearch.schedulers._asha import ASHA
+from sksearch.schedulers._asynchronous import AsynchronousScheduler
+
+PERCENTILE = 90  # N of [1]_: of the differences that noise was seen to turn round
+
+
+@dataclass(frozen=True)
+class PASHA(AsynchronousScheduler):
+    """Progressive asynchronous successive halving: train no longer than ranks go on changing.
+
+    At first candidates are promoted to the second rung only, as `ASHA` does. Each time that a
+    result at the highest rung so far shows another ranking than the rung below, the next rung
+    is opened. Once nothing more can be promoted, the best candidate at the highest rung is
+    brought up to `max_resources`.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=None
+        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
+    factor : float, default=3
+        One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+
+    See Also
+    --------
+    ASHA : The same with all rungs open from the beginning.
+
+    Notes
+    -----
+    Two rankings agree if at each place of the upper one there is a candidate whose score in the
+    rung below is within epsilon of the score that had this place there. Epsilon is the 90th
+    percentile of the differences, in the upper rung, between any two candidates that were in
+    this order, then in the other, and now in the first again: a difference that noise turns
+    round.
+
+    Departures from [1]_:
+
+    - A learning curve is known at rungs only, not after each epoch. So epsilon is 0 until there
+      are three rungs: in the first two, any change of order opens the third.
+    - Where no two candidates of the highest rung have changed places twice, epsilon comes from
+      the next rung below in which some have, with all that is known of it by now.
+    - Equal scores at the highest rung are ranked as they were below: they contradict nothing.
+    - The best candidate is trained up to `max_resources` and scored there, going on from where
+      it is; in [1]_ it is trained anew, after the search. A failure there ends the search.
+
+    The plan is what is done if the maximum grows up to `max_resources`, and then as with `ASHA`
+    the least of it. It is less where rankings agree early, which takes rungs with few
+    candidates or hardly any noise; the second rung is always as planned.
+
+    As with `ASHA`, who is promoted depends on which results came first.
+
+    References
+    ----------
+    .. [1] O. Bohdal, L. Balles, M. Wistuba, B. Ermis, C. Archambeau, G. Zappella, "PASHA:
+       efficient HPO and NAS with progressive resource allocation", ICLR 2023.
+       https://arxiv.org/abs/2207.06940
+
+    Examples
+    --------
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import ASHA, PASHA
+    >>> from sksearch.simulators import load_mnist_curves, play
+    >>> for scheduler in (ASHA(27), PASHA(27)):
+    ...     history = play(RandomSampler(), scheduler, load_mnist_curves(), random_state=0)
+    ...     print(sum(trial.resource for trial in history.trials), "epochs")
+    """
+
+    n_candidates: int | None = None
+    factor: float = 3
+
+    def brackets(self, problem):
+        """Name one bracket over the whole ladder."""
+        return ASHA(self.n_candidates, self.factor).brackets(problem)
+
+    def _last_promotion(self, rungs) -> Resume | None:
+        """When all is done: the best one goes all the way."""
+        if (resume := super()._last_promotion(rungs)) is not None:
+            return resume
+        for bracket, (ladder, goal) in enumerate(zip(rungs.ladders, rungs.goals, strict=True)):
+            best = next((i for _, i in rungs.entries[bracket, goal]), None)
+            if best is not None and best not in rungs.asked[bracket, ladder[-1]]:
+                return Resume(best, ladder[-1])
+        return None
+
+    # ---- the goal
+
+    def _first_goal(self, ladder):
+        return ladder[min(1, len(ladder) - 1)]  # [1]_ Alg. 1: R_0 = eta r
+
+    def _next_goal(self, history, rungs, bracket, trial_id):
+        ladder, goal = rungs.ladders[bracket], rungs.goals[bracket]
+        n_rungs = ladder.index(goal) + 1
+        results = history.trials[trial_id].results
+        scores = rungs.at_goal[bracket, goal]
+        scores.extend(results[r].score for r in ladder[n_rungs - 2 : n_rungs])
+        change = rank_change(*np.array(scores).reshape(-1, 2).T)
+        # Without any change of order, which is common, noise need not be looked at.
+        if change == 0 or change <= _noise(history, rungs, bracket, n_rungs):
+            return goal
+        return ladder[n_rungs]
+
+
+def rank_change(before, now) -> float:
+    """Return the least epsilon for which two soft rankings agree.
+
+    Parameters
+    ----------
+    before, now : ndarray of shape (n_candidates,)
+        Scores in the rung below and in the upper one.
+
+    Returns
+    -------
+    change : float
+        Largest difference, over places, between the score in the rung below of who has the
+        place now, and of who had it there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rank_change(np.array([0.9, 0.8, 0.5]), np.array([0.92, 0.95, 0.6])) < 0.11
+    0.1
+    """
+    order = np.lexsort((-before, -now))
+    return np.abs(before[order] - np.sort(before)[::-1]).max()
+
+
+def swapped_back(curves) -> np.ndarray:
+    """Return by how much candidates differ at the end of curves that crossed twice.
+
+    Parameters
+    ----------
+    curves : ndarray of shape (n_candidates, n_rungs)
+        Scores.
+
+    Returns
+    -------
+    differences : ndarray
+        One for each pair that was in its last order, later in the opposite one, and then in the
+        last again. Equal scores are in no order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> swapped_back(np.array([[1, 1, 4], [0, 2, 3], [0, 0, 0]]))
+    array([1])
+    """
+    first, second = np.triu_indices(len(curves), 1)
+    differences = curves[first] - curves[second]
+    order = np.sign(differences)
+    same = order == order[:, -1:]
+    opposite = order == -order[:, -1:]
+    was_same = np.logical_or.accumulate(same, axis=1)
+    crossed = (was_same[:, :-1] & opposite[:, 1:]).any(axis=1) & (order[:, -1] != 0)
+    return np.abs(differences[crossed, -1])
+
+
+def _noise(history, rungs, bracket, n_rungs) -> float:
+    """Epsilon: of the highest rung in which noise was seen."""
+    for n in range(n_rungs, 2, -1):
+        differences = swapped_back(_curves(history, rungs, bracket, n))
+        if len(differences):
+            return np.percentile(differences, PERCENTILE)
+    return 0.0
+
+
+def _curves(history, rungs, bracket, n_rungs):
+    """Scores of those that are told at the last of these rungs, shape (n_candidates, n_rungs)."""
+    ladder = rungs.ladders[bracket][:n_rungs]
+    ids = [i for _, i in rungs.entries[bracket, ladder[-1]]]
+    return np.array([[history.trials[i].results[r].score for r in ladder] for i in ids])

@@ -1,0 +1,116 @@
+"""Fitted states between two rungs, as they are kept in files and travel between processes."""
+
+import hashlib
+import io
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sksearch._compat import cloudpickle
+from sksearch.base import State
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """A fitted state in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sha : str
+        SHA-256 of its content, in hexadecimal digits.
+    size : int
+        Count of its bytes.
+    """
+
+    path: Path
+    sha: str
+    size: int
+
+    @classmethod
+    def write(cls, content: bytes, path: Path):
+        """Write a file that is there whole or not at all."""
+        unfinished = path.with_name(f"{path.name}.tmp")
+        try:
+            unfinished.write_bytes(content)
+            unfinished.replace(path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+        return cls(path, hashlib.sha256(content).hexdigest(), len(content))
+
+    def load(self) -> State:
+        """Read the state.
+
+        Raises
+        ------
+        ValueError
+            If the file is not the one that was written.
+        Exception
+            Whatever reading and unpickling raise.
+        """
+        content = self.path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != self.sha:
+            raise ValueError(f"{self.path.name} is damaged")
+        return load_state(content)
+
+
+def dump_state(state: State) -> bytes:
+    """Pickle a state."""
+    buffer = io.BytesIO()
+    _StatePickler(buffer, protocol=5).dump(state)
+    return buffer.getvalue()
+
+
+def load_state(content: bytes) -> State:
+    """Unpickle a state that was pickled by this search."""
+    return _StateUnpickler(io.BytesIO(content)).load()
+
+
+# Estimators with random_state=None may hold numpy's global generator itself. It must be the
+# one of the process that goes on, which is seeded for each task, and not a copy.
+GLOBAL_GENERATOR = "numpy's global RandomState"
+
+
+class _StatePickler(cloudpickle.CloudPickler):
+    def persistent_id(self, obj):
+        return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
+
+
+class _StateUnpickler(pickle.Unpickler):
+    def persistent_load(self, pid):
+        return np.random.mtrand._rand
+
+
+# ---- outputs in the journal
+
+
+def as_record(out: dict) -> dict:
+    """An output as JSON values; a state that is in no file is left out."""
+    state = out["state"]
+    saved = isinstance(state, SavedState)
+    return out | {
+        "state": {"f": state.path.name, "h": state.sha, "n": state.size} if saved else None
+    }
+
+
+def from_record(record: dict, states: Path) -> dict:
+    """The output of a record, whose state may be in the folder `states`."""
+    entry = record["state"]
+    state = None
+    if entry is not None:
+        # A name and no path: nothing outside of the folder is ever read.
+        state = SavedState(states / Path(entry["f"]).name, entry["h"], entry["n"])
+    return record | {"state": state}
+
+
+def first_line(error: BaseException) -> str:
+    """The kind of an error and the first line of its text."""
+    try:
+        text = str(error)
+    except Exception:  # an error whose text cannot be made is still an error
+        text = "<no text>"
+    return f"{type(error).__name__}: {text}".strip().splitlines()[0]
