@@ -16,6 +16,7 @@ from sksearch.search import (
     SuccessiveHalvingSearchCV,
     TPEHalvingSearchCV,
     TPESearchCV,
+    load_history,
 )
 from sksearch.space import When
 
@@ -38,5 +39,6 @@ __all__ = [
     "TPESearchCV",
     "When",
     "__version__",
+    "load_history",
     "minimize",
 ]

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 from sksearch import ASHASearchCV, HyperbandSearchCV
 from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import ASHA, AsyncHyperband, Hyperband
+from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband
 from sksearch.simulators import CurveProblem, play
 
 N_WORKERS, EPOCHS = 64, 27
@@ -95,6 +95,7 @@ def main():
     busy = {
         "ASHA": virtual(ASHA(args.candidates)),
         "ASHA, stopping": virtual(ASHA(args.candidates, variant="stopping")),
+        "PASHA": virtual(PASHA(args.candidates)),
         "asynchronous Hyperband": virtual(AsyncHyperband(n_iterations=times)),
         "Hyperband": virtual(Hyperband(n_iterations=times)),
         "one Hyperband": virtual(Hyperband()),

@@ -134,8 +134,8 @@ _idle_lock = threading.Lock()
 def _lease(n_workers):
     """The idle processes of an earlier search, or new ones; nobody else has them meanwhile."""
     with _idle_lock:
-        if not _idle:
-            # A forked child that ends would join processes which it has inherited.
+        if not any(pid == os.getpid() for pid, _ in _idle):
+            # This process would wait for them when it ends; a forked child has its own.
             Finalize(None, end_idle_workers, exitpriority=100)
         groups = _idle.setdefault((os.getpid(), n_workers), [])
         if groups:

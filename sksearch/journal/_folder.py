@@ -56,14 +56,15 @@ def sync_folder(path: Path) -> None:
             os.close(descriptor)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file that is seen whole or not at all."""
+def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
+    """Write a file that is seen whole or not at all; with `sync` also after a loss of power."""
     descriptor, name = tempfile.mkstemp(TEMPORARY, f"{path.name}.", path.parent)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(descriptor)
+            if sync:
+                os.fsync(descriptor)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -93,7 +94,8 @@ def write_spool(folder: Path, name: str, record: dict) -> None:
     """
     line = encode(record)
     with contextlib.suppress(OSError):
-        write_atomically(spool_file(folder, name), line)
+        # After a loss of power its checksum tells; this is for processes that are killed.
+        write_atomically(spool_file(folder, name), line, sync=False)
 
 
 def read_spool(folder: Path, name: str) -> dict | None:

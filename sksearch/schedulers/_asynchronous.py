@@ -11,7 +11,6 @@ goal            the resource that a bracket's candidates are promoted to, at pre
 import bisect
 import itertools
 import math
-from array import array
 from collections import defaultdict
 from fractions import Fraction
 
@@ -136,7 +135,7 @@ class _Rungs:
         self.steps = _steps(plan)
         self.ladders = [[rung.resource for rung in rungs] for rungs in plan.brackets]
         self.goals = [scheduler._first_goal(ladder) for ladder in self.ladders]
-        self.at_goal = defaultdict(lambda: array("d"))  # (bracket, goal): what was noted of them
+        self.at_goal: dict = {}  # (bracket, goal): what the scheduler noted of those at it
         self.n_read = 0
         self.entries = defaultdict(list)  # (bracket, resource): (-score, trial id), best first
         self.left = defaultdict(list)  # those of them that were not promoted

@@ -6,7 +6,9 @@ from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV, TPEHalvingSearchCV
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
+from sksearch.search._load_history import SavedSearch, load_history
 from sksearch.search._plan import SearchPlan
+from sksearch.search._progress import Progress
 
 __all__ = [
     "ASHASearchCV",
@@ -17,11 +19,14 @@ __all__ = [
     "HyperbandSearchCV",
     "IncrementalEvaluationSearchCV",
     "PASHASearchCV",
+    "Progress",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
+    "SavedSearch",
     "SearchCV",
     "SearchPlan",
     "SuccessiveHalvingSearchCV",
     "TPEHalvingSearchCV",
     "TPESearchCV",
+    "load_history",
 ]

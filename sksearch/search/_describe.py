@@ -85,7 +85,7 @@ class Describer:
         """
         if type(value) in SCALARS:
             return cut(repr(value))
-        if isinstance(value, np.generic):
+        if issubclass(type(value), np.generic):
             return _numpy_scalar(value)
         if id(value) in self._known:
             return self._known[id(value)][1]

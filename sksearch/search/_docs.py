@@ -27,7 +27,7 @@ cv : int, cross-validation generator, iterable or None, default=None
     As for ``GridSearchCV``. Folds are made once for each ``fit``, so all candidates are
     compared on the same ones.
 verbose : int, default=0
-    0 prints nothing, 1 a line for each rung, more is as for ``GridSearchCV``.
+    0 prints nothing, 1 shows a status line on standard error, more is as for ``GridSearchCV``.
 pre_dispatch : int or str, default="2*n_jobs"
     Count of trainings that are handed out to workers in advance.
 random_state : int, RandomState instance or None, default=None
@@ -115,6 +115,8 @@ history_ : History
     Every trial with status, error and cost of each of its results.
 plan_ : SearchPlan
     What was planned before anything was spent.
+progress_ : Progress
+    How far the search is; can be read from another thread while ``fit`` runs.
 interrupted_ : bool
     Whether Ctrl-C, SIGTERM or an error ended the search; what was known by then is kept.
 classes_ : ndarray of shape (n_classes,)

@@ -1,8 +1,10 @@
 """A search as its checkpoint directory tells it: without the data, and while it runs."""
 
 import ast
+import gc
 import math
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -62,10 +64,11 @@ def load_history(path):
     """
     path = Path(path)
     folder = path.parent if path.is_file() else path
-    header, events, _ = read_journal(folder)
-    if header is None:
-        raise FileNotFoundError(f"{str(path)!r} has the journal of a search that never began.")
-    return SavedSearch(header, events)
+    with _no_garbage():
+        header, events, _ = read_journal(folder)
+        if header is None:
+            raise FileNotFoundError(f"The search of {str(path)!r} has not begun yet.")
+        return SavedSearch(header, events)
 
 
 class SavedSearch:
@@ -199,6 +202,18 @@ class SavedSearch:
             self.best_params_ = self.cv_results_["params"][self.best_index_]
 
 
+@contextmanager
+def _no_garbage():
+    """Millions of objects are made here and all of them are kept: nothing to look for."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class _Names:
     """Stands in for the space of a search whose objects are not here: names alone."""
 
@@ -212,7 +227,7 @@ class _Names:
 
     def key(self, params):
         """Return what is equal for equal candidates."""
-        return tuple((name, repr(params[name])) for name in sorted(params))
+        return repr(sorted(params.items()))
 
 
 def _scoring(header):

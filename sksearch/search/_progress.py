@@ -15,6 +15,7 @@ from threading import Lock
 from sksearch._clock import now, open_clock
 from sksearch.search._status_line import WIDTH, StatusLine, duration
 
+ROOM_FOR_NAME = 90  # characters
 WARM_UP = 5  # seconds in which workers start, which says nothing about what is to come
 
 
@@ -108,15 +109,17 @@ class Progress:
             (candidates, best, spent, left),
             (candidates, best, left),
         ]
+        # On a narrow terminal the name would come and go.
+        forms = forms[width < ROOM_FOR_NAME :]
         lines = [", ".join(part for part in form if part) for form in forms]
         return next((line for line in lines if len(line) <= width), lines[-1][:width])
 
     def last_line(self, error=None):
         """Say what it came to; `error` is the class of the exception that ended it."""
-        how = "done in" if error is None else "failed after"
+        how, word = ("done", "in") if error is None else ("failed", "after")
         if error is not None and issubclass(error, KeyboardInterrupt):
-            how = "interrupted after"
-        parts = [f"{how} {duration(self.seconds)}"]
+            how = "interrupted"
+        parts = [how if self.seconds is None else f"{how} {word} {duration(self.seconds)}"]
         if not math.isnan(self.best_score):
             parts.append(f"best {self.best_score:.4g}")
         parts.append(f"{_of(self.n_candidates, self.n_planned)} candidates")

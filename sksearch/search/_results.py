@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 from scipy.stats import rankdata
 
-from sksearch._compat import aggregate_score_dicts, masked_param_columns, normalize_score_results
+from sksearch._compat import masked_param_columns, normalize_score_results
 from sksearch.history import Result
 
 
@@ -202,7 +202,7 @@ class _Table:
         return self._place([out[key] for out in self.outs])
 
     def scores(self, key):
-        by_name = normalize_score_results(aggregate_score_dicts(self.outs)[key])
+        by_name = normalize_score_results([out[key] for out in self.outs])
         return {name: self._place(values) for name, values in by_name.items()}
 
     def _place(self, values):

@@ -89,7 +89,7 @@ class Recorder:
             self._keep_unfinished(setup)
             header = _header(search, setup, parts, self._random_state)
             checkpoint.begin(header, setup.splits)
-        self._spooled = {file.name for file in checkpoint.spool.iterdir()}
+        self._spooled = {file.stem for file in checkpoint.spool.iterdir()}
 
     def replay(self, run) -> None:
         """Bring a run to where the journal ends."""
@@ -109,6 +109,10 @@ class Recorder:
                 run.study.history.exhausted = self._exhausted = True
         self.under_way = list(jobs.values())
         self.checkpoint.events.clear()
+        # What is noted has no use for them, and what was never noted may be another candidate now.
+        stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
+        self.checkpoint.remove_spooled(stale)
+        self._spooled -= stale
         if not self._same_version:
             run.states.clear()
         self._sweep(run)
@@ -182,7 +186,12 @@ class Recorder:
                 name = f"{i}.{resource}.{fold}"
                 if (out := self.checkpoint.spooled(name)) is not None:
                     self._memo[i, resource, fold] = (params[i], rungs.get(i, ())), out
-        self.checkpoint.remove_spooled([file.name for file in self.checkpoint.spool.iterdir()])
+        self.checkpoint.remove_spooled([file.stem for file in self.checkpoint.spool.iterdir()])
+
+
+def _trial_and_resource(name):
+    """The first two parts of a task's name."""
+    return tuple(int(part) for part in name.split(".")[:2])
 
 
 def _header(search, setup, parts, random_state):

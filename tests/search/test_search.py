@@ -390,16 +390,6 @@ def test_the_global_generators_are_left_as_they_were():
     assert np.random.rand() == expected
 
 
-def test_one_line_a_rung_at_verbose_1_and_nothing_at_0(capsys):
-    hyperband(max_resources=9).fit(X, y)
-    assert capsys.readouterr().out == ""
-    hyperband(max_resources=9, verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Fitting 2 folds for each of 15 candidates, totalling 40 fits"
-    assert lines[1].startswith("bracket 0: 9 candidates at 1 epochs, best score ")
-    assert len(lines) == 1 + 6
-
-
 def test_custom_run_search_is_not_the_extension_point():
     with pytest.raises(NotImplementedError, match="compose"):
         hyperband()._run_search(None)

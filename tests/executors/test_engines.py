@@ -1,0 +1,467 @@
+"""Searches on engines that are not ours, and what becomes of them when something dies."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from scipy.stats import uniform
+
+from sksearch.executors import EngineLostError, Limits, Lost, drive, make_executor
+from sksearch.executors import _engine as engine_module
+from sksearch.executors._futures import FuturesBackend
+from sksearch.executors._orders import Order, shared_here
+from sksearch.history import Problem, Result
+from sksearch.samplers import RandomSampler
+from sksearch.schedulers import Hyperband
+from sksearch.space import Space
+from sksearch.study import Study
+from tests.executors.engines import (
+    all_engines,
+    dask_client,
+    engine,
+    new_dask_cluster,
+    new_process_pool,
+    start_ray,
+)
+
+pytestmark = pytest.mark.timeout(150)  # an engine that hangs must not block the others
+LOCAL_PROCESSES = ("threads",)  # engines without worker processes
+CRASH_SAFE = ("processes", "threads", "mpi")  # engines that a crash of a worker breaks
+
+start = partial(make_executor, pre_dispatch="2*n_jobs", n_jobs=None)
+
+
+class Squares:
+    """Each job is two tasks; its score is a function of the trial."""
+
+    def tasks(self, job):
+        return [job.trial_id, job.trial_id + 1]
+
+    def collect(self, job, outputs):
+        assert outputs == [1 + job.trial_id**2, 1 + (job.trial_id + 1) ** 2]
+        return Result(job.params["x"] - 1 / job.resource)
+
+    def told(self, job):
+        pass
+
+    def seconds_left(self):
+        return None
+
+    def under_way(self):
+        return []
+
+    def known(self, task):
+        return None
+
+    def interrupted(self):
+        pass
+
+
+def square(context, task, place):
+    time.sleep(task % 3 / 100)
+    return context["offset"] + task**2
+
+
+def trials_of(executor):
+    """The trials of a small study."""
+    study = Study(Problem(Space({"x": uniform(0, 1)}), 1, 9), RandomSampler(), Hyperband())
+    with executor:
+        drive(study, executor, Squares())
+    return study.history.trials
+
+
+@pytest.mark.parametrize("name", all_engines())
+def test_the_history_does_not_depend_on_the_engine(name):
+    expected = trials_of(start(square, {"offset": 1}))
+    with engine(name):
+        assert trials_of(start(square, {"offset": 1})) == expected
+
+
+@dataclass
+class Do:
+    """A task: what to do, and how."""
+
+    what: str = "pid"
+    value: object = None
+
+
+class Poison(Exception):
+    """An error that cannot be unpickled."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def act(context, task, place):
+    """Do what the task says."""
+    what, value = task.what, task.value
+    if what == "sleep":
+        time.sleep(value)
+    elif what == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "kill once" and not Path(value).exists():
+        Path(value).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "write later":
+        time.sleep(2)
+        Path(value).touch()
+    elif what == "raise":
+        raise Poison("this", "that")
+    elif what == "return":
+        return threading.Lock()
+    elif what == "sum":
+        return float(context.sum())
+    elif what == "place":
+        return place
+    elif what == "blas":
+        from threadpoolctl import threadpool_info
+
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    return os.getpid()
+
+
+# ---- crashes, hangs and errors
+
+
+@pytest.mark.parametrize("name", all_engines(*CRASH_SAFE))
+def test_a_crash_costs_one_task(name):
+    with engine(name), start(act, None) as executor:
+        tasks = [Do("sleep", 0.5), Do("kill"), Do(), Do()]
+        outs = [future.result() for future in [executor.submit(task) for task in tasks]]
+    assert [isinstance(out, Lost) for out in outs] == [False, True, False, False]
+    assert outs[1].status == "crash"
+    assert "died" in outs[1].error
+    assert 0 < outs[1].seconds < 60
+
+
+@pytest.mark.parametrize("name", all_engines(*CRASH_SAFE))
+def test_a_task_whose_worker_died_is_tried_again_where_that_is_wanted(name, tmp_path):
+    with engine(name), start(act, None, limits=Limits(retries=1)) as executor:
+        assert isinstance(executor.submit(Do("kill once", str(tmp_path / "once"))).result(), int)
+        assert executor.submit(Do("kill")).result().status == "crash"
+
+
+@pytest.mark.parametrize("name", all_engines())
+def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_engine(name):
+    with engine(name), start(act, None, limits=Limits(seconds=1)) as executor:
+        tasks = [Do(), Do("sleep", 60), Do("kill"), Do()]
+        outs = [future.result() for future in [executor.submit(task) for task in tasks]]
+    assert [getattr(out, "status", "ok") for out in outs] == ["ok", "timeout", "crash", "ok"]
+    assert outs[0] != os.getpid()
+
+
+@pytest.mark.parametrize("name", ["processes", "dask"])
+def test_a_suspect_takes_nobody_with_it(name):
+    with engine(name), start(act, None) as executor:
+        assert executor.submit_suspect(Do("kill")).result().status == "crash"
+        assert isinstance(executor.submit(Do()).result(), int)
+
+
+@pytest.mark.parametrize("name", all_engines())
+def test_what_cannot_be_pickled_is_one_tasks_error(name):
+    with engine(name), start(act, None) as executor:
+        raised, returned = executor.submit(Do("raise")), executor.submit(Do("return"))
+        unsendable = executor.submit(Do("pid", threading.Lock()))
+        fine = executor.submit(Do())
+        assert "this and that" in str(raised.exception())
+        assert "pickle" in str(returned.exception())
+        assert "pickle" in str(unsendable.exception())
+        assert isinstance(fine.result(), int)
+
+
+# ---- the data
+
+
+class Counted:
+    """Counts how often it is pickled."""
+
+    n_pickled = 0
+
+    def __reduce__(self):
+        Counted.n_pickled += 1
+        return Counted, ()
+
+    def sum(self):
+        return 1.0
+
+
+@pytest.mark.parametrize("name", all_engines("mpi", "spark"))
+def test_the_data_are_pickled_once(name):
+    before = Counted.n_pickled
+    with engine(name), start(act, Counted()) as executor:
+        futures = [executor.submit(Do("sum")) for _ in range(10)]
+        assert {future.result() for future in futures} == {1.0}
+    assert Counted.n_pickled == before + 1
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """Workers see our files no more, as on another machine."""
+
+    def order(ref, folder, **kwargs):
+        hidden = replace(ref, path=f"/elsewhere{ref.path}")
+        return Order(ref=hidden, folder=f"/elsewhere{folder}", **kwargs)
+
+    monkeypatch.setattr(engine_module, "Order", order)
+
+
+class Courier(ThreadPoolExecutor):
+    """Passes orders on to a process pool, and notes the size of the data that go with them."""
+
+    def __init__(self, pool):
+        super().__init__(2)
+        self.pool, self.sizes = pool, []
+
+    def submit(self, function, order, payload=None):
+        self.sizes.append(0 if payload is None else len(payload))
+        return self.pool.submit(function, order, payload)
+
+
+@dataclass
+class Continued(Do):
+    """A task whose state is in a file."""
+
+    path: str = ""
+
+    def carrying(self):
+        return Do("return value", Path(self.path).read_text())
+
+
+def name_or_value(context, task, place):
+    time.sleep(0.05)
+    return task.value, place.folder
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)])
+def test_a_machine_without_our_files_is_sent_the_data_once_for_each_worker(limits, tmp_path):
+    X = np.arange(500_000.0)
+    with new_process_pool() as pool:
+        courier = Courier(pool)
+        with (
+            joblib.parallel_config(FuturesBackend(courier)),
+            start(act, X, limits=limits) as executor,
+        ):
+            futures = [executor.submit(Do("sum")) for _ in range(20)]
+            assert {future.result() for future in futures} == {X.sum()}
+        assert 1 <= sum(size >= X.nbytes for size in courier.sizes) <= 4
+        (tmp_path / "state").write_text("fitted")
+        with joblib.parallel_config(FuturesBackend(courier)), start(name_or_value, X) as executor:
+            tasks = [Continued("", None, str(tmp_path / "state")) for _ in range(6)]
+            outs = [future.result() for future in [executor.submit(task) for task in tasks]]
+        assert outs == [("fitted", None)] * 6
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("name", all_engines("threads"))
+def test_the_history_does_not_depend_on_whether_files_are_shared(name):
+    expected = trials_of(start(square, {"offset": 1}))
+    with engine(name):
+        assert trials_of(start(square, {"offset": 1, "X": np.arange(500_000.0)})) == expected
+
+
+@pytest.mark.parametrize("name", all_engines("mpi", "spark"))
+def test_nothing_is_left_of_a_search(name, tmp_path):
+    before = set(shared_here)
+    with engine(name):
+        with start(act, None, folder=tmp_path) as executor:
+            futures = [executor.submit(Do("place")) for _ in range(4)]
+            assert {future.result().folder for future in futures} == {tmp_path}
+            assert len(list(tmp_path.iterdir())) == 1
+        assert list(tmp_path.iterdir()) == []
+        with start(act, None) as executor:
+            folder = executor.submit(Do("place")).result().folder
+        assert not folder.exists()
+    assert set(shared_here) == before
+    assert "sksearch" not in {thread.name for thread in threading.enumerate()}
+
+
+# ---- the end
+
+
+def lost_after(executor, end):
+    """The errors of what ran and of what is submitted when the engine has ended, and the time."""
+    with executor:
+        futures = [executor.submit(Do("sleep", 60)) for _ in range(5)]
+        time.sleep(0.5)
+        end()
+        begin = time.monotonic()
+        errors = [future.exception() for future in futures]
+        errors.append(executor.submit(Do()).exception())
+    return errors, time.monotonic() - begin
+
+
+def test_a_dask_cluster_that_is_closed_ends_the_search():
+    distributed = pytest.importorskip("distributed")
+    with (
+        new_dask_cluster(distributed) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        joblib.parallel_config("dask", client=client),
+    ):
+        errors, seconds = lost_after(start(act, None), cluster.close)
+    assert {type(error) for error in errors} == {EngineLostError}
+    assert "checkpoint_dir" in str(errors[0])
+    assert seconds < 5
+
+
+@pytest.mark.slow
+def test_ray_that_is_shut_down_ends_the_search():
+    with engine("ray"):
+        import ray
+
+        try:
+            errors, seconds = lost_after(start(act, None), ray.shutdown)
+        finally:
+            start_ray.cache_clear()
+    assert {type(error) for error in errors} == {EngineLostError}
+    assert not ray.is_initialized()
+    assert seconds < 5
+
+
+def test_a_pool_that_breaks_or_is_shut_down_ends_the_search():
+    with new_process_pool() as pool, joblib.parallel_config(FuturesBackend(pool)):
+        with start(act, None) as executor:
+            pids = {executor.submit(Do()).result() for _ in range(4)}
+        errors, seconds = lost_after(
+            start(act, None), lambda: [os.kill(pid, signal.SIGKILL) for pid in pids]
+        )
+        assert {type(error) for error in errors} == {EngineLostError}
+        assert "ProcessPoolExecutor is gone: BrokenProcessPool" in str(errors[0])
+        assert seconds < 5
+    pool = ThreadPoolExecutor(2)
+    pool.shutdown()
+    with joblib.parallel_config(FuturesBackend(pool)), start(act, None) as executor:
+        assert isinstance(executor.submit(Do()).exception(), EngineLostError)
+
+
+@pytest.mark.slow
+def test_what_runs_on_ray_is_stopped_when_a_search_fails(tmp_path):
+    with engine("ray"):
+        with pytest.raises(ZeroDivisionError), start(act, None) as executor:
+            executor.submit(Do()).result()
+            executor.submit(Do("write later", str(tmp_path / "late")))
+            time.sleep(1)
+            raise ZeroDivisionError
+        time.sleep(2.5)
+        assert not (tmp_path / "late").exists()
+        with start(act, None) as executor:
+            assert isinstance(executor.submit(Do()).result(), int)
+
+
+def test_what_the_engine_does_not_have_yet_can_be_cancelled():
+    with engine("threads"), start(act, None) as executor:
+        futures = [executor.submit(Do("sleep", 0.3)) for _ in range(6)]
+        time.sleep(0.1)
+        assert [future.cancel() for future in futures] == [False] * 3 + [True] * 3
+        assert all(isinstance(future.result(), int) for future in futures[:3])
+
+
+def test_ctrl_c_ends_the_wait():
+    with engine("dask"), start(act, None) as executor:
+        future = executor.submit(Do("sleep", 2))
+        timer = threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,))
+        timer.start()
+        begin = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            executor.wait([future], None)
+        assert time.monotonic() - begin < 1.5
+
+
+# ---- Dask's ways
+
+
+def test_dask_has_as_many_workers_as_n_jobs_or_as_the_cluster():
+    with engine("dask", n_jobs=None):
+        assert start(act, None).n_workers == 2
+    with engine("dask", n_jobs=1):
+        assert start(act, None).n_workers == 1
+        assert make_executor(act, None, -1, "all").n_workers == 2
+
+
+def test_threads_of_one_dask_worker_have_processes_of_their_own():
+    distributed = pytest.importorskip("distributed")
+    with (
+        new_dask_cluster(distributed, n_workers=1, threads_per_worker=2) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        joblib.parallel_config("dask", client=client),
+        start(act, None) as executor,
+    ):
+        worker = client.submit(os.getpid).result()
+        futures = [executor.submit(Do("sleep", 0.3)) for _ in range(4)]
+        assert worker not in {future.result() for future in futures}
+        assert executor.submit(Do("place")).result().owns_globals
+
+
+@pytest.mark.parametrize("name", all_engines("threads"))
+def test_blas_has_one_thread_and_tasks_own_their_process_on_each_engine(name):
+    with engine(name), start(act, None) as executor:
+        assert executor.submit(Do("blas")).result() == {1}
+        assert executor.submit(Do("place")).result().owns_globals
+
+
+def search_on_dask():
+    with joblib.parallel_config("dask"):
+        return trials_of(start(square, {"offset": 1}))
+
+
+def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
+    client = dask_client()
+    expected = trials_of(start(square, {"offset": 1}))
+    futures = [client.submit(search_on_dask, pure=False) for _ in range(2)]
+    assert client.gather(futures) == [expected] * 2
+
+
+# ---- FuturesBackend
+
+
+@pytest.mark.parametrize("name", ["processes", "threads"])
+def test_a_pool_works_with_plain_joblib(name):
+    three = 3
+    with engine(name):
+        assert joblib.Parallel()(joblib.delayed(lambda i: i + three)(i) for i in range(5)) == [
+            3,
+            4,
+            5,
+            6,
+            7,
+        ]
+        with pytest.raises(ZeroDivisionError):
+            joblib.Parallel()(joblib.delayed(divmod)(i, 0) for i in range(5))
+
+
+def test_the_count_of_workers_is_the_pools_or_what_is_said():
+    with ThreadPoolExecutor(3) as pool, ProcessPoolExecutor(2) as processes:
+        backend = FuturesBackend(pool)
+        assert [backend.effective_n_jobs(n) for n in (None, -1, -2, 2, 8)] == [3, 3, 2, 2, 8]
+        assert FuturesBackend(processes).effective_n_jobs(-1) == 2
+        assert FuturesBackend(pool, n_workers=5).effective_n_jobs(None) == 5
+        with pytest.raises(ValueError, match="n_jobs == 0"):
+            backend.effective_n_jobs(0)
+        with joblib.parallel_config(backend):
+            assert start(act, None).n_workers == 3
+    with pytest.raises(ValueError, match="object does not say how many workers it has"):
+        FuturesBackend(object())
+
+
+def test_an_order_is_small():
+    orders = []
+
+    class Pool(ThreadPoolExecutor):
+        def submit(self, function, order, payload=None):
+            orders.append(order)
+            return super().submit(function, order, payload)
+
+    with Pool(1) as pool, joblib.parallel_config(FuturesBackend(pool)):
+        with start(act, np.arange(1_000_000.0)) as executor:
+            executor.submit(Do("sum")).result()
+    assert len(orders[0]) < 1000
+    assert pickle.loads(orders[0]).task == Do("sum")
