@@ -133,14 +133,12 @@ def outcome(search):
     """Everything that must not depend on kills."""
     columns = {k: v for k, v in search.cv_results_.items() if not k.endswith("_time")}
     return {
-        "cv_results_": {
-            k: v.filled(np.nan) if isinstance(v, np.ma.MaskedArray) else v
-            for k, v in columns.items()
-        },
+        # Masked entries are None; NaN does not equal itself, but its text does.
+        "cv_results_": {name: repr(list(values)) for name, values in columns.items()},
         "statuses_": search.statuses_,
         "errors_": search.errors_,
         "best_params_": search.best_params_,
-        "predictions": search.predict(X),
+        "predictions": search.predict(X).tolist(),
     }
 
 

@@ -5,6 +5,7 @@ import signal
 import threading
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,17 @@ from sksearch._threads import _controller
 from sksearch.executors import _broadcast
 from sksearch.executors._executor import Place
 from sksearch.executors._limits import Limits, Lost
-from sksearch.executors._process import that_travels
-from sksearch.executors._worker import run_isolated, run_task
+from sksearch.executors._process import WorkerProcess, that_travels
+from sksearch.executors._worker import run_limited, run_task
+
+IDLE_SECONDS = 300  # after which the child of an engine's worker is ended
 
 NOWHERE = Path(__file__) / "nowhere"  # a folder that no machine has
 
 #: Function, context and nested backend of the searches of this process, by token.
 shared_here: dict[str, tuple] = {}
+
+_own = threading.local()  # the child of each thread of this worker
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,9 @@ def _run(order, folder, payload, alone):
     # Where tasks share a process, a child gives each of them what belongs to the process: the
     # global generators, and BLAS to be limited.
     if order.isolate or (here is None and not alone):
-        return run_isolated(order.ref, order.task, folder, order.limits, payload)
+        if not hasattr(_own, "child"):
+            _own.child = _Child()
+        return _own.child.run(order, folder, payload)
     if here is not None:  # threads of the searching process
         function, context, nested = here
         place = Place(folder, owns_globals=False)
@@ -116,6 +123,33 @@ def _run(order, folder, payload, alone):
             return function(context, order.task, place)
     with _one_blas_thread_from_any_thread():
         return run_task(order.ref, order.task, folder, payload)
+
+
+class _Child:
+    """A process for the tasks of one thread of a worker, which ends when it is idle."""
+
+    def __init__(self):
+        self._process = WorkerProcess()
+        self._lock = threading.Lock()
+        self._timer = None
+        # A worker that ends would wait for its children.
+        Finalize(None, self._process.close, exitpriority=100)
+
+    def run(self, order, folder, payload):
+        """Run a task within its limits."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            out = run_limited(self._process, order.ref, order.task, folder, order.limits, payload)
+            self._timer = threading.Timer(IDLE_SECONDS, self._end)
+            self._timer.daemon = True
+            self._timer.start()
+        return out
+
+    def _end(self):
+        with self._lock:
+            if self._timer is threading.current_thread():
+                self._process.kill()
 
 
 def _one_blas_thread_from_any_thread():

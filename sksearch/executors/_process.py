@@ -5,7 +5,6 @@ import os
 import pickle
 import signal
 import sys
-import threading
 import time
 import traceback
 from contextlib import contextmanager, suppress
@@ -21,6 +20,23 @@ from sksearch.executors._limits import EngineLostError, Lost
 
 START_SECONDS = 120  # a process that says nothing for so long will not start any more
 LOOK_SECONDS = 0.5  # how often worker and master look whether the other one lives
+# What a worker does first: imports take seconds, in which its parent may die.
+BEGIN = f"""
+import os, signal, threading, time
+
+def end_with_parent():
+    while os.getppid() == parent:
+        time.sleep({LOOK_SECONDS})
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+if hasattr(os, "setpgid"):
+    os.setpgid(0, 0)  # so that what a candidate starts can be ended with it
+threading.Thread(target=end_with_parent, daemon=True).start()
+from sksearch.executors._process import _serve
+_serve(line)
+"""
 OOM_SCORE = "800"  # of 1,000: when memory runs out the kernel shall take a worker, not the master
 
 
@@ -96,7 +112,7 @@ class WorkerProcess:
             raise EngineLostError("The search has ended, and its worker processes with it.")
         self._line, far_end = Pipe()
         self._process = get_context("loky").Process(
-            target=_serve, args=(far_end, os.getpid()), env=self._env
+            target=exec, args=(BEGIN, {"line": far_end, "parent": os.getpid()}), env=self._env
         )
         with _as_no_daemon(), _without_sigint():
             self._process.start()
@@ -198,15 +214,12 @@ def _without_sigint():
 # ---- in the process
 
 
-def _serve(line, parent):
+def _serve(line):
     """Run calls until the line is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    if hasattr(os, "setpgid"):
-        os.setpgid(0, 0)  # so that what a candidate starts can be ended with it
     faulthandler.enable()
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write(OOM_SCORE)
     line.send_bytes(b"ready")
@@ -234,13 +247,6 @@ def that_travels(error):
     except Exception:
         return RuntimeError(f"{type(error).__name__} in a worker process:\n{text}")
     return error
-
-
-def _end_with(parent):
-    """End this process when its parent is gone."""
-    while os.getppid() == parent:
-        time.sleep(LOOK_SECONDS)
-    _leave()
 
 
 def _leave():

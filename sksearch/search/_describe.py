@@ -29,7 +29,7 @@ BLOCK = 2**24  # bytes that are hashed at a time, so that no array is copied as 
 FREE = {"n_jobs", "verbose", "memory"}
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 GENERATORS = (np.random.RandomState, np.random.Generator)
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def digest(text):
@@ -301,7 +301,7 @@ class Describer:
         if attributes is not None:
             return self.call(path_of(type(value)), attributes)
         text = str(value) if isinstance(value, PurePath) else repr(value)
-        return _opaque(value) if _ADDRESS.search(text) else f"{path_of(type(value))} {text}"
+        return _opaque(value) if ADDRESS.search(text) else f"{path_of(type(value))} {text}"
 
 
 def _opaque(value):

@@ -12,13 +12,13 @@ text       what cannot be stored: its text
 """
 
 import math
-import re
 
 import numpy as np
 
+from sksearch.search._describe import ADDRESS
+
 PLAIN = (str, int, float, bool, type(None))
 LONGEST = 200  # characters of a text
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def encode_params(space, params):
@@ -181,7 +181,7 @@ def _undo(encoded):
 def _text(value):
     """A repr on one line, without the address that changes from run to run."""
     try:
-        text = " ".join(_ADDRESS.sub("", repr(value)).split())
+        text = " ".join(ADDRESS.sub("", repr(value)).split())
     except Exception:  # an object whose repr fails is still a choice
         text = ""
     text = text or type(value).__name__

@@ -1,6 +1,7 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
 import platform
+import re
 import sys
 import warnings
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from sksearch.resources import WholeResource
 from sksearch.search._fingerprint import check_same, fingerprint
 from sksearch.search._params import decode_params, encode_params
 from sksearch.search._states import SavedState, as_record, from_record
+
+NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
 
 
 @contextmanager
@@ -89,7 +92,7 @@ class Recorder:
             self._keep_unfinished(setup)
             header = _header(search, setup, parts, self._random_state)
             checkpoint.begin(header, setup.splits)
-        self._spooled = {file.stem for file in checkpoint.spool.iterdir()}
+        self._spooled = {file.stem for file in checkpoint.spool.iterdir() if NAME.match(file.name)}
 
     def replay(self, run) -> None:
         """Bring a run to where the journal ends."""
@@ -186,7 +189,7 @@ class Recorder:
                 name = f"{i}.{resource}.{fold}"
                 if (out := self.checkpoint.spooled(name)) is not None:
                     self._memo[i, resource, fold] = (params[i], rungs.get(i, ())), out
-        self.checkpoint.remove_spooled([file.stem for file in self.checkpoint.spool.iterdir()])
+        self.checkpoint.remove_spooled(file.stem for file in self.checkpoint.spool.iterdir())
 
 
 def _trial_and_resource(name):

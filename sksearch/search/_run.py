@@ -47,7 +47,7 @@ class Run(Work):
         self.done = False
         self.n_ok = 0
         self._replays = self._ends = False
-        self._rungs = _RungContexts(callbacks, plan, context)
+        self._rungs = _RungContexts(callbacks, plan, context, study.scheduler.asynchronous)
         self._warned = False
         self._max_resources = study.history.problem.max_resources
 
@@ -257,8 +257,9 @@ class Run(Work):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                "A fitted estimator cannot travel between processes, so candidates are trained "
-                f"from the beginning at each rung: {error}. Use n_jobs=1 to keep it in memory.",
+                "A fitted estimator cannot travel from rung to rung, so it is trained again from "
+                f"the beginning: {error}. Where it cannot be pickled at all, n_jobs=1 without "
+                "checkpoint_dir keeps it in memory.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -267,8 +268,9 @@ class Run(Work):
 class _RungContexts:
     """Callback contexts: the search, its rungs where there are several, a leaf for each fit."""
 
-    def __init__(self, callbacks, plan, context):
+    def __init__(self, callbacks, plan, context, asynchronous):
         self._search = context.search
+        self._endless = asynchronous  # a rung may get more than was planned
         self._planned = {(r.bracket, r.n_resources): r for r in plan.rungs}
         self._several = len(plan.rungs) > 1
         n_tasks = len(plan.rungs) if self._several else sum(r.n_fits for r in plan.rungs)
@@ -285,7 +287,9 @@ class _RungContexts:
             self._open[key] = self._root
             if self._several:
                 rung = self._planned[key]
-                self._open[key] = self._begin(self._root, "rung", rung.n_fits, rung)
+                self._open[key] = self._begin(
+                    self._root, "rung", None if self._endless else rung.n_fits, rung
+                )
         self._n_leaves[key] += 1
         return self._open[key].subcontext(
             task_name="candidate-split-evaluation", task_id=self._n_leaves[key] - 1
@@ -299,7 +303,7 @@ class _RungContexts:
 
     def end(self, job):
         """End the context of a rung; True if a callback asks to stop."""
-        if not self._several:
+        if not self._several or self._endless:
             return False
         context = self._open.pop((job.bracket, job.resource))
         return context.call_on_fit_task_end(estimator=self._search)

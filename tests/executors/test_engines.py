@@ -34,8 +34,7 @@ from tests.executors.engines import (
 )
 
 pytestmark = pytest.mark.timeout(150)  # an engine that hangs must not block the others
-LOCAL_PROCESSES = ("threads",)  # engines without worker processes
-CRASH_SAFE = ("processes", "threads", "mpi")  # engines that a crash of a worker breaks
+FRAGILE = ("processes", "threads", "mpi")  # engines that a crash of a worker breaks
 
 start = partial(make_executor, pre_dispatch="2*n_jobs", n_jobs=None)
 
@@ -94,7 +93,7 @@ class Do:
     value: object = None
 
 
-class Poison(Exception):
+class PoisonError(Exception):
     """An error that cannot be unpickled."""
 
     def __init__(self, first, second):
@@ -115,7 +114,7 @@ def act(context, task, place):
         time.sleep(2)
         Path(value).touch()
     elif what == "raise":
-        raise Poison("this", "that")
+        raise PoisonError("this", "that")
     elif what == "return":
         return threading.Lock()
     elif what == "sum":
@@ -132,7 +131,7 @@ def act(context, task, place):
 # ---- crashes, hangs and errors
 
 
-@pytest.mark.parametrize("name", all_engines(*CRASH_SAFE))
+@pytest.mark.parametrize("name", all_engines(*FRAGILE))
 def test_a_crash_costs_one_task(name):
     with engine(name), start(act, None) as executor:
         tasks = [Do("sleep", 0.5), Do("kill"), Do(), Do()]
@@ -143,7 +142,7 @@ def test_a_crash_costs_one_task(name):
     assert 0 < outs[1].seconds < 60
 
 
-@pytest.mark.parametrize("name", all_engines(*CRASH_SAFE))
+@pytest.mark.parametrize("name", all_engines(*FRAGILE))
 def test_a_task_whose_worker_died_is_tried_again_where_that_is_wanted(name, tmp_path):
     with engine(name), start(act, None, limits=Limits(retries=1)) as executor:
         assert isinstance(executor.submit(Do("kill once", str(tmp_path / "once"))).result(), int)
@@ -427,13 +426,8 @@ def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
 def test_a_pool_works_with_plain_joblib(name):
     three = 3
     with engine(name):
-        assert joblib.Parallel()(joblib.delayed(lambda i: i + three)(i) for i in range(5)) == [
-            3,
-            4,
-            5,
-            6,
-            7,
-        ]
+        calls = [joblib.delayed(lambda i: i + three)(i) for i in range(5)]
+        assert joblib.Parallel()(calls) == [3, 4, 5, 6, 7]
         with pytest.raises(ZeroDivisionError):
             joblib.Parallel()(joblib.delayed(divmod)(i, 0) for i in range(5))
 
@@ -460,8 +454,11 @@ def test_an_order_is_small():
             orders.append(order)
             return super().submit(function, order, payload)
 
-    with Pool(1) as pool, joblib.parallel_config(FuturesBackend(pool)):
-        with start(act, np.arange(1_000_000.0)) as executor:
-            executor.submit(Do("sum")).result()
+    with (
+        Pool(1) as pool,
+        joblib.parallel_config(FuturesBackend(pool)),
+        start(act, np.arange(1_000_000.0)) as executor,
+    ):
+        executor.submit(Do("sum")).result()
     assert len(orders[0]) < 1000
     assert pickle.loads(orders[0]).task == Do("sum")

@@ -198,6 +198,17 @@ def test_long_values_that_differ_at_their_end_differ():
     assert "settings differs: initial_params was [{" in mismatch(old, new)
 
 
+def test_parameters_that_a_newer_version_adds_are_no_difference():
+    old, new = parts(), parts()
+    for name in ("estimator", "settings"):
+        old[name]["sha"] = "0"
+        del old[name]["items"][next(n for n in ("eta0", "error_score") if n in old[name]["items"])]
+    assert check_same(old, new, "a") is False
+    assert check_same(new, old, "a") is False
+    changed = parts(estimator=SGDClassifier(alpha=1.0), n_iter=6)
+    assert "alpha was 0.0001, now 1.0" in mismatch(old, changed)
+
+
 # ---- the same search going on
 
 

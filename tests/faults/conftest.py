@@ -1,0 +1,73 @@
+"""Each row of the table of faults on each engine, and what no test may leave behind."""
+
+import os
+import tempfile
+import threading
+
+import joblib
+import psutil
+import pytest
+
+from sksearch.executors import _slots
+from tests.faults.engine import PARAMS, Engine
+from tests.faults.estimators import wait_until
+
+
+@pytest.fixture(params=PARAMS)
+def engine(request):
+    """Each engine; searches of the test run on it."""
+    engine = Engine(request.param)
+    with engine.context():
+        yield engine
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing(request, tmp_path_factory, monkeypatch):
+    """See that a test leaves no process, thread or temporary file of ours."""
+    if "engine" in request.fixturenames:
+        request.getfixturevalue("engine")  # a cluster that starts has files of its own
+    temp = tmp_path_factory.mktemp("temp")
+    monkeypatch.setattr(tempfile, "tempdir", str(temp))
+    before = _workers()
+    yield
+    assert wait_until(lambda: not _threads(), 5), _threads()
+    assert wait_until(lambda: _workers() <= before | _idle(), 5), "worker processes are left"
+    assert not [path.name for path in temp.iterdir() if path.name.startswith("sksearch")]
+
+
+def _threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("sksearch")]
+
+
+def _workers():
+    """Processes of ours, or of joblib, that descend from this one."""
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "popen_loky_posix" in " ".join(process.cmdline()):
+                found.add(process.pid)
+        except psutil.Error:  # it has just ended
+            continue
+    return found
+
+
+def _idle():
+    """Processes that wait for the next search, or for the next task of an engine's worker."""
+    idle = {
+        worker._process.pid
+        for groups in _slots._idle.values()
+        for _, workers in groups
+        for worker in workers
+        if worker._process is not None
+    }
+    pool = getattr(joblib.externals.loky.reusable_executor, "_executor", None)
+    if pool is not None:
+        idle |= set(pool._processes)
+    for pid in _workers():
+        try:
+            parent = psutil.Process(pid).ppid()
+        except psutil.Error:
+            continue
+        if parent != os.getpid() and parent not in _workers():
+            idle.add(pid)  # of a worker of dask, ray or MPI
+    return idle

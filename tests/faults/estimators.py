@@ -1,0 +1,124 @@
+"""Estimators with faults, small searches of them, and how to compare what they found.
+
+Workers of no engine can import the files here, so what they define travels by value.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.exceptions import FitFailedWarning
+
+from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
+from sksearch._compat import cloudpickle
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
+QUALITIES = {"quality": (np.arange(1, 10) / 10).tolist()}
+FEW = {"quality": [0.1, 0.2, 0.3, 0.4]}
+
+
+class Everywhere:
+    """Holds each value there is."""
+
+    def __contains__(self, value):
+        return True
+
+
+class Fake(ClassifierMixin, BaseEstimator):
+    """Scores its quality. If its quality is in `at` it calls `act` first; it may keep a log."""
+
+    def __init__(self, quality=0.5, act=None, at=(), n_units=9, ballast=None, log=None):
+        self.quality = quality
+        self.act = act
+        self.at = at
+        self.n_units = n_units
+        self.ballast = ballast
+        self.log = log
+
+    def partial_fit(self, X, y, classes=None):
+        if self.log is not None:
+            with open(self.log, "a") as file:
+                file.write(f"{os.getpid()} {np.shape(X)[0]} {self.quality}\n")
+        if self.act is not None and self.quality in self.at:
+            self.act()
+        self.n_calls_ = getattr(self, "n_calls_", 0) + 1
+        self.classes_ = np.unique(y) if classes is None else classes
+        return self
+
+    def fit(self, X, y):
+        self.n_calls_ = 0
+        return self.partial_fit(X, y)
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], np.shape(X)[0])
+
+    def score(self, X, y):
+        return float(self.quality) - 0.01 / self.n_calls_
+
+
+def random_search(estimator=None, space=FEW, **kwargs):
+    """All of four candidates on two folds."""
+    kwargs = {"n_iter": 4, "cv": 2, "random_state": 0} | kwargs
+    return RandomSearchCV(Fake() if estimator is None else estimator, space, **kwargs)
+
+
+def halving(estimator=None, space=QUALITIES, **kwargs):
+    """Nine candidates at 1 epoch, 3 at 3, 1 at 9, on two folds."""
+    kwargs = {"resource": "epochs", "max_resources": 9, "cv": 2, "random_state": 0} | kwargs
+    return SuccessiveHalvingSearchCV(Fake() if estimator is None else estimator, space, **kwargs)
+
+
+def statuses(search, name="quality"):
+    """Set of statuses by value of a parameter."""
+    found = {}
+    for params, status in zip(search.cv_results_["params"], search.statuses_, strict=True):
+        found.setdefault(params[name], set()).add(status)
+    return found
+
+
+def fit_with_one_warning(search, match, category=FitFailedWarning):
+    """Fit, and see that there is one warning of this kind, and that it says this."""
+    with pytest.warns(category, match=match) as record:
+        search.fit(X, Y)
+    assert len([w for w in record if issubclass(w.category, category)]) == 1
+    return search
+
+
+def assert_same(search, other):
+    """See that two searches found the same, times apart."""
+    found, expected = search.cv_results_, other.cv_results_
+    assert found.keys() == expected.keys()
+    assert found["params"] == expected["params"]
+    for name in expected:
+        if name != "params" and "_time" not in name:
+            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+    assert search.best_params_ == other.best_params_
+    assert search.statuses_ == other.statuses_
+
+
+def trainings(log):
+    """Pids and qualities of the calls of fit or partial_fit on a fold, in their order."""
+    if not Path(log).exists():
+        return []
+    lines = [line.split() for line in Path(log).read_text().splitlines()]
+    return [(int(pid), float(quality)) for pid, n_rows, quality in lines if int(n_rows) < len(X)]
+
+
+def pids(log):
+    """Processes that have trained on a fold."""
+    return {pid for pid, _ in trainings(log)}
+
+
+def wait_until(holds, seconds=30):
+    """Wait until something holds; return whether it does."""
+    end = time.monotonic() + seconds
+    while not (found := holds()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return bool(found)

@@ -1,0 +1,134 @@
+"""Rows 14 to 22 of the table of faults: candidates that fail, and scores that are none."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import FitFailedWarning
+
+from sksearch.journal import read_journal
+from tests.faults.estimators import (
+    FEW,
+    Everywhere,
+    Fake,
+    X,
+    Y,
+    fit_with_one_warning,
+    halving,
+    random_search,
+    statuses,
+    trainings,
+)
+
+pytestmark = [
+    pytest.mark.usefixtures("engine"),
+    pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning"),
+]
+
+
+def bad_value():
+    raise ValueError("bad value")
+
+
+def system_exit():
+    raise SystemExit(3)
+
+
+def keyboard_interrupt():
+    raise KeyboardInterrupt
+
+
+def score_at(value, *qualities):
+    """A scorer that returns, or raises, the value at some qualities, the quality at others."""
+
+    def my_scorer(estimator, X, y):
+        if estimator.quality not in qualities:
+            return estimator.quality
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    return my_scorer
+
+
+def test_a_search_in_which_all_fail_raises_after_the_first_rung(tmp_path):  # row 14
+    log = tmp_path / "log"
+    search = halving(Fake(act=bad_value, at=Everywhere(), log=str(log)), checkpoint_dir=tmp_path)
+    with pytest.raises(ValueError, match=r"(?s)All the 18 fits failed.*bad value"):
+        search.fit(X, Y)
+    assert len(trainings(log)) == 18
+    assert search.interrupted_
+    _, events, _ = read_journal(tmp_path)
+    assert [event["k"] for event in events].count("tell") == 9
+    with pytest.raises(ValueError, match="bad value"):  # and again it is the same
+        search.fit(X, Y)
+    assert len(trainings(log)) == 18
+
+
+def test_a_candidate_that_fails_is_never_promoted_and_the_others_go_on():  # row 15
+    bad = (0.7, 0.8, 0.9)
+    search = fit_with_one_warning(halving(Fake(act=bad_value, at=bad)), "bad value")
+    assert search.best_params_ == {"quality": 0.6}
+    for quality, found in statuses(search).items():
+        assert found == ({"error"} if quality in bad else {"ok"})
+    assert len(search.statuses_) == 9 + 3 + 1
+    assert [error for error in search.errors_ if error] == ["ValueError: bad value"] * 3
+
+
+def test_if_all_scores_are_nan_a_warning_says_that_none_is_the_best():  # row 16
+    search = random_search(scoring=lambda estimator, X, y: np.nan)
+    with pytest.warns(UserWarning, match="No candidate has a finite score"):
+        search.fit(X, Y)
+    assert search.cv_results_["rank_test_score"].tolist() == [1, 1, 1, 1]
+    assert search.statuses_ == ["nan"] * 4
+
+
+def test_an_infinite_score_never_wins():  # row 17
+    search = halving(scoring=score_at(np.inf, 0.1, 0.9)).fit(X, Y)
+    assert search.best_params_ == {"quality": 0.8}
+    found = statuses(search)
+    assert found.pop(0.1) == found.pop(0.9) == {"nan"}
+    assert set.union(*found.values()) == {"ok"}
+
+
+def test_a_score_that_is_nan_or_minus_infinity_costs_that_candidate_only():  # row 18
+    for value in (np.nan, -np.inf):
+        search = random_search(scoring=score_at(value, 0.4)).fit(X, Y)
+        assert search.best_params_ == {"quality": 0.3}
+        assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"ok"}, 0.4: {"nan"}}
+
+
+def test_a_score_that_is_no_number_raises_at_once(tmp_path):  # row 19
+    for value in ("good", None, np.array([1.0, 2.0]), 1j):
+        log = tmp_path / f"log {value}"
+        search = halving(Fake(log=str(log)), scoring=score_at(value, *np.arange(10) / 10))
+        with pytest.raises(ValueError, match=r"must return a number.*my_scorer") as caught:
+            search.fit(X, Y)
+        assert isinstance(caught.value, TypeError)
+        assert len(trainings(log)) < 18  # not even the first rung
+    search = random_search(scoring=score_at(np.array(0.9), 0.1)).fit(X, Y)
+    assert search.best_params_ == {"quality": 0.1}
+
+
+def test_a_scorer_that_raises_costs_that_candidate_only():  # row 20
+    with pytest.warns(UserWarning):
+        search = halving(scoring=score_at(RuntimeError("cannot score this"), 0.9)).fit(X, Y)
+    assert search.best_params_ == {"quality": 0.8}
+    assert statuses(search)[0.9] == {"error"}
+    error = dict(zip(search.cv_results_["param_quality"], search.errors_, strict=True))[0.9]
+    assert error == "RuntimeError: cannot score this"
+
+
+def test_several_metrics_and_refit_true_are_refused(tmp_path):  # row 21
+    log = tmp_path / "log"
+    search = random_search(Fake(log=str(log)), scoring=["accuracy", "f1"])
+    with pytest.raises(ValueError, match="multi-metric"):
+        search.fit(X, Y)
+    assert trainings(log) == []
+
+
+def test_an_exit_or_interrupt_in_a_training_costs_that_candidate_only():  # row 22
+    for act, name in ((system_exit, "SystemExit"), (keyboard_interrupt, "KeyboardInterrupt")):
+        search = random_search(Fake(act=act, at=(0.4,)), FEW)
+        fit_with_one_warning(search, name, FitFailedWarning)
+        assert not search.interrupted_
+        assert search.best_params_ == {"quality": 0.3}
+        assert statuses(search)[0.4] == {"error"}
