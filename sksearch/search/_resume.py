@@ -1,5 +1,6 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
+import json
 import platform
 import re
 import sys
@@ -44,7 +45,7 @@ class Recorder:
         self._space = None
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
-        self._memo: dict[tuple[int, int, int], tuple] = {}
+        self._memo: dict[str, dict] = {}
         self._extends = False
         self._spooled: set[str] = set()
 
@@ -88,8 +89,8 @@ class Recorder:
                 UserWarning,
                 stacklevel=2,
             )
+        self._remember(setup)
         if old is None or self._extends:
-            self._keep_unfinished(setup)
             header = _header(search, setup, parts, self._random_state)
             checkpoint.begin(header, setup.splits)
         self._spooled = {file.stem for file in checkpoint.spool.iterdir() if NAME.match(file.name)}
@@ -107,7 +108,7 @@ class Recorder:
                 self._asked.add(key)
             elif record["k"] == "tell":
                 job = jobs.pop((record["t"], record["r"]))
-                run.replay(job, [from_record(o, self.checkpoint.states) for o in record["o"]])
+                run.replay(job, [self._output(out) for out in record["o"]])
             elif record["k"] == "exhausted":
                 run.study.history.exhausted = self._exhausted = True
         self.under_way = list(jobs.values())
@@ -116,21 +117,19 @@ class Recorder:
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
         self.checkpoint.remove_spooled(stale)
         self._spooled -= stale
-        if not self._same_version:
-            run.states.clear()
         self._sweep(run)
 
     # ---- while it runs
 
     def known(self, task):
         """The output of a task that was run before, None if there is none."""
+        record = None
         if task.name in self._spooled:
             record = self.checkpoint.spooled(task.name)
-            return None if record is None else from_record(record, self.checkpoint.states)
-        entry = self._memo.get((task.trial_id, task.resource, task.fold))
-        if entry is None or entry[0] != (encode_params(self._space, task.params), task.rungs):
-            return None
-        return from_record(entry[1], self.checkpoint.states)
+        elif self._memo:
+            params = encode_params(self._space, task.params)
+            record = self._memo.get(_key(params, task.rungs, task.resource, task.fold))
+        return None if record is None else self._output(record)
 
     def asked(self, job, exhausted) -> None:
         """Note a job that begins."""
@@ -155,41 +154,52 @@ class Recorder:
 
     # ---- inside
 
+    def _output(self, record):
+        """The output of a record; a model of another version of scikit-learn is left alone."""
+        if not self._same_version:
+            record = record | {"state": None}
+        return from_record(record, self.checkpoint.states)
+
     def _sweep(self, run):
         """Remove the files of states that nobody will ask for."""
         keep = {state.path.name for state in run.states.values() if isinstance(state, SavedState)}
-        memo = (out["state"] for _, out in self._memo.values() if out["state"] is not None)
+        memo = (out["state"] for out in self._memo.values() if out["state"] is not None)
         self.checkpoint.sweep(keep | {entry["f"] for entry in memo})
 
-    def _keep_unfinished(self, setup):
-        """What the search did before it was extended, by trial, resource and fold."""
-        header = self.checkpoint.header
-        if header is None:
-            return
+    def _remember(self, setup):
+        """Know what the search did before it was extended, by params, rungs and fold."""
+        checkpoint = self.checkpoint
         params: dict[int, dict] = {}
         rungs: dict[int, tuple[int, ...]] = {}
         open_jobs: dict[tuple[int, int], range] = {}
-        n_splits = len(setup.splits)
-        for record in (*self.checkpoint.earlier, *self.checkpoint.events):
+        for record in (*checkpoint.earlier, *(checkpoint.events if self._extends else ())):
             if record["k"] == "header":
                 params, rungs, open_jobs = {}, {}, {}
+            if record["k"] not in ("ask", "tell"):
+                continue
+            i, resource = record["t"], record["r"]
+            done = rungs.setdefault(i, ())
             if record["k"] == "ask":
-                i, resource = record["t"], record["r"]
-                params.setdefault(i, record.get("p"))
-                spent = rungs.get(i, (0,))[-1]
-                open_jobs[i, resource] = setup.resource.folds(n_splits, resource, spent)
-            if record["k"] == "tell":
-                i, resource = record["t"], record["r"]
-                key = params[i], rungs.get(i, ())
+                params.setdefault(i, record["p"])
+                spent = max(done, default=0)
+                folds = setup.resource.folds(len(setup.splits), resource, spent)
+                open_jobs[i, resource] = folds
+            else:
                 for fold, out in zip(open_jobs.pop((i, resource)), record["o"], strict=True):
-                    self._memo[i, resource, fold] = key, out
-                rungs[i] = (*rungs.get(i, ()), resource)
-        for (i, resource), folds in open_jobs.items():
-            for fold in folds:
-                name = f"{i}.{resource}.{fold}"
-                if (out := self.checkpoint.spooled(name)) is not None:
-                    self._memo[i, resource, fold] = (params[i], rungs.get(i, ())), out
-        self.checkpoint.remove_spooled(file.stem for file in self.checkpoint.spool.iterdir())
+                    self._memo[_key(params[i], done, resource, fold)] = out
+                rungs[i] = (*done, resource)
+        if self._extends:  # what workers have left is of the smaller search
+            for (i, resource), folds in open_jobs.items():
+                for fold in folds:
+                    if (out := checkpoint.spooled(f"{i}.{resource}.{fold}")) is not None:
+                        self._memo[_key(params[i], rungs[i], resource, fold)] = out
+            checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
+        self._memo.pop(None, None)
+
+
+def _key(params, rungs, resource, fold):
+    """What an evaluation is known by when the number of its trial has changed."""
+    return params and json.dumps([params, rungs, resource, fold], sort_keys=True)
 
 
 def _trial_and_resource(name):

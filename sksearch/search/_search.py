@@ -4,6 +4,7 @@ scikit-learn's ``evaluate_candidates`` throws fitted estimators away and cannot 
 number of folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
 """
 
+import copy
 import os
 from abc import abstractmethod
 from contextlib import suppress
@@ -260,7 +261,8 @@ class BaseSearch(BaseSearchCV):
         resource = as_resource(self.resource, estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
         classes, strata = classes_of(estimator, y)
-        sampler = self._make_sampler(space, rng)
+        # From a copy: the seed must not depend on how many candidates were settled beforehand.
+        sampler = self._make_sampler(space, copy.deepcopy(rng))
         problem = self._problem(space, resource, estimator, X, classes, len(splits), rng)
         scheduler = self._make_scheduler(problem, resource)
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
@@ -320,7 +322,9 @@ class BaseSearch(BaseSearchCV):
             )
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(setup.plan, study.history, name, self.timeout, self.verbose)
-        run = Run(study, context, setup.plan, root, self.timeout, self.target_score, recorder, watch)
+        run = Run(
+            study, context, setup.plan, root, self.timeout, self.target_score, recorder, watch
+        )
         if recorder:
             recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
@@ -340,7 +344,8 @@ class BaseSearch(BaseSearchCV):
                 with suppress(Exception):  # the error that ended the search matters more
                     self._keep_results(run, setup, interrupted=True)
             raise
-        run.close("finished")
+        left = run.seconds_left()
+        run.close("finished" if left is None or left > 0 else "stopped")
         return run
 
     def _batch_size(self, sampler):

@@ -98,13 +98,14 @@ def as_record(out: dict) -> dict:
 
 
 def from_record(record: dict, states: Path) -> dict:
-    """The output of a record, whose state may be in the folder `states`."""
+    """The output of a record, with its state if that is still in the folder `states`."""
     entry = record["state"]
-    state = None
-    if entry is not None:
-        # A name and no path: nothing outside of the folder is ever read.
-        state = SavedState(states / Path(entry["f"]).name, entry["h"], entry["n"])
-    return record | {"state": state}
+    if entry is None:
+        return record
+    # A name and no path: nothing outside of the folder is ever read.
+    path = states / Path(entry["f"]).name
+    there = path.is_file() and not path.is_symlink()
+    return record | {"state": SavedState(path, entry["h"], entry["n"]) if there else None}
 
 
 def first_line(error: BaseException) -> str:

@@ -1,11 +1,12 @@
 """Estimators with faults, small searches of them, and how to compare what they found.
 
-Workers of no engine can import the files here, so what they define travels by value.
+What the tests' files define travels by value, as what a user has defined in a notebook does.
 """
 
 import os
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import SGDClassifier
 
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
 from sksearch._compat import cloudpickle
@@ -22,6 +24,13 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
 QUALITIES = {"quality": (np.arange(1, 10) / 10).tolist()}
 FEW = {"quality": [0.1, 0.2, 0.3, 0.4]}
+
+
+def note(log, X, value):
+    """Add a line to a log, if there is one."""
+    if log is not None:
+        with open(log, "a") as file:
+            file.write(f"{os.getpid()} {np.shape(X)[0]} {value}\n")
 
 
 class Everywhere:
@@ -43,9 +52,7 @@ class Fake(ClassifierMixin, BaseEstimator):
         self.log = log
 
     def partial_fit(self, X, y, classes=None):
-        if self.log is not None:
-            with open(self.log, "a") as file:
-                file.write(f"{os.getpid()} {np.shape(X)[0]} {self.quality}\n")
+        note(self.log, X, self.quality)
         if self.act is not None and self.quality in self.at:
             self.act()
         self.n_calls_ = getattr(self, "n_calls_", 0) + 1
@@ -73,6 +80,35 @@ def halving(estimator=None, space=QUALITIES, **kwargs):
     """Nine candidates at 1 epoch, 3 at 3, 1 at 9, on two folds."""
     kwargs = {"resource": "epochs", "max_resources": 9, "cv": 2, "random_state": 0} | kwargs
     return SuccessiveHalvingSearchCV(Fake() if estimator is None else estimator, space, **kwargs)
+
+
+class SlowSGD(SGDClassifier):
+    """Takes a while for each epoch, and notes it in a log."""
+
+    def __init__(self, alpha=0.0001, random_state=0, log=None, seconds=0.02):
+        super().__init__(alpha=alpha, random_state=random_state)
+        self.log = log
+        self.seconds = seconds
+
+    def partial_fit(self, X, y, classes=None):
+        note(self.log, X, self.alpha)
+        time.sleep(self.seconds)
+        return super().partial_fit(X, y, classes)
+
+
+def slow_halving(folder, **kwargs):
+    """A search that takes a second, with its checkpoint and its log in a folder."""
+    estimator = SlowSGD(log=str(Path(folder, "log")))
+    space = {"alpha": (np.arange(1, 10) / 100).tolist()}
+    return halving(estimator, space, checkpoint_dir=Path(folder, "checkpoint"), **kwargs)
+
+
+@cache
+def slow_halving_undisturbed():
+    """What it finds if nothing happens."""
+    return slow_halving("nowhere").set_params(
+        checkpoint_dir=None, estimator=SlowSGD(seconds=0), n_jobs=1
+    ).fit(X, Y)
 
 
 def statuses(search, name="quality"):

@@ -1,5 +1,7 @@
 """Rows 1 to 13 of the table of faults: the space, and how much to spend on it."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
@@ -8,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV
+from sksearch._compat import cloudpickle
 from tests.faults.estimators import (
     Fake,
     X,
@@ -18,6 +21,7 @@ from tests.faults.estimators import (
     trainings,
 )
 
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = pytest.mark.usefixtures("engine")
 non_finite = pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 

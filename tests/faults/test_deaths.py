@@ -1,0 +1,226 @@
+"""Rows 23 to 28 of the table of faults: what ends, hangs, or cannot travel."""
+
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import psutil
+import pytest
+
+from sksearch._compat import cloudpickle
+from sksearch.journal import read_journal
+from tests.faults.engine import end
+from tests.faults.estimators import (
+    FEW,
+    Everywhere,
+    Fake,
+    X,
+    Y,
+    assert_same,
+    fit_with_one_warning,
+    halving,
+    random_search,
+    slow_halving,
+    slow_halving_undisturbed,
+    statuses,
+    trainings,
+    wait_until,
+)
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning"),
+]
+
+ONE_SPLIT = [(np.arange(40), np.arange(40, 60))]
+
+
+@contextmanager
+def signalled(number, log, n_trainings):
+    """A context in which this process gets a signal as soon as the log is long enough."""
+    over = threading.Event()
+
+    def send():
+        if wait_until(lambda: over.is_set() or len(trainings(log)) >= n_trainings):
+            time.sleep(0.05)
+            if not over.is_set():
+                os.kill(os.getpid(), number)
+
+    thread = threading.Thread(target=send)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+
+
+def nap():
+    time.sleep(0.02)
+
+
+def test_ctrl_c_keeps_what_is_known_and_leaves_nothing(engine, tmp_path):  # row 23
+    log = tmp_path / "log"
+    search = random_search(
+        Fake(act=nap, at=Everywhere(), log=str(log)),
+        {"quality": (np.arange(1000) / 1000).tolist()}, n_iter=1000, checkpoint_dir=tmp_path,
+    )  # fmt: skip
+    with signalled(signal.SIGINT, log, 10), pytest.raises(KeyboardInterrupt):
+        search.fit(X, Y)
+    assert search.interrupted_
+    assert 3 <= len(search.cv_results_["params"]) < 500
+    assert search.best_params_["quality"] == search.cv_results_["param_quality"].max()
+    assert not hasattr(search, "best_estimator_")
+    assert read_journal(tmp_path)[1][-1] == {"k": "stop", "why": "interrupted"}
+    n_trainings = len(trainings(log))
+    time.sleep(0.3)
+    assert len(trainings(log)) == n_trainings
+
+
+SLOW_SEARCH = """
+from tests.faults.estimators import X, Y, slow_halving
+with engine():
+    slow_halving(args[0]).fit(X, Y)
+"""
+
+
+def test_a_search_that_was_killed_goes_on_to_the_same_end(engine, tmp_path):  # row 24
+    log = tmp_path / "log"
+    with signalled(signal.SIGTERM, log, 4), pytest.raises(SystemExit):
+        slow_halving(tmp_path).fit(X, Y)
+    n_before = len(trainings(log))
+    process = engine.start(SLOW_SEARCH, tmp_path)
+    try:
+        assert wait_until(lambda: len(trainings(log)) >= n_before + 8, 60), process.poll()
+        workers = {pid for pid, _ in trainings(log)[n_before:]}
+        process.kill()
+    finally:
+        end(process)
+    if engine.is_local:
+        assert wait_until(lambda: not any(map(psutil.pid_exists, workers)), 5)
+    search = slow_halving(tmp_path).fit(X, Y)
+    assert_same(search, slow_halving_undisturbed())
+    # An evaluation is of 6 epochs at most, and each time two were under way at most.
+    assert 42 <= len(trainings(log)) <= 42 + 2 * 2 * 6
+
+
+def kill_me():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fatal_search(folder, **kwargs):
+    """A search of which the third of four candidates is the end of its process."""
+    estimator = Fake(act=kill_me, at=(0.3,), log=str(folder / "log"))
+    kwargs = {"cv": ONE_SPLIT, "checkpoint_dir": folder / "checkpoint"} | kwargs
+    return random_search(estimator, FEW, **kwargs)
+
+
+FATAL_SEARCH = """
+import warnings
+from pathlib import Path
+from tests.faults.estimators import X, Y
+from tests.faults.test_deaths import fatal_search
+warnings.simplefilter("ignore")
+with engine():
+    search = fatal_search(Path(args[0]))
+    print(search.fit(X, Y).statuses_)
+"""
+
+
+def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_path):  # row 25
+    log = tmp_path / "log"
+    if engine.is_here or engine.name == "mpi":
+        # The process that dies is the search's own, or takes it along: the next one survives.
+        assert engine.run(FATAL_SEARCH, tmp_path)[1] != 0
+        (out, err), code = engine.run(FATAL_SEARCH, tmp_path)
+        assert (code, out) == (0, "['ok', 'ok', 'crash', 'ok']\n"), err
+        log.unlink()
+        kwargs = {"candidate_timeout": 60, "checkpoint_dir": None}  # a process for each training
+    else:
+        kwargs = {}
+    search = fit_with_one_warning(fatal_search(tmp_path, **kwargs), "SIGKILL|worker died")
+    assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"crash"}, 0.4: {"ok"}}
+    assert search.best_params_ == {"quality": 0.4}
+    assert [quality for _, quality in trainings(log)].count(0.3) == 2  # max_retries=1
+
+
+def hang():
+    re.match("(a+)+$", "a" * 60 + "b")  # in C, with the GIL, for years
+
+
+def test_a_training_that_hangs_is_stopped_and_its_worker_replaced(engine, tmp_path):  # row 26
+    estimator = Fake(act=hang, at=(0.1, 0.3), log=str(tmp_path / "log"))
+    search = random_search(estimator, FEW, cv=ONE_SPLIT, candidate_timeout=1.5)
+    fit_with_one_warning(search, "timeout: took more than 1.5 seconds")
+    assert statuses(search) == {0.1: {"timeout"}, 0.2: {"ok"}, 0.3: {"timeout"}, 0.4: {"ok"}}
+    hung = {pid for pid, quality in trainings(tmp_path / "log") if quality in (0.1, 0.3)}
+    assert len(hung) == 2
+    assert wait_until(lambda: not any(map(psutil.pid_exists, hung)), 2)
+
+
+def want_much():
+    np.ones(10**9)
+
+
+def raise_memory_error():
+    raise MemoryError("too much")
+
+
+def test_a_training_that_wants_too_much_memory_fails_alone(engine):  # row 27
+    search = random_search(Fake(act=want_much, at=(0.4,)), cv=ONE_SPLIT, memory_limit=10**9)
+    fit_with_one_warning(search, "MemoryError")
+    assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"ok"}, 0.4: {"memory"}}
+    search = random_search(Fake(act=raise_memory_error, at=(0.4,)))
+    fit_with_one_warning(search, "too much")
+    assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"ok"}, 0.4: {"memory"}}
+
+
+class NotTwiceError(Exception):
+    """Can be pickled, but not read back."""
+
+    def __init__(self, first, second):
+        super().__init__("of two arguments")
+
+
+def raise_not_twice():
+    raise NotTwiceError(1, 2)
+
+
+class NeverError(Exception):
+    """Cannot be pickled."""
+
+    def __reduce__(self):
+        raise TypeError("not this one")
+
+
+def raise_never():
+    raise NeverError
+
+
+class Locked(Fake):
+    """Cannot be pickled when it is fitted."""
+
+    def partial_fit(self, X, y, classes=None):
+        self.lock_ = threading.Lock()
+        return super().partial_fit(X, y, classes)
+
+
+def test_what_cannot_be_pickled_costs_time_or_that_candidate_only(engine):  # row 28
+    for act in (raise_not_twice, raise_never):
+        search = random_search(Fake(act=act, at=(0.4,)))
+        fit_with_one_warning(search, "NotTwiceError|NeverError")
+        assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"ok"}, 0.4: {"error"}}
+    search = halving(Locked())
+    if engine.is_here:
+        search.fit(X, Y)
+    else:
+        fit_with_one_warning(search, "cannot travel between processes", UserWarning)
+    assert_same(search, halving(Fake(), n_jobs=1).fit(X, Y))
