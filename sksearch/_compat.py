@@ -17,9 +17,6 @@ from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )
 from sklearn.model_selection._validation import (
-    _aggregate_score_dicts as aggregate_score_dicts,
-)
-from sklearn.model_selection._validation import (
     _normalize_score_results as normalize_score_results,
 )
 from sklearn.model_selection._validation import (
@@ -56,7 +53,6 @@ __all__ = [
     "Interval",
     "MultimetricScorer",
     "StrOptions",
-    "aggregate_score_dicts",
     "check_method_params",
     "cloudpickle",
     "configured",

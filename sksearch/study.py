@@ -86,8 +86,12 @@ class Study:
             A trial that is known, or the next new one.
         params : dict or None
             Of a new trial; None proposes them anew, which gives the same.
-        resource, bracket, parent
-            As in `Job`.
+        resource : int
+            Count of units that it was brought up to.
+        bracket : int, default=0
+            The trial's bracket.
+        parent : int or None, default=None
+            Trial whose fitted state a new trial continues from.
 
         Returns
         -------

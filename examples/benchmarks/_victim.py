@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 import sksearch as sks
 from sksearch.search import _search
 
-TIMEOUT = 2.0  # seconds that an evaluation may take; a good one takes milliseconds
+TIMEOUT = 3.0  # seconds that an evaluation may take; a good one takes milliseconds
 X, Y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 
 EPOCHS = {"resource": "epochs", "max_resources": 9}

@@ -22,6 +22,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 
 from _report import print_bars
@@ -240,17 +241,20 @@ def print_report(reports):
 def main():
     """Torment, print and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--searches", type=int, default=20)
+    parser.add_argument("--searches", type=int, default=20, help="taken from the kinds in turn")
+    parser.add_argument(
+        "--kinds", nargs="+", choices=KINDS, metavar="KIND", help="one search each"
+    )
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--parallel", type=int, default=2, help="searches at a time")
     args = parser.parse_args()
-    kinds = [list(KINDS)[i % len(KINDS)] for i in range(args.searches)]
-    shares = [(args.kills + i) // args.searches for i in range(args.searches)]
+    kinds = args.kinds or [kind for _, kind in zip(range(args.searches), cycle(KINDS))]
+    shares = [(args.kills + i) // len(kinds) for i in range(len(kinds))]
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(args.parallel) as pool:
-        folders = [Path(name, str(i)) for i in range(args.searches)]
-        seeds = range(args.seed, args.seed + args.searches)
+        folders = [Path(name, str(i)) for i in range(len(kinds))]
+        seeds = range(args.seed, args.seed + len(kinds))
         reports = list(pool.map(torment, kinds, seeds, shares, folders))
     print_report(reports)
     print(f"{time.monotonic() - start:.0f} s")

@@ -28,16 +28,16 @@ class Work(ABC):
         """Called when the history knows the result."""
 
     def seconds_left(self) -> float | None:
-        """Seconds until the search must stop, None for no limit; at most 0 to stop now."""
+        """Return the seconds until the search must stop, None for no limit; 0 is now."""
         return None
 
     def under_way(self) -> list[Job]:
-        """Jobs that an earlier process had asked for when it died, in the order of asking."""
+        """Return the jobs that an earlier process had asked for and not told, oldest first."""
         return []
 
     def known(self, task):
-        """The output of a task that was run by an earlier process, None if there is none."""
-        return
+        """Return the output of a task that an earlier process has run, None if it has not."""
+        return None  # noqa: RET501, a value like any other
 
     def interrupted(self) -> None:  # noqa: B027
         """Called when the loop ends by Ctrl-C or the like, before what had ended is told."""

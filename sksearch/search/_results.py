@@ -80,6 +80,7 @@ def make_rows(trials, outs, new_outs, params_at):
             "n_resources": resource,
         }
         for (trial_id, resource), reached in outs.items()
+        if resource in trials[trial_id].results  # else Ctrl-C came between two lines
     ]
     return sorted(rows, key=lambda row: (row["bracket"], row["iter"], row["trial_id"]))
 

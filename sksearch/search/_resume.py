@@ -198,8 +198,13 @@ class Recorder:
 
 
 def _key(params, rungs, resource, fold):
-    """What an evaluation is known by when the number of its trial has changed."""
-    return params and json.dumps([params, rungs, resource, fold], sort_keys=True)
+    """What an evaluation is known by when the number of its trial has changed.
+
+    None if params were only described, and cannot be told from others that look alike.
+    """
+    if any(isinstance(value, dict) and value.get("is") == "text" for value in params.values()):
+        return None
+    return json.dumps([params, rungs, resource, fold], sort_keys=True)
 
 
 def _trial_and_resource(name):
@@ -222,7 +227,9 @@ def _header(search, setup, parts, random_state):
         "n_splits": len(setup.splits),
         "unit": setup.resource.unit,
         "whole": isinstance(setup.resource, WholeResource),
+        "adds": next(iter(setup.resource.params({}, 1)), None),  # the param that the resource is
         "metric": search.refit if isinstance(search.refit, str) else None,
+        "refit": bool(search.refit),
         "return_train_score": bool(search.return_train_score),
         "min_resources": setup.problem.min_resources,
         "max_resources": setup.problem.max_resources,

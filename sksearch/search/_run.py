@@ -4,14 +4,12 @@ import math
 import warnings
 from contextlib import suppress
 
-import numpy as np
-
 from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch.executors import Lost, Work
-from sksearch.history import Result
 from sksearch.search._checks import why_all_failed
 from sksearch.search._evaluation import Task, lost_output
+from sksearch.search._results import job_result, make_rows
 from sksearch.search._states import SavedState
 
 
@@ -103,7 +101,7 @@ class Run(Work):
             if lost := out.pop("lost_state"):
                 self._warn_lost_state(lost)
             self.done |= out["stop"]
-        return self._result(outs, outputs)
+        return job_result(outs, outputs, self.context.metric)
 
     def interrupted(self):
         """Results that come now are kept, but not noted: another process would not have them yet.
@@ -162,25 +160,9 @@ class Run(Work):
 
     def rows(self):
         """Rows of ``cv_results_``, by bracket, rung and trial."""
-        trials = self.study.history.trials
-        ladders: dict[int, list[int]] = {}
-        for trial_id, resource in self.outs:
-            ladders.setdefault(trials[trial_id].bracket, []).append(resource)
-        ladders = {bracket: sorted(set(ladder)) for bracket, ladder in ladders.items()}
-        rows = [
-            {
-                "params": self.context.resource.params(trials[trial_id].params, resource),
-                "outs": outs,
-                "new_outs": self.new_outs[trial_id, resource],
-                "trial_id": trial_id,
-                "bracket": trials[trial_id].bracket,
-                "iter": ladders[trials[trial_id].bracket].index(resource),
-                "n_resources": resource,
-            }
-            for (trial_id, resource), outs in self.outs.items()
-            if resource in trials[trial_id].results  # else Ctrl-C came between two lines
-        ]
-        return sorted(rows, key=lambda row: (row["bracket"], row["iter"], row["trial_id"]))
+        return make_rows(
+            self.study.history.trials, self.outs, self.new_outs, self.context.resource.params
+        )
 
     def check_failures(self, outs):
         """Warn about failures, or raise if there was nothing else.
@@ -209,22 +191,6 @@ class Run(Work):
             )
 
     # ---- inside
-
-    def _result(self, outs, outputs):
-        cost = sum(out["fit_time"] + out["score_time"] for out in outputs)
-        for out in outs:
-            if out["status"] != "ok":
-                return Result(math.nan, cost, out["status"], out["error"])
-        score = float(np.mean([self._score_of(out["test_scores"]) for out in outs]))
-        if not math.isfinite(score):
-            return Result(math.nan, cost, "nan", f"the scorer returned {score}")
-        return Result(score, cost)
-
-    def _score_of(self, scores):
-        if not isinstance(scores, dict):
-            return scores
-        metric = self.context.metric
-        return scores[metric] if metric in scores else next(iter(scores.values()))
 
     def _notes(self):
         """Whether what happens is news for the journal."""

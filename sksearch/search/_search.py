@@ -42,7 +42,7 @@ from sksearch.search._checks import (
 from sksearch.search._evaluation import Context, evaluate, seeded
 from sksearch.search._plan import SearchPlan
 from sksearch.search._progress import Watch
-from sksearch.search._results import cv_results
+from sksearch.search._results import cv_results, name_error_scores
 from sksearch.search._resume import recorder_of
 from sksearch.search._run import Run
 from sksearch.space import Space
@@ -393,7 +393,7 @@ class BaseSearch(BaseSearchCV):
         if not interrupted:
             run.check_failures(outs)
         if callable(self.scoring):
-            _name_error_scores(outs, self.error_score)
+            name_error_scores(outs)
         self.multimetric_ = isinstance(outs[0]["test_scores"], dict)
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
@@ -451,17 +451,6 @@ class BaseSearch(BaseSearchCV):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
-
-
-def _name_error_scores(outs, error_score):
-    """Give failed outputs the metrics of those that did not fail, which name them."""
-    metrics = next(
-        (out["test_scores"] for out in outs if isinstance(out["test_scores"], dict)), ()
-    )
-    for out in outs:
-        for kind in {"test_scores", "train_scores"} & out.keys() if metrics else ():
-            if not isinstance(out[kind], dict):
-                out[kind] = dict.fromkeys(metrics, error_score)
 
 
 def _limits(resource, estimator, n_samples, n_splits, n_classes, high):

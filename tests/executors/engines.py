@@ -30,7 +30,9 @@ RAY = {
 
 def all_engines(*but):
     """Parameters for tests that run on each engine; those that start slowly are marked."""
-    marks = {"spark": [pytest.mark.slow], "ray": [pytest.mark.slow], "mpi": [pytest.mark.slow]}
+    slow = pytest.mark.slow
+    # Spark warns of pandas, of local mode, of tags ... none of which is ours to change.
+    marks = {"spark": [slow, pytest.mark.filterwarnings("ignore")], "ray": slow, "mpi": slow}
     return [pytest.param(name, marks=marks.get(name, ())) for name in ENGINES if name not in but]
 
 
@@ -55,11 +57,11 @@ def dask_client():
 
 
 def new_dask_cluster(distributed, **kwargs):
-    """A cluster without a dashboard and without logs."""
+    """A cluster without logs, and whose dashboard is in nobody's way."""
     kwargs = {"n_workers": 2, "threads_per_worker": 1} | kwargs
     _let_workers_import_tests()
     return distributed.LocalCluster(
-        dashboard_address=None, silence_logs=logging.CRITICAL, **kwargs
+        dashboard_address=":0", silence_logs=logging.CRITICAL, **kwargs
     )
 
 
@@ -97,6 +99,7 @@ def start_spark():
     builder = SparkSession.builder.master("local[2]")
     for key, value in {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
         "spark.sql.warehouse.dir": tempfile.gettempdir(),
     }.items():

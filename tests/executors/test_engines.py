@@ -367,8 +367,8 @@ def test_what_the_engine_does_not_have_yet_can_be_cancelled():
 def test_ctrl_c_ends_the_wait():
     with engine("dask"), start(act, None) as executor:
         future = executor.submit(Do("sleep", 2))
-        timer = threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,))
-        timer.start()
+        main = threading.main_thread().ident
+        threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
         begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             executor.wait([future], None)
