@@ -15,9 +15,10 @@ def one_blas_thread():
     """
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()  # the limit is of the whole process, and others may be using it
-    return _controller().limit(limits=1, user_api="blas")
+    return controller().limit(limits=1, user_api="blas")
 
 
 @lru_cache(maxsize=1)
-def _controller():
+def controller():
+    """Return the thread pools of this process, which are listed once."""
     return ThreadpoolController()

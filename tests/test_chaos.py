@@ -38,6 +38,44 @@ def run_chaos(*args):
 @pytest.mark.timeout(LIMIT + 10)
 def test_kills_change_no_result_and_no_ended_evaluation_is_run_again():
     kinds = ["Hyperband, epochs", "halving, trees", "Hyperband, epochs, in process"]
-    status, out = run_chaos("--kills", "12", "--parallel", "3", "--kinds", *kinds)
+    status, out = run_chaos("--kills", "12", "--parallel", "3", "--gone", "10", "--kinds", *kinds)
     assert status == 0, out
     assert out.count(": ok\n") == 5, out
+
+
+DEADLY = """
+import sys
+from joblib import parallel_config
+from scipy.stats import uniform
+from sksearch import HyperbandSearchCV
+from tests.interrupted import Deadly, X, Y
+
+folder, how, backend, n_jobs = sys.argv[1:]
+with parallel_config(backend):
+    search = HyperbandSearchCV(
+        Deadly(how), {"quality": uniform()}, resource="epochs", max_resources=9, cv=2,
+        random_state=0, n_jobs=int(n_jobs), checkpoint_dir=folder,
+        initial_params=[{"quality": 0.25}, {"quality": 0.5}, {"quality": 0.75}],
+    ).fit(X, Y)
+print([t.params["quality"] for t in search.history_.trials
+       if any(r.status != "ok" for r in t.results.values())])
+print(*sorted(set(search.statuses_)), search.best_params_["quality"] > 0.5)
+"""
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("how", ["exit", "kill"])
+@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2)])
+def test_a_candidate_that_ends_the_process_is_found_out_by_the_next(how, backend, n_jobs, folder):
+    def start():
+        return subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", DEADLY, folder, how, backend, str(n_jobs)],
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+            capture_output=True, text=True, timeout=50,
+        )  # fmt: skip
+
+    assert start().returncode == (3 if how == "exit" else -signal.SIGKILL)
+    second = start()
+    assert second.returncode == 0, second.stderr
+    assert second.stdout.split() == ["[0.5]", "crash", "ok", "True"]
+    assert not [*(folder / "states").iterdir(), *(folder / "spool").iterdir()]

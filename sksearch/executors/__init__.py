@@ -3,6 +3,7 @@
 from sksearch._clock import spend
 from sksearch.executors._executor import Executor, Place
 from sksearch.executors._executors import make_executor
+from sksearch.executors._futures import FuturesBackend
 from sksearch.executors._limits import EngineLostError, Limits, Lost, can_limit_memory
 from sksearch.executors._loop import Work, drive
 from sksearch.executors._signals import Interrupts
@@ -11,6 +12,7 @@ from sksearch.executors._virtual import VirtualClock, VirtualExecutor
 __all__ = [
     "EngineLostError",
     "Executor",
+    "FuturesBackend",
     "Interrupts",
     "Limits",
     "Lost",

@@ -55,7 +55,7 @@ def write(obj, path: Path) -> Ref:
     obj : object
         Anything that cloudpickle can pickle.
     path : Path
-        A file that does not exist yet.
+        Its file. One that exists is replaced: workers that map it still have its pages.
 
     Returns
     -------
@@ -68,12 +68,14 @@ def write(obj, path: Path) -> Ref:
     )
     sizes = [len(head), *(buffer.nbytes for buffer in buffers)]
     token = uuid.uuid4().hex
-    with open(path, "wb") as file:
+    part = Path(f"{path}.part")
+    with open(part, "wb") as file:
         file.write(token.encode())
         file.write(struct.pack(f"<q{len(sizes)}q", len(sizes), *sizes))
-        for part in (head, *buffers):
+        for piece in (head, *buffers):
             file.write(b"\0" * (-file.tell() % ALIGNMENT))
-            file.write(part)
+            file.write(piece)
+    part.replace(path)
     return Ref(str(Path(path).absolute()), token)
 
 

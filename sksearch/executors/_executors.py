@@ -50,7 +50,10 @@ def make_executor(function, context, n_jobs, pre_dispatch, limits=None, folder=N
     backend, _ = get_active_backend()
     kind, (nested, _) = type(backend).__name__, backend.get_nested_backend()
     if kind not in LOCAL:
-        return _engine(backend, function, context, n_jobs, n_workers, limits, folder)
+        executor = _engine(backend, function, context, n_jobs, n_workers, limits, folder)
+        n_workers = executor.n_workers
+        executor.window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
+        return executor
     if n_workers == 1 and not limits.isolate:
         return SerialExecutor(function, context, folder, nested)
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))

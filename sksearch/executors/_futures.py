@@ -31,21 +31,21 @@ class FuturesBackend(ParallelBackendBase):
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> import joblib
     >>> from scipy.stats import uniform
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
     >>> from sksearch import RandomSearchCV
     >>> from sksearch.executors import FuturesBackend
-    >>> search = RandomSearchCV(LogisticRegression(), {"C": uniform(0.5, 1)}, n_iter=4)
+    >>> search = RandomSearchCV(Ridge(), {"alpha": uniform(0, 1)}, n_iter=4)
     >>> with ThreadPoolExecutor(2) as pool, joblib.parallel_config(FuturesBackend(pool)):
-    ...     _ = search.fit(*load_iris(return_X_y=True))
+    ...     _ = search.fit(*load_diabetes(return_X_y=True))
     >>> len(search.cv_results_["params"])
     4
     """
 
     supports_retrieve_callback = True
 
-    def __init__(self, executor, n_workers=None, **backend_params):
-        super().__init__(**backend_params)
+    def __init__(self, executor, n_workers=None):
+        super().__init__()
         self.executor = executor
         self.default_n_jobs = self.n_workers = n_workers or _count_workers(executor)
         self.supports_sharedmem = self.uses_threads = isinstance(executor, ThreadPoolExecutor)

@@ -12,7 +12,7 @@ from typing import Any
 import joblib
 
 from sksearch._compat import cloudpickle
-from sksearch._threads import _controller
+from sksearch._threads import controller
 from sksearch.executors import _broadcast
 from sksearch.executors._executor import Place
 from sksearch.executors._limits import Limits, Lost
@@ -155,7 +155,7 @@ class _Child:
 def _one_blas_thread_from_any_thread():
     if threading.current_thread() is threading.main_thread():
         return nullcontext()  # `run_task` does it
-    return _controller().limit(limits=1, user_api="blas")
+    return controller().limit(limits=1, user_api="blas")
 
 
 @contextmanager

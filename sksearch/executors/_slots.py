@@ -14,6 +14,7 @@ from queue import SimpleQueue
 import joblib
 
 from sksearch._compat import configured
+from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
 from sksearch.executors._executor import Executor
 from sksearch.executors._limits import Limits, Lost
@@ -71,6 +72,8 @@ class SlotExecutor(Executor):
         for worker in self._workers:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(self.n_workers, thread_name_prefix="sksearch")
+        self._limit = one_blas_thread()  # for proposals, as where tasks run in this process
+        self._limit.__enter__()
         return self
 
     def submit(self, task):
@@ -89,6 +92,7 @@ class SlotExecutor(Executor):
             self._idle.put(worker)
 
     def __exit__(self, error_type, *error):
+        self._limit.__exit__(error_type, *error)
         if error_type is not None:  # what still runs is of no use to anyone
             _close(self._workers)
         self._threads.shutdown(cancel_futures=True)

@@ -1,6 +1,4 @@
-"""What happens in a worker process: a task is run, or is run in a child of the worker."""
-
-import threading
+"""What happens in a worker process."""
 
 import joblib
 
@@ -8,9 +6,6 @@ from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
 from sksearch.executors._executor import Place
 from sksearch.executors._limits import Limits, limited_memory
-from sksearch.executors._process import WorkerProcess
-
-_own = threading.local()  # the child process of each thread of an engine's worker
 
 
 def prepare(ref, payload=None):
@@ -61,11 +56,13 @@ def run_task(ref, task, folder, payload=None, memory=None):
         return function(context, task, place)
 
 
-def run_isolated(ref, task, folder, limits: Limits, payload=None):
-    """Run one task in a child of this process, which is kept for the next.
+def run_limited(process, ref, task, folder, limits: Limits, payload=None):
+    """Run one task in a `WorkerProcess`, within limits.
 
     Parameters
     ----------
+    process : WorkerProcess
+        Kept for the next task.
     ref, task, folder, payload
         As for `run_task`.
     limits : Limits
@@ -76,14 +73,6 @@ def run_isolated(ref, task, folder, limits: Limits, payload=None):
     output : object
         What the function returned, MISSING, or a `Lost`.
     """
-    process = getattr(_own, "process", None)
-    if process is None:
-        process = _own.process = WorkerProcess()
-    return run_limited(process, ref, task, folder, limits, payload)
-
-
-def run_limited(process, ref, task, folder, limits, payload=None):
-    """Run one task in a `WorkerProcess`, within limits."""
     if process.knows != ref.token:
         # Imports and data are not on the candidate's time.
         missing = process.call(prepare, ref, payload)

@@ -6,6 +6,7 @@ import re
 import sys
 import warnings
 from contextlib import contextmanager
+from numbers import Integral
 
 import numpy as np
 import sklearn
@@ -54,14 +55,16 @@ class Recorder:
     def rng(self, random_state) -> np.random.RandomState:
         """The generator that settles the search: the one that it began with, if it goes on."""
         header = self.checkpoint.header
-        if header is not None and isinstance(header["random_state"], dict):
+        # Who leaves the seed out goes on with that of the checkpoint; another is refused later.
+        saved = random_state if header is None else header["random_state"]
+        if isinstance(saved, dict):
             rng = np.random.RandomState()
-            name, keys, *rest = header["random_state"]["state"]
+            name, keys, *rest = saved["state"]
             rng.set_state((name, np.array(keys, dtype=np.uint32), *rest))
         else:
-            rng = check_random_state(random_state)
-        self._random_state = random_state
-        if random_state is None or isinstance(random_state, np.random.RandomState):
+            rng = check_random_state(saved)
+        self._random_state = saved
+        if saved is None or isinstance(saved, np.random.RandomState):
             name, keys, *rest = rng.get_state()
             self._random_state = {"state": [name, keys.tolist(), *rest]}
         return rng
@@ -75,7 +78,8 @@ class Recorder:
             If it is of another search.
         """
         checkpoint = self.checkpoint
-        parts = fingerprint(search, setup, search.random_state)
+        given = isinstance(search.random_state, Integral)
+        parts = fingerprint(search, setup, search.random_state if given else self._random_state)
         if (old := checkpoint.header) is not None:
             self._extends = check_same(old["parts"], parts, checkpoint.path)
             setup.splits = checkpoint.load_splits()
@@ -146,11 +150,14 @@ class Recorder:
         """Note the outputs of a job that has ended."""
         record = {"k": "tell", "t": job.trial_id, "r": job.resource}
         self.checkpoint.append(record | {"o": [as_record(out) for out in outputs]})
-        self.checkpoint.remove_spooled(task.name for task in tasks)
+        if self.checkpoint.complete:  # else these are the only ones on disk
+            self.checkpoint.remove_spooled(task.name for task in tasks)
 
-    def stop(self, why) -> None:
-        """Note that the search has ended."""
+    def stop(self, why, over) -> None:
+        """Note that the search has ended; if it is `over` nobody will go on from its states."""
         self.checkpoint.append({"k": "stop", "why": why})
+        if over:
+            self.checkpoint.sweep(set())
 
     # ---- inside
 

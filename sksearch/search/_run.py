@@ -156,7 +156,8 @@ class Run(Work):
         """End the contexts of rungs that were cut short, and note why there is no more to come."""
         self._rungs.close()
         if self.recorder is not None:
-            self.recorder.stop(why)
+            left = self.seconds_left()
+            self.recorder.stop(why, over=why == "finished" and (left is None or left > 0))
 
     def rows(self):
         """Rows of ``cv_results_``, by bracket, rung and trial."""

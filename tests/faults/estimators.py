@@ -85,7 +85,7 @@ def halving(estimator=None, space=QUALITIES, **kwargs):
 class SlowSGD(SGDClassifier):
     """Takes a while for each epoch, and notes it in a log."""
 
-    def __init__(self, alpha=0.0001, random_state=0, log=None, seconds=0.02):
+    def __init__(self, alpha=0.0001, random_state=0, log=None, seconds=0.01):
         super().__init__(alpha=alpha, random_state=random_state)
         self.log = log
         self.seconds = seconds
@@ -97,18 +97,18 @@ class SlowSGD(SGDClassifier):
 
 
 def slow_halving(folder, **kwargs):
-    """A search that takes a second, with its checkpoint and its log in a folder."""
+    """A search of 42 epochs, with its checkpoint and its log in a folder."""
     estimator = SlowSGD(log=str(Path(folder, "log")))
     space = {"alpha": (np.arange(1, 10) / 100).tolist()}
-    return halving(estimator, space, checkpoint_dir=Path(folder, "checkpoint"), **kwargs)
+    kwargs = {"checkpoint_dir": Path(folder, "checkpoint")} | kwargs
+    return halving(estimator, space, **kwargs)
 
 
 @cache
 def slow_halving_undisturbed():
     """What it finds if nothing happens."""
-    return slow_halving("nowhere").set_params(
-        checkpoint_dir=None, estimator=SlowSGD(seconds=0), n_jobs=1
-    ).fit(X, Y)
+    search = slow_halving("nowhere", checkpoint_dir=None, n_jobs=1)
+    return search.set_params(estimator=SlowSGD(seconds=0)).fit(X, Y)
 
 
 def statuses(search, name="quality"):
