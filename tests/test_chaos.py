@@ -66,7 +66,11 @@ print(*sorted(set(search.statuses_)), search.best_params_["quality"] > 0.5)
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("how", ["exit", "kill"])
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2)])
-def test_a_candidate_that_ends_the_process_is_found_out_by_the_next(how, backend, n_jobs, folder):
+def test_a_candidate_that_ends_the_process_is_found_out_by_the_next(
+    how, backend, n_jobs, tmp_path
+):
+    folder = tmp_path / "checkpoint"
+
     def start():
         return subprocess.run(
             [sys.executable, "-W", "ignore", "-c", DEADLY, folder, how, backend, str(n_jobs)],

@@ -44,6 +44,8 @@ def make_executor(function, context, n_jobs, pre_dispatch, limits=None, folder=N
         If ``n_jobs`` is 0.
     """
     limits = limits or Limits()
+    if n_jobs == 0:  # which Dask's backend lets pass
+        raise ValueError("n_jobs == 0 has no meaning: pass a count of workers, or -1 for all.")
     n_workers = joblib.effective_n_jobs(n_jobs)
     if (clock := open_clock()) is not None:
         return clock.executor(function, context, limits, folder)

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,8 @@ class SavedState:
     @classmethod
     def write(cls, content: bytes, path: Path):
         """Write a file that is there whole or not at all."""
-        unfinished = path.with_name(f"{path.name}.tmp")
+        # A worker of a search that was killed may be writing the same state for a moment.
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
             unfinished.write_bytes(content)
             unfinished.replace(path)

@@ -147,6 +147,7 @@ def test_a_worker_that_is_still_importing_ends_with_its_parent(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", parent],
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
         stdout=subprocess.PIPE,
         timeout=60,
         check=True,

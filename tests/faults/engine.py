@@ -17,14 +17,17 @@ LOCAL = {
     "slots": {"backend": "loky", "n_jobs": 2},
     "threads": {"backend": "threading", "n_jobs": 2},
 }
-SLOW = ("spark", "mpi")
+# Spark has much to say about local mode, pandas and tags that is not ours to change.
+SPARK = [
+    pytest.mark.filterwarnings(f"ignore:{begin}")
+    for begin in ("Spark local mode", "`apply_async` is deprecated", "Spark session is not")
+]
 PARAMS = [
     *LOCAL,
-    *(pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("dask", "ray")),
-    *(
-        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(name)])
-        for name in SLOW
-    ),
+    pytest.param("dask", marks=pytest.mark.xdist_group("dask")),
+    pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
+    pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_group("spark"), *SPARK]),
+    pytest.param("mpi", marks=[pytest.mark.slow, pytest.mark.xdist_group("mpi")]),
 ]
 
 
