@@ -76,7 +76,8 @@ def work(order: bytes, payload=None, alone=True) -> bytes:
         Pickled (False, output) or (True, exception).
     """
     try:
-        with _deaf_to_ctrl_c():
+        # An engine may end its workers by SIGTERM, which is then no failure of the candidate.
+        with _deaf_to_ctrl_c(), Interrupts():
             return cloudpickle.dumps((False, _carry_out(pickle.loads(order), payload, alone)))
     except Exception as error:
         return cloudpickle.dumps((True, that_travels(error)))

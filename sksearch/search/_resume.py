@@ -153,10 +153,10 @@ class Recorder:
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
-    def stop(self, why, over) -> None:
-        """Note that the search has ended; if it is `over` nobody will go on from its states."""
+    def stop(self, why) -> None:
+        """Note that the search has ended; if it is finished nobody will go on from its states."""
         self.checkpoint.append({"k": "stop", "why": why})
-        if over:
+        if why == "finished":
             self.checkpoint.sweep(set())
 
     # ---- inside

@@ -3,6 +3,7 @@
 import math
 import warnings
 from contextlib import suppress
+from sys import intern
 
 from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
@@ -90,7 +91,7 @@ class Run(Work):
             lost_output(self.context, task, out) if isinstance(out, Lost) else out
             for task, out in zip(tasks, outputs, strict=True)
         ]
-        outputs = [self._with_state_in_file(*pair) for pair in zip(tasks, outputs, strict=True)]
+        outputs = [self._as_kept(*pair) for pair in zip(tasks, outputs, strict=True)]
         if self._notes():
             self.recorder.told(job, tasks, outputs)
         self.new_outs[job.trial_id, job.resource] = outputs
@@ -156,8 +157,7 @@ class Run(Work):
         """End the contexts of rungs that were cut short, and note why there is no more to come."""
         self._rungs.close()
         if self.recorder is not None:
-            left = self.seconds_left()
-            self.recorder.stop(why, over=why == "finished" and (left is None or left > 0))
+            self.recorder.stop(why)
 
     def rows(self):
         """Rows of ``cv_results_``, by bracket, rung and trial."""
@@ -197,13 +197,14 @@ class Run(Work):
         """Whether what happens is news for the journal."""
         return self.recorder is not None and not (self._replays or self._ends)
 
-    def _with_state_in_file(self, task, out):
-        """The output; a state that came as bytes from another machine is written to a file."""
+    def _as_kept(self, task, out):
+        """The output, its state in a file also where it came as bytes from another machine."""
         if isinstance(out["state"], bytes) and self.recorder is not None:
             with suppress(OSError):
                 path = self.recorder.checkpoint.states / task.name
-                return out | {"state": SavedState.write(out["state"], path)}
-        return dict(out)
+                out = out | {"state": SavedState.write(out["state"], path)}
+        # Each output that was pickled has names of its own, more than all its numbers.
+        return {intern(name): value for name, value in out.items()}
 
     def _keep_state(self, task, state):
         """Put the new state of a trial and fold in the place of the one that it came from."""

@@ -19,8 +19,10 @@ LOCAL = {
 }
 # Spark has much to say about local mode, pandas and tags that is not ours to change.
 SPARK = [
-    pytest.mark.filterwarnings(f"ignore:{begin}")
-    for begin in ("Spark local mode", "`apply_async` is deprecated", "Spark session is not")
+    pytest.mark.filterwarnings("ignore:Spark local mode"),
+    pytest.mark.filterwarnings("ignore:Spark session is not provided"),
+    pytest.mark.filterwarnings("ignore:User-specified n_jobs"),
+    pytest.mark.filterwarnings("ignore:`apply_async` is deprecated"),
 ]
 PARAMS = [
     *LOCAL,

@@ -130,9 +130,7 @@ def test_a_damaged_journal_is_used_up_to_the_damage(resumable):  # row 39
         (sound[:middle] + bytes([sound[middle] ^ 1]) + sound[middle + 1 :], "NOT used"),
     ):
         journal.write_bytes(damaged)
-        with pytest.warns(UserWarning, match=says) as record:
-            resumable.fit(X, Y)
-        assert len(record) == 1
+        fit_with_one_warning(resumable, says, UserWarning)
         assert_same(resumable, slow_halving_undisturbed())
     assert journal.with_suffix(".bad").exists()
 
