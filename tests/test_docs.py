@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ MODULES = [
     "sksearch.space",
     "sksearch.stats",
     "sksearch.study",
+    *(["sksearch.neural"] if find_spec("torch") and find_spec("skorch") else []),
 ]
 # What numpydoc asks of pandas' pages rather than of a docstring's truth: where the quotes are,
 # a second paragraph, cross-references and examples on every method, unnamed return values.

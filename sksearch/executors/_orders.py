@@ -17,6 +17,7 @@ from sksearch.executors import _broadcast
 from sksearch.executors._executor import Place
 from sksearch.executors._limits import Limits, Lost
 from sksearch.executors._process import WorkerProcess, that_travels
+from sksearch.executors._signals import Interrupts
 from sksearch.executors._worker import run_limited, run_task
 
 IDLE_SECONDS = 300  # after which the child of an engine's worker is ended

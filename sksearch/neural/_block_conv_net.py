@@ -1,0 +1,126 @@
+"""Blocks of equal convolutional layers with a pooling after each, and a fully connected head."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral
+
+from sksearch._compat import Interval
+from sksearch.neural._base import ImageClassifier, documented
+from sksearch.neural._nets import Same, image_after, last_layer
+from sksearch.neural._torch import nn
+
+POSITIVE = [Interval(Integral, 1, None, closed="left")]
+
+
+def block_conv_net_body(
+    channels, height, width, n_classes, n_blocks, n_layers, n_filters, filter_size, separable, head
+):
+    """Blocks, then the head."""
+    layers, n_in = [], channels
+    for _ in range(n_blocks):
+        for _ in range(n_layers):
+            layers += [*_convolution(n_in, n_filters, filter_size, separable), nn.ReLU()]
+            n_in = n_filters
+        layers.append(nn.MaxPool2d(2))
+    c, h, w = image_after(layers, channels, height, width)
+    sizes = [c * h * w, *head]
+    for before, after in pairwise(sizes):
+        layers += [nn.Flatten(), nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Flatten(), last_layer(sizes[-1], n_classes))
+
+
+def _convolution(n_in, n_out, size, separable):
+    if separable:  # first each channel by itself, then all channels of each pixel
+        return [Same(n_in, n_in, size, groups=n_in), nn.Conv2d(n_in, n_out, 1)]
+    return [Same(n_in, n_out, size)]
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class BlockConvNetClassifier(ImageClassifier):
+    """Blocks of convolutional layers, each followed by a pooling, and a fully connected head.
+
+    The family that was searched to tell parts of the body in MRI images [1]_. It has no
+    normalisation, so that depth and learning rate must fit.
+
+    Parameters
+    ----------
+    n_blocks : int, default=3
+        Count of blocks. Each halves the image, so an image of 28 pixels bears four.
+    n_layers : int, default=1
+        Count of layers in a block.
+    n_filters : int, default=32
+        Of each layer.
+    filter_size : int, default=3
+        In pixels.
+    separable : bool, default=False
+        Whether a layer first filters each channel by itself and then mixes channels.
+    head : tuple of int, default=(256,)
+        Sizes of the fully connected layers between the blocks and the classes. The published
+        ones are (4096, 1024).
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    block_conv_net_space : What to search.
+    ConvNetClassifier : A net for practice.
+
+    References
+    ----------
+    .. [1] H. Bertrand, "Hyper-parameter optimization in deep learning and transfer learning",
+       thesis, Universite Paris-Saclay, 2019, chapter on hyper-parameter optimization.
+
+    Examples
+    --------
+    >>> from sksearch.neural import BlockConvNetClassifier
+    >>> BlockConvNetClassifier(n_blocks=5, n_filters=64, head=(4096, 1024)).n_layers
+    1
+    """
+
+    n_blocks: int = 3
+    n_layers: int = 1
+    n_filters: int = 32
+    filter_size: int = 3
+    separable: bool = False
+    head: tuple = (256,)
+    batch_size: int = 32
+    learning_rate: float = 0.01
+    weight_decay: float = 1e-6
+    _body = staticmethod(block_conv_net_body)
+    _architecture = ("n_blocks", "n_layers", "n_filters", "filter_size", "separable", "head")
+    _parameter_constraints = ImageClassifier._parameter_constraints | {
+        "n_blocks": POSITIVE,
+        "n_layers": POSITIVE,
+        "n_filters": POSITIVE,
+        "filter_size": POSITIVE,
+        "separable": ["boolean"],
+        "head": [tuple, list],
+    }
+
+
+def block_conv_net_space():
+    """Space of `BlockConvNetClassifier`, with its 34,300 models.
+
+    Returns
+    -------
+    space : dict
+        To print and to edit.
+
+    Notes
+    -----
+    The published range of the learning rate, 1e-7 to 1, has eight powers of ten, and the
+    published count of models allows seven. Here they end at 0.1.
+    """
+    return {
+        "n_blocks": [1, 2, 3, 4, 5],
+        "n_layers": [1, 2, 3, 4, 5],
+        "n_filters": [4, 8, 16, 32, 64, 128, 256],
+        "filter_size": [3, 5],
+        "separable": [False, True],
+        "learning_rate": [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
+        "batch_size": [4, 8, 16, 32, 64, 128, 256],
+    }

@@ -1,0 +1,179 @@
+"""A small residual net, with the usual tricks of training as parameters."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+from scipy.stats import loguniform, randint, uniform
+
+from sksearch._compat import Interval
+from sksearch.neural._base import ImageClassifier, documented
+from sksearch.neural._nets import Dropout, last_layer
+from sksearch.neural._torch import functional, nn
+
+POSITIVE = [Interval(Integral, 1, None, closed="left")]
+COUNT = [Interval(Integral, 0, None, closed="left")]
+SHARE = [Interval(Real, 0, 1, closed="left")]
+
+
+class Residual(nn.Module):
+    """Two convolutions, whose outcome is added to what came in.
+
+    Parameters
+    ----------
+    n_in, n_out : int
+        Count of channels.
+    stride : int
+        2 halves the image.
+    """
+
+    def __init__(self, n_in, n_out, stride):
+        super().__init__()
+        self.first = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1, bias=False)
+        self.norm_1 = nn.BatchNorm2d(n_out)
+        self.second = nn.Conv2d(n_out, n_out, 3, padding=1, bias=False)
+        self.norm_2 = nn.BatchNorm2d(n_out)
+        self.short = nn.Identity()
+        if stride > 1 or n_in != n_out:
+            short = nn.Conv2d(n_in, n_out, 1, stride=stride, bias=False)
+            self.short = nn.Sequential(short, nn.BatchNorm2d(n_out))
+
+    def forward(self, x):
+        """Convolve twice and add."""
+        inner = functional.relu(self.norm_1(self.first(x)))
+        return functional.relu(self.norm_2(self.second(inner)) + self.short(x))
+
+
+def conv_net_body(channels, height, width, n_classes, n_filters, n_stages, n_blocks, dropout):
+    """A convolution, stages of residual blocks, the mean of each channel, the classes."""
+    layers = [
+        nn.Conv2d(channels, n_filters, 3, padding=1, bias=False),
+        *(nn.BatchNorm2d(n_filters), nn.ReLU()),
+    ]
+    n_in = n_filters
+    for stage in range(n_stages):
+        n_out = n_filters * 2**stage
+        for block in range(n_blocks):
+            halves = stage > 0 and block == 0
+            layers.append(Residual(n_in, n_out, 2 if halves else 1))
+            n_in = n_out
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), Dropout(dropout)]
+    return nn.Sequential(*layers, last_layer(n_in, n_classes))
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConvNetClassifier(ImageClassifier):
+    """A small residual net, with the usual tricks of training as parameters.
+
+    The one to begin with: normalised, as deep and wide as wished, for images of any size.
+
+    Parameters
+    ----------
+    n_filters : int, default=16
+        Count of filters of the first stage; each further stage has twice as many.
+    n_stages : int, default=3
+        Each but the first begins by halving the image.
+    n_blocks : int, default=1
+        Count of residual blocks, of two layers each, in a stage.
+    dropout : float, default=0.0
+        Share of the values before the last layer that are set to 0 in training.
+    label_smoothing : float, default=0.0
+        Share of each label that is given to all classes.
+    flip : bool, default=False
+        Whether training images are mirrored at random, left to right. Not for digits.
+    shift : int, default=0
+        Largest shift of a training image, in pixels, in each direction.
+    cutout : int, default=0
+        Side of a square in each training image that is blackened, in pixels.
+    warmup : float, default=1.0
+        Count of epochs in which the learning rate rises from 0; not used by "one_cycle".
+    ema_decay : float, default=0.0
+        Of a moving average of the weights over steps, with which to predict; 0 for none. It does
+        for a constant rate what the end of a schedule does, at any time.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    conv_net_space : What to search.
+
+    References
+    ----------
+    .. [1] K. He, X. Zhang, S. Ren, J. Sun, "Deep residual learning for image recognition",
+       CVPR 2016. https://doi.org/10.1109/CVPR.2016.90
+    .. [2] T. DeVries, G. W. Taylor, "Improved regularization of convolutional neural networks
+       with cutout", 2017. https://arxiv.org/abs/1708.04552
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sksearch.neural import ConvNetClassifier
+    >>> digits = load_digits()
+    >>> X, y = digits.images, digits.target
+    >>> classifier = ConvNetClassifier(n_filters=4, max_epochs=2, device="cpu", random_state=0)
+    >>> bool(classifier.fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) > 0.7)
+    True
+    """
+
+    n_filters: int = 16
+    n_stages: int = 3
+    n_blocks: int = 1
+    dropout: float = 0.0
+    label_smoothing: float = 0.0
+    flip: bool = False
+    shift: int = 0
+    cutout: int = 0
+    warmup: float = 1.0
+    ema_decay: float = 0.0
+    batch_size: int = 64
+    weight_decay: float = 5e-4
+    schedule: str = "auto"
+    _body = staticmethod(conv_net_body)
+    _architecture = ("n_filters", "n_stages", "n_blocks", "dropout")
+    _tricks = ("flip", "shift", "cutout", "warmup", "ema_decay")
+    _parameter_constraints = ImageClassifier._parameter_constraints | {
+        "n_filters": POSITIVE,
+        "n_stages": POSITIVE,
+        "n_blocks": POSITIVE,
+        "dropout": SHARE,
+        "label_smoothing": SHARE,
+        "flip": ["boolean"],
+        "shift": COUNT,
+        "cutout": COUNT,
+        "warmup": [Interval(Real, 0, None, closed="left")],
+        "ema_decay": SHARE,
+    }
+
+
+def conv_net_space(horizon=None):
+    """Space of `ConvNetClassifier`: size, regularisation, and how to train.
+
+    Parameters
+    ----------
+    horizon : int or None, default=None
+        Count of epochs that the best candidates get, for the schedules of the learning rate.
+        None: schedules are not searched.
+
+    Returns
+    -------
+    space : dict
+        To print and to edit. Mirroring is not in it, since whether it does harm is known.
+    """
+    space = {
+        "n_filters": [8, 16, 32, 64],
+        "n_blocks": [1, 2, 3],
+        "learning_rate": loguniform(1e-2, 1),
+        "weight_decay": loguniform(1e-5, 1e-2),
+        "batch_size": [32, 64, 128, 256, 512],
+        "dropout": uniform(0, 0.5),
+        "label_smoothing": uniform(0, 0.2),
+        "shift": randint(0, 5),
+        "cutout": [0, 4, 8, 12],
+        "ema_decay": [0.0, 0.9, 0.99],
+    }
+    if horizon is not None:
+        space |= {"schedule": ["constant", "cosine", "one_cycle"], "horizon": [horizon]}
+    return space

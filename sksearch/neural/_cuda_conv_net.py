@@ -1,0 +1,95 @@
+"""Three convolutional layers of searched width, after cuda-convnet."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+from scipy.stats import loguniform, uniform
+
+from sksearch._compat import Interval
+from sksearch.neural._base import ImageClassifier, documented
+from sksearch.neural._nets import Same, image_after, last_layer
+from sksearch.neural._torch import nn
+from sksearch.space import LogRandInt
+
+POSITIVE = [Interval(Integral, 1, None, closed="left")]
+
+
+def cuda_conv_net_body(channels, height, width, n_classes, n_filters_1, n_filters_2, n_filters_3):
+    """Convolve, pool and convolve; then one layer to the classes."""
+
+    def pool(cls):
+        return cls(3, stride=2, ceil_mode=True)
+
+    layers = [
+        *(Same(channels, n_filters_1, 5), pool(nn.MaxPool2d), nn.ReLU()),
+        *(Same(n_filters_1, n_filters_2, 5), nn.ReLU(), pool(nn.AvgPool2d)),
+        *(Same(n_filters_2, n_filters_3, 5), nn.ReLU(), pool(nn.AvgPool2d)),
+    ]
+    c, h, w = image_after(layers, channels, height, width)
+    return nn.Sequential(*layers, nn.Flatten(), last_layer(c * h * w, n_classes))
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class CudaConvNetClassifier(ImageClassifier):
+    """Three convolutional layers of 5 x 5 filters, in the manner of cuda-convnet.
+
+    After each of them the image is halved, first by its maxima and then by its means.
+
+    Parameters
+    ----------
+    n_filters_1, n_filters_2, n_filters_3 : int, default=32
+        Count of filters of each layer; 64 for the third.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    cuda_conv_net_space : What to search.
+    ConvNetClassifier : A net for practice.
+
+    References
+    ----------
+    .. [1] A. Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", technical
+       report, University of Toronto, 2009.
+
+    Examples
+    --------
+    >>> from sksearch.neural import CudaConvNetClassifier
+    >>> CudaConvNetClassifier(n_filters_1=64).n_filters_3
+    64
+    """
+
+    n_filters_1: int = 32
+    n_filters_2: int = 32
+    n_filters_3: int = 64
+    learning_rate: float = 0.01
+    _body = staticmethod(cuda_conv_net_body)
+    _architecture = ("n_filters_1", "n_filters_2", "n_filters_3")
+    _parameter_constraints = ImageClassifier._parameter_constraints | {
+        "n_filters_1": POSITIVE,
+        "n_filters_2": POSITIVE,
+        "n_filters_3": POSITIVE,
+    }
+
+
+def cuda_conv_net_space():
+    """Space of `CudaConvNetClassifier`: widths, and how to train.
+
+    Returns
+    -------
+    space : dict
+        To print and to edit.
+    """
+    return {
+        "n_filters_1": LogRandInt(16, 257),
+        "n_filters_2": LogRandInt(16, 257),
+        "n_filters_3": LogRandInt(16, 257),
+        "learning_rate": loguniform(1e-6, 1),
+        "weight_decay": loguniform(1e-6, 1e-1),
+        "momentum": uniform(0.3, 0.699),  # 0.3 to 0.999
+        "batch_size": LogRandInt(32, 513),
+    }

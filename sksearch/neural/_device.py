@@ -1,0 +1,96 @@
+"""Where to compute: device, threads, precision, and what to do when memory is full."""
+
+import gc
+import traceback
+from contextlib import contextmanager
+
+from joblib import effective_n_jobs
+
+from sksearch.neural._torch import torch
+
+#: What PyTorch says when the memory of the CPU is full; it has no class for it.
+FULL = ("can't allocate memory", "not enough memory", "out of memory")
+
+
+def choose_device(name):
+    """The device of this name; "auto" is the GPU where there is one."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    device = torch.device(name)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={name!r} needs a GPU that PyTorch can use, and finds none: set "
+            'device="auto" or "cpu".'
+        )
+    return device
+
+
+def choose_precision(name, device):
+    """The precision of this name; "auto" is bf16 where a GPU has it."""
+    if name == "auto":
+        has_it = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        return "bf16" if has_it else "fp32"
+    if name == "fp16" and device.type != "cuda":
+        raise ValueError('precision="fp16" needs a GPU: set precision="auto", "bf16" or "fp32".')
+    return name
+
+
+@contextmanager
+def threads(n_jobs):
+    """Compute with so many threads of the CPU: sums of two differ from those of one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(effective_n_jobs(n_jobs))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def lent(net, device):
+    """Have a net on a device for a while; between calls nothing stays on a GPU."""
+    if device.type == "cpu":
+        # Gradients stay where they are: without them malloc gives the memory of the batches back
+        # to the system after each call, and the next call pays for it (a tenth of an epoch).
+        yield
+        return
+    try:
+        _move(net, device)
+        yield
+    finally:
+        net.optimizer_.zero_grad(set_to_none=True)
+        _move(net, torch.device("cpu"))
+
+
+def _move(net, device):
+    net.module_.to(device)
+    net.criterion_.to(device)
+    net.optimizer_.load_state_dict(net.optimizer_.state_dict())  # moves to where the weights are
+    if net.average_ is not None:
+        net.average_ = [tensor.to(device) for tensor in net.average_]
+
+
+@contextmanager
+def memory_errors():
+    """Turn PyTorch's errors of full memory into MemoryError, and free what was allocated.
+
+    Raises
+    ------
+    MemoryError
+        If memory was full, of the GPU or of the CPU.
+    """
+    try:
+        yield
+        return
+    except RuntimeError as error:
+        message = str(error).strip().split("\n")[0]
+        is_full = isinstance(error, torch.cuda.OutOfMemoryError) or any(
+            text in message for text in FULL
+        )
+        if not is_full:
+            raise
+        traceback.clear_frames(error.__traceback__)  # they hold the tensors
+    gc.collect()
+    if torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+    raise MemoryError(message)

@@ -1,0 +1,140 @@
+"""Arrays of images in any layout, and batches of them on any device."""
+
+import math
+
+import numpy as np
+
+from sksearch.neural._torch import torch
+
+ROWS_FOR_SCALE = 10_000  # whose means and deviations are those of all, to three digits
+SHARE_OF_MEMORY = 0.5  # of what the device has free, for data that shall stay on it
+
+
+def layout(shape, image_shape, flat=False):
+    """Say what the axes of an array are.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the whole array, rows first.
+    image_shape : tuple of int or None
+        Of one image, for flat rows.
+    flat : bool, default=False
+        Whether rows that are no square may be taken for images one pixel high.
+
+    Returns
+    -------
+    one : tuple of int
+        Shape of one image, with an axis for its channels.
+    channels_last : bool
+        Whether the channels are its last axis.
+    """
+    one = shape[1:]
+    if len(one) == 1:
+        one = image_shape or _square(one[0], flat)
+        if math.prod(one) != shape[1]:
+            raise ValueError(
+                f"image_shape={tuple(one)} are {math.prod(one)} values, and rows have {shape[1]}: "
+                "correct image_shape."
+            )
+    if len(one) == 2:
+        return (*one, 1), True
+    if len(one) != 3:
+        raise ValueError(
+            f"X has shape {shape}: images are arrays of shape (n, height, width), "
+            "(n, height, width, channels), (n, channels, height, width), or flat rows."
+        )
+    return tuple(one), not one[0] < one[2]
+
+
+def _square(n_values, flat):
+    side = math.isqrt(n_values)
+    if side * side == n_values:
+        return (side, side)
+    if flat:
+        return (1, n_values)
+    raise ValueError(
+        f"Rows of {n_values} values are no square images of one channel: set image_shape to "
+        "(height, width), (height, width, channels) or (channels, height, width)."
+    )
+
+
+def scale_of(X, channels_last):
+    """Mean and standard deviation of each channel, from at most 20,000 rows."""
+    some = X[:: max(1, len(X) // ROWS_FOR_SCALE)]
+    axes = (0, 1, 2) if channels_last else (0, 2, 3)
+    mean = some.mean(axis=axes, dtype=np.float64)
+    deviation = some.std(axis=axes, dtype=np.float64)
+    return mean, np.where(deviation > 0, deviation, 1.0)
+
+
+class Images:
+    """Images, codes of their classes and their weights, from which batches are taken.
+
+    The array stays as it is, a view of a file included; only batches are copied. On a GPU all
+    images are kept there if half of the free memory is enough for them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, height, width, channels) or (n, channels, height, width)
+        Of any dtype.
+    channels_last : bool
+        Which of both.
+    codes : ndarray of int64 of shape (n,) or None
+        Index of each row's class.
+    weights : ndarray of shape (n,) or None
+        Weight of each row in the loss.
+    device : torch.device
+        Where batches shall be.
+    """
+
+    def __init__(self, X, channels_last, codes, weights, device):
+        self.X, self.channels_last, self.device = X, channels_last, device
+        self.codes = None if codes is None else torch.from_numpy(codes).to(device)
+        weights = None if weights is None else torch.from_numpy(weights.astype(np.float32))
+        self.weights = None if weights is None else weights.to(device)
+        self.resident = None
+        if device.type == "cuda":
+            free, _ = torch.cuda.mem_get_info(device)
+            if X.nbytes < SHARE_OF_MEMORY * free:
+                self.resident = self._upload()
+
+    def __len__(self):
+        return len(self.X)
+
+    def _upload(self):
+        """All images on the device, in pieces, since a copy of them all may not fit here."""
+        whole = torch.empty(
+            self.X.shape, dtype=torch.from_numpy(self.X[:1].copy()).dtype, device=self.device
+        )
+        for start in range(0, len(self.X), ROWS_FOR_SCALE):
+            rows = slice(start, start + ROWS_FOR_SCALE)
+            whole[rows].copy_(torch.from_numpy(self.X[rows].copy()))
+        return whole
+
+    def take(self, rows, rows_there):
+        """Images, codes and weights of some rows.
+
+        Parameters
+        ----------
+        rows, rows_there : Tensor of int64
+            The same positions, here and on the device.
+
+        Returns
+        -------
+        x : Tensor of shape (len(rows), channels, height, width)
+            Of the dtype that the images have.
+        codes, weights : Tensor of shape (len(rows),) or None
+            On the device.
+        """
+        if self.resident is not None:
+            x = self.resident[rows_there]
+        else:
+            x = torch.from_numpy(self.X[rows.numpy()])
+            if self.device.type == "cuda":
+                x = x.pin_memory().to(self.device, non_blocking=True)
+        if self.channels_last:
+            x = x.permute(0, 3, 1, 2)
+        codes = None if self.codes is None else self.codes[rows_there]
+        weights = None if self.weights is None else self.weights[rows_there]
+        return x, codes, weights

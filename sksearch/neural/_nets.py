@@ -1,0 +1,163 @@
+"""What the nets of all families are made of."""
+
+from sksearch.neural._torch import nn, torch
+
+
+class ImageNet(nn.Module):
+    """A net that takes pixels as they are, and scales them by what was seen in training.
+
+    Parameters
+    ----------
+    body : nn.Module
+        From scaled images to one number a class.
+    mean, deviation : list of float
+        Of each channel of the training images.
+    """
+
+    def __init__(self, body, mean, deviation):
+        super().__init__()
+        self.body = body
+        self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1))
+        self.register_buffer("deviation", torch.tensor(deviation).view(1, -1, 1, 1))
+
+    def forward(self, x):
+        """Scale and pass on."""
+        x = ((x.float() - self.mean) / self.deviation).contiguous(
+            memory_format=torch.channels_last
+        )
+        return self.body(x)
+
+
+class Dropout(nn.Module):
+    """Dropout that draws from a generator of its own, which is set while training.
+
+    Parameters
+    ----------
+    p : float
+        Share of values that are set to 0.
+    """
+
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+        self.generator = None
+
+    def forward(self, x):
+        """Drop values while training."""
+        if not self.training or self.p == 0:
+            return x
+        kept = torch.empty_like(x).bernoulli_(1 - self.p, generator=self.generator)
+        return x * kept.div_(1 - self.p)
+
+
+class Same(nn.Sequential):
+    """A convolution after which the image is as large as before, for even sizes as well.
+
+    Parameters
+    ----------
+    n_in, n_out : int
+        Count of channels.
+    size : int
+        Of the filters, in pixels.
+    **kwargs : object
+        For ``nn.Conv2d``.
+    """
+
+    def __init__(self, n_in, n_out, size, **kwargs):
+        if size % 2:
+            super().__init__(nn.Conv2d(n_in, n_out, size, padding=size // 2, **kwargs))
+            return
+        before, after = size // 2 - 1, size // 2
+        super().__init__(
+            nn.ZeroPad2d((before, after, before, after)), nn.Conv2d(n_in, n_out, size, **kwargs)
+        )
+
+
+def image_after(layers, channels, height, width):
+    """Pass a shape through layers that were built on the device "meta".
+
+    Parameters
+    ----------
+    layers : list of nn.Module
+        Convolutions and poolings, one after another.
+    channels, height, width : int
+        Of the images.
+
+    Returns
+    -------
+    shape : tuple of int
+        Channels, height and width of what comes out.
+
+    Raises
+    ------
+    ValueError
+        If a layer leaves no pixel.
+    """
+    x = torch.empty(1, channels, height, width, device="meta")
+    for layer in layers:
+        before = tuple(x.shape[2:])
+        try:
+            x = layer.eval()(x)
+        except RuntimeError:
+            x = None
+        if x is None or x.numel() == 0:
+            raise ValueError(
+                f"This architecture leaves no pixel: images of {height} x {width} pixels are "
+                f"{before[0]} x {before[1]} before {type(layer).__name__}, which is too small "
+                "for it. It needs larger images, or fewer poolings."
+            )
+    return tuple(x.shape[1:])
+
+
+def build(body, image, n_classes, mean, deviation, seed):
+    """Build a net with weights that are a function of the seed alone.
+
+    Parameters
+    ----------
+    body : callable
+        ``body(channels, height, width, n_classes)`` returns an ``nn.Module``. It is called with
+        "meta" as default device, so that it costs nothing and draws nothing.
+    image : tuple of int
+        Channels, height, width.
+    n_classes : int
+        Count of outputs.
+    mean, deviation : list of float
+        Of each channel.
+    seed : int
+        Of the weights.
+
+    Returns
+    -------
+    net : ImageNet
+        On the CPU.
+    """
+    with torch.device("meta"):
+        inner = body(*image, n_classes)
+    net = ImageNet(inner.to_empty(device="cpu"), mean, deviation)
+    generator = torch.Generator().manual_seed(seed)
+    for module in net.modules():
+        _initialise(module, generator)
+    return net.train().to(memory_format=torch.channels_last)
+
+
+@torch.no_grad()
+def _initialise(module, generator):
+    """He's initialisation for what a ReLU follows, the usual one for all other layers."""
+    if isinstance(module, nn.Conv2d | nn.Linear):
+        last = getattr(module, "last", False)
+        fan_in = module.weight[0].numel()
+        scale = (1 / fan_in if last else 2 / fan_in) ** 0.5
+        module.weight.normal_(0, scale, generator=generator)
+        if module.bias is not None:
+            module.bias.zero_()
+    elif isinstance(module, nn.BatchNorm2d):
+        module.reset_running_stats()
+        module.weight.fill_(1.0)
+        module.bias.zero_()
+
+
+def last_layer(n_in, n_classes):
+    """The layer whose outputs are the classes."""
+    layer = nn.Linear(n_in, n_classes)
+    layer.last = True
+    return layer

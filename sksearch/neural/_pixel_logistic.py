@@ -1,0 +1,73 @@
+"""Logistic regression on pixels."""
+
+from dataclasses import dataclass
+
+from scipy.stats import loguniform, uniform
+
+from sksearch.neural._base import ImageClassifier, documented
+from sksearch.neural._nets import last_layer
+from sksearch.neural._torch import nn
+from sksearch.space import LogRandInt
+
+
+def pixel_logistic_body(channels, height, width, n_classes):
+    """One layer."""
+    return nn.Sequential(nn.Flatten(), last_layer(channels * height * width, n_classes))
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class PixelLogisticClassifier(ImageClassifier):
+    """Logistic regression on pixels, by gradient descent with momentum.
+
+    The smallest of nets, whose learning curves depend on four parameters. Rows that are no square
+    images are taken as they are, so it classifies any numbers.
+
+    Parameters
+    ----------
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    pixel_logistic_space : What to search.
+    ConvNetClassifier : A net for practice.
+
+    References
+    ----------
+    .. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers",
+       Imperial College London, 2019, section 8.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sksearch.neural import PixelLogisticClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> classifier = PixelLogisticClassifier(max_epochs=5, device="cpu", random_state=0)
+    >>> bool(classifier.fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) > 0.85)
+    True
+    """
+
+    batch_size: int = 100
+    learning_rate: float = 0.01
+    _flat_rows = True
+    _body = staticmethod(pixel_logistic_body)
+
+
+def pixel_logistic_space():
+    """Space of `PixelLogisticClassifier`: rate, decay, momentum and batch size.
+
+    Returns
+    -------
+    space : dict
+        To print and to edit.
+    """
+    return {
+        "learning_rate": loguniform(1e-6, 1),
+        "weight_decay": loguniform(1e-6, 1e-1),
+        "momentum": uniform(0.3, 0.699),  # 0.3 to 0.999
+        "batch_size": LogRandInt(20, 2001),
+    }

@@ -1,0 +1,234 @@
+"""The classifiers of images: what they take, and that they are scikit-learn's estimators."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+pytest.importorskip("torch")
+pytest.importorskip("skorch")
+
+import torch
+
+from sksearch.neural import (
+    BlockConvNetClassifier,
+    ConvNetClassifier,
+    LayeredConvNetClassifier,
+    PixelLogisticClassifier,
+)
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def quick(**params):
+    return ConvNetClassifier(
+        n_filters=4, n_stages=2, max_epochs=2, batch_size=50, device="cpu", random_state=0
+    ).set_params(**params)
+
+
+def test_logistic_regression_passes_the_checks_of_scikit_learn():
+    estimator = PixelLogisticClassifier(device="cpu", random_state=0, learning_rate=0.1)
+    # Weighted and repeated rows fall into other batches.
+    other_batches = {"check_sample_weight_equivalence_on_dense_data": "other batches"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            estimator, expected_failed_checks=other_batches, on_fail=None, on_skip=None
+        )
+    failed = [(r["check_name"], str(r["exception"])) for r in results if r["status"] == "failed"]
+    assert failed == []
+    assert sum(r["status"] == "passed" for r in results) > 40
+
+
+def test_each_family_is_cloned_with_its_params_and_learns(make, images):
+    X, y = images
+    net = clone(make(max_epochs=4))
+    assert net.get_params() == make(max_epochs=4).get_params()
+    assert net.set_params(batch_size=10).fit(X, y).score(X, y) > 0.9
+    assert set(net.predict(X)) == {"top", "bottom"}
+
+
+def test_each_family_is_cloned_with_strange_params_before_it_says_no(make, images):
+    net = make(learning_rate=-1.0)
+    with pytest.raises(ValueError, match="learning_rate"):
+        clone(net).fit(*images)
+
+
+def layouts(X):
+    colour = np.repeat(X[..., None], 3, axis=3)
+    return {
+        "gray": (X, None),
+        "gray floats": (X.astype(float), None),
+        "gray integers": (X.astype(np.int64), None),
+        "gray flat": (X.reshape(len(X), -1), None),
+        "gray of one channel": (X[..., None], None),
+        "colours last": (colour, None),
+        "colours first": (colour.transpose(0, 3, 1, 2), None),
+        "colours last flat": (colour.reshape(len(X), -1), (8, 8, 3)),
+        "colours first flat": (colour.transpose(0, 3, 1, 2).reshape(len(X), -1), (3, 8, 8)),
+    }
+
+
+@pytest.mark.parametrize("name", layouts(np.zeros((1, 8, 8))))
+def test_images_come_in_any_layout(name, images):
+    X, image_shape = layouts(images[0])[name]
+    net = quick(image_shape=image_shape).fit(X, images[1])
+    like = name.replace(" flat", "").replace("first", "last")
+    same = "gray" if name.startswith("gray") else like
+    expected = quick().fit(layouts(images[0])[same][0], images[1]).predict_proba
+    np.testing.assert_allclose(
+        net.predict_proba(X), expected(layouts(images[0])[same][0]), rtol=1e-3, atol=1e-4
+    )
+
+
+def test_read_only_arrays_and_files_are_taken_as_they_are(images, tmp_path):
+    np.save(tmp_path / "X.npy", images[0])
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert quick().fit(X, images[1]).score(X, images[1]) > 0.5
+
+
+def test_images_may_be_higher_than_wide():
+    X = np.random.default_rng(0).integers(256, size=(60, 12, 6), dtype=np.uint8)
+    assert quick().fit(X, np.arange(60) % 3).predict_proba(X).shape == (60, 3)
+
+
+def test_rows_that_are_no_square_need_a_shape():
+    with pytest.raises(ValueError, match="set image_shape to"):
+        quick().fit(np.zeros((10, 12)), np.arange(10) % 2)
+    with pytest.raises(ValueError, match="correct image_shape"):
+        quick(image_shape=(3, 5)).fit(np.zeros((10, 12)), np.arange(10) % 2)
+
+
+def test_other_images_than_those_of_the_training_are_refused(images):
+    net = quick().fit(*images)
+    with pytest.raises(ValueError, match="same layout"):
+        net.predict(np.zeros((3, 8, 9), dtype=np.uint8))
+
+
+@pytest.mark.parametrize(
+    "labels", [np.array([3, -7]), np.array([True, False]), np.array([2.0, 5.0]), ["b", "a"]]
+)
+def test_labels_are_of_any_type(labels, images):
+    y = np.asarray(labels)[(images[1] == "top").astype(int)]
+    net = quick(max_epochs=1).fit(images[0], y)
+    assert net.classes_.tolist() == sorted(labels)
+    assert net.predict(images[0]).dtype == y.dtype
+
+
+def test_a_label_that_was_not_announced_is_refused(images):
+    X, y = images
+    net = quick().partial_fit(X, y)
+    with pytest.raises(ValueError, match="pass all labels as classes"):
+        net.partial_fit(X, np.where(y == "top", "left", y))
+
+
+def test_labels_of_other_rows_can_be_announced(images):
+    net = quick().partial_fit(*images, classes=["left", "top", "bottom"])
+    assert net.predict_proba(images[0]).shape == (200, 3)
+
+
+def test_it_is_the_last_step_of_a_pipeline(images):
+    pipeline = make_pipeline(FunctionTransformer(lambda X: 255 - X), quick(batch_size=10))
+    assert cross_val_score(pipeline, *images, cv=2).mean() > 0.9
+
+
+def test_weights_of_zero_are_rows_that_teach_nothing(images):
+    X, y = images
+    wrong = np.arange(200) % 4 == 0
+    y = np.where(wrong, "wrong", y)
+    plain = quick(max_epochs=4).fit(X, y)
+    weighted = quick(max_epochs=4).fit(X, y, sample_weight=1.0 - wrong)
+    taught = weighted.predict_proba(X)[:, 2].mean()
+    assert taught < 0.5 * plain.predict_proba(X)[:, 2].mean()
+
+
+def test_weights_of_classes_are_weights_of_their_rows(images):
+    X, y = images
+    by_class = quick(class_weight={"top": 3.0}).fit(X, y)
+    by_row = quick().fit(X, y, sample_weight=np.where(y == "top", 3.0, 1.0))
+    assert np.array_equal(by_class.predict_proba(X), by_row.predict_proba(X))
+    rare = np.r_[np.flatnonzero(y == "top"), np.flatnonzero(y == "bottom")[:10]]
+    counts = {"top": np.sum(y == "top"), "bottom": 10}
+    weights = {name: len(rare) / 2 / count for name, count in counts.items()}
+    balanced = quick(class_weight="balanced").fit(X[rare], y[rare])
+    by_hand = quick(class_weight=weights).fit(X[rare], y[rare])
+    assert np.array_equal(balanced.predict_proba(X), by_hand.predict_proba(X))
+
+
+def test_training_neither_uses_nor_changes_global_generators(images):
+    torch.manual_seed(1)
+    np.random.seed(1)
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()
+    first = quick(dropout=0.3, flip=True, shift=1).fit(*images)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert np.array_equal(np.random.get_state()[1], before[1])
+    torch.manual_seed(2)
+    second = quick(dropout=0.3, flip=True, shift=1).fit(*images)
+    assert np.array_equal(first.predict_proba(images[0]), second.predict_proba(images[0]))
+
+
+def test_the_count_of_threads_is_given_back(images):
+    before = torch.get_num_threads()
+    quick(n_jobs=2).fit(*images)
+    assert torch.get_num_threads() == before
+
+
+def test_training_stops_early_and_keeps_the_best_epoch(images):
+    X, y = images
+    y = np.random.default_rng(0).permutation(y)  # there is nothing to be learnt but by heart
+    net = quick(early_stopping=True, max_epochs=60, learning_rate=0.3, validation_fraction=0.3)
+    net.fit(X, y)
+    losses = net.net_.history[:, "valid_loss"]
+    assert net.n_epochs_ == len(losses) == np.argmin(losses) + 1 + net.patience < 60
+
+
+def test_early_stopping_is_refused_where_training_goes_on(images):
+    with pytest.raises(ValueError, match="needs fit"):
+        quick(early_stopping=True).partial_fit(*images)
+
+
+def test_an_architecture_that_leaves_no_pixel_says_so():
+    X, y = load_digits(return_X_y=True)  # 8 x 8 pixels
+    with pytest.raises(ValueError, match=r"leaves no pixel: .* 8 x 8 pixels are 1 x 1 before"):
+        BlockConvNetClassifier(n_blocks=4, device="cpu").fit(X, y)
+    nets = LayeredConvNetClassifier(n_layers=5, device="cpu")
+    with pytest.raises(ValueError, match="leaves no pixel"):
+        nets.fit(X, y)
+
+
+def test_full_memory_is_a_memory_error(images):
+    net = BlockConvNetClassifier(n_blocks=1, head=(10**9, 10**5), device="cpu")
+    with pytest.raises(MemoryError):
+        net.fit(*images)
+
+
+def test_a_training_that_diverges_says_so(images):
+    net = PixelLogisticClassifier(learning_rate=1e38, device="cpu", max_epochs=3, random_state=0)
+    with pytest.raises(FloatingPointError, match="training diverged with learning_rate=1e"):
+        net.fit(*images)
+
+
+def test_the_precision_of_a_gpu_is_available_on_the_cpu(images):
+    assert quick(precision="bf16", batch_size=10).fit(*images).score(*images) > 0.9
+    with pytest.raises(ValueError, match="needs a GPU"):
+        quick(precision="fp16").fit(*images)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_named(images):
+    with pytest.raises(ValueError, match="finds none"):
+        quick(device="cuda").fit(*images)
+
+
+def test_a_fitted_net_is_pickled_with_its_predictions(make, images):
+    net = make().fit(*images)
+    copy = pickle.loads(pickle.dumps(net))
+    assert np.array_equal(copy.predict_proba(images[0]), net.predict_proba(images[0]))
+    assert copy.net_.history[-1]["train_loss"] > 0
