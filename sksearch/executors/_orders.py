@@ -77,8 +77,7 @@ def work(order: bytes, payload=None, alone=True) -> bytes:
         Pickled (False, output) or (True, exception).
     """
     try:
-        # An engine may end its workers by SIGTERM, which is then no failure of the candidate.
-        with _deaf_to_ctrl_c(), Interrupts():
+        with _deaf_to_ctrl_c():
             return cloudpickle.dumps((False, _carry_out(pickle.loads(order), payload, alone)))
     except Exception as error:
         return cloudpickle.dumps((True, that_travels(error)))
@@ -168,6 +167,8 @@ def _deaf_to_ctrl_c():
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        yield
+        # An engine may end its workers by SIGTERM, which is no failure of the candidate.
+        with Interrupts():
+            yield
     finally:
         signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)

@@ -32,8 +32,13 @@ def all_engines(*but):
     """Parameters for tests that run on each engine; those that start slowly are marked."""
     slow = pytest.mark.slow
     # Spark warns of pandas, of local mode, of tags ... none of which is ours to change.
-    marks = {"spark": [slow, pytest.mark.filterwarnings("ignore")], "ray": slow, "mpi": slow}
-    return [pytest.param(name, marks=marks.get(name, ())) for name in ENGINES if name not in but]
+    more = {"spark": [slow, pytest.mark.filterwarnings("ignore")], "ray": [slow], "mpi": [slow]}
+    return [
+        # One process runs all tests of an engine, so that it is started once.
+        pytest.param(name, marks=[pytest.mark.xdist_group(name), *more.get(name, ())])
+        for name in ENGINES
+        if name not in but
+    ]
 
 
 def engine(name, n_jobs=2):

@@ -15,7 +15,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -430,11 +430,6 @@ def test_nan_in_x_is_left_to_the_estimator():  # row 34
 def test_sample_weight_of_a_wrong_length_is_refused(length):  # row 35
     search = RandomSearchCV(Counted(), {"quality": [0.1]}, n_iter=1)
     refuses(ValueError, "sample_weight", search, sample_weight=np.ones(length))
-
-
-def test_groups_of_a_wrong_length_are_refused():  # row 35
-    search = RandomSearchCV(Counted(), {"quality": [0.1]}, n_iter=1, cv=GroupKFold(3))
-    refuses(ValueError, "inconsistent numbers of samples", search, groups=np.arange(59))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
