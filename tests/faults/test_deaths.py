@@ -63,10 +63,17 @@ def signalled(number, log, n_trainings):
         signal.signal(signal.SIGINT, before)
 
 
+# A signal may come between the opening of a file and the block that would close it.
+any_moment = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed file:ResourceWarning"
+)
+
+
 def nap():
     time.sleep(0.02)
 
 
+@any_moment
 def test_ctrl_c_keeps_what_is_known_and_leaves_nothing(engine, tmp_path):  # row 23
     log = tmp_path / "log"
     search = random_search(
@@ -93,6 +100,7 @@ with engine():
 """
 
 
+@any_moment
 def test_a_search_that_was_killed_goes_on_to_the_same_end(engine, tmp_path):  # row 24
     log = tmp_path / "log"
     with signalled(signal.SIGTERM, log, 4), pytest.raises(SystemExit):
