@@ -67,7 +67,7 @@ def scan(path: Path) -> Scan:
     """Read the longest prefix of good lines of a file."""
     records, good = [], 0
     damaged, followed = b"", False
-    with open(path, "rb") as file, _without_garbage_collection():
+    with open(path, "rb") as file, without_garbage_collection():
         for line in file:
             record = decode(line)
             if record is None:
@@ -80,7 +80,7 @@ def scan(path: Path) -> Scan:
 
 
 @contextlib.contextmanager
-def _without_garbage_collection():
+def without_garbage_collection():
     """Records have no cycles; to look for some again and again takes longer than to read them."""
     was_enabled = gc.isenabled()
     gc.disable()

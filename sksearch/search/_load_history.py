@@ -1,16 +1,15 @@
 """A search as its checkpoint directory tells it: without the data, and while it runs."""
 
 import ast
-import gc
 import math
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from sksearch.history import History, Problem
 from sksearch.journal import read_journal
+from sksearch.journal._lines import without_garbage_collection
 from sksearch.search._params import readable
 from sksearch.search._plan import PlannedRung, SearchPlan
 from sksearch.search._results import cv_results, job_result, make_rows, name_error_scores
@@ -64,7 +63,7 @@ def load_history(path):
     """
     path = Path(path)
     folder = path.parent if path.is_file() else path
-    with _no_garbage():
+    with without_garbage_collection():  # what is made here is kept, too
         header, events, _ = read_journal(folder)
         if header is None:
             raise FileNotFoundError(f"The search of {str(path)!r} has not begun yet.")
@@ -200,18 +199,6 @@ class SavedSearch:
             mean = self.cv_results_[name.replace("rank", "mean", 1)]
             self.best_score_ = float(mean[self.best_index_])
             self.best_params_ = self.cv_results_["params"][self.best_index_]
-
-
-@contextmanager
-def _no_garbage():
-    """Millions of objects are made here and all of them are kept: nothing to look for."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Names:
