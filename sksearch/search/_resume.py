@@ -132,7 +132,7 @@ class Recorder:
             record = self.checkpoint.spooled(task.name)
         elif self._memo:
             params = encode_params(self._space, task.params)
-            record = self._memo.get(_key(params, task.rungs, task.resource, task.fold))
+            record = self._memo.get(self._key(params, task.rungs, task.resource, task.fold))
         return None if record is None else self._output(record)
 
     def asked(self, job, exhausted) -> None:
@@ -167,6 +167,15 @@ class Recorder:
             record = record | {"state": None}
         return from_record(record, self.checkpoint.states)
 
+    def _key(self, params, rungs, resource, fold):
+        """What an evaluation is known by when the number of its trial has changed.
+
+        None if params were only described, and cannot be told from others that look alike.
+        """
+        if decode_params(self._space, params) is None:
+            return None
+        return json.dumps([params, rungs, resource, fold], sort_keys=True)
+
     def _sweep(self, run):
         """Remove the files of states that nobody will ask for."""
         keep = {state.path.name for state in run.states.values() if isinstance(state, SavedState)}
@@ -193,25 +202,15 @@ class Recorder:
                 open_jobs[i, resource] = folds
             else:
                 for fold, out in zip(open_jobs.pop((i, resource)), record["o"], strict=True):
-                    self._memo[_key(params[i], done, resource, fold)] = out
+                    self._memo[self._key(params[i], done, resource, fold)] = out
                 rungs[i] = (*done, resource)
         if self._extends:  # what workers have left is of the smaller search
             for (i, resource), folds in open_jobs.items():
                 for fold in folds:
                     if (out := checkpoint.spooled(f"{i}.{resource}.{fold}")) is not None:
-                        self._memo[_key(params[i], rungs[i], resource, fold)] = out
+                        self._memo[self._key(params[i], rungs[i], resource, fold)] = out
             checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
         self._memo.pop(None, None)
-
-
-def _key(params, rungs, resource, fold):
-    """What an evaluation is known by when the number of its trial has changed.
-
-    None if params were only described, and cannot be told from others that look alike.
-    """
-    if any(isinstance(value, dict) and value.get("is") == "text" for value in params.values()):
-        return None
-    return json.dumps([params, rungs, resource, fold], sort_keys=True)
 
 
 def _trial_and_resource(name):
