@@ -79,6 +79,7 @@ class EngineExecutor(Executor):
 
     name = "The engine"
     work = staticmethod(work)
+    distant = True
     ahead = 1  # tasks that the engine has while its workers are busy, to hide its latency
     repeats = False  # whether the engine itself tries a task again when its worker died
 

@@ -43,10 +43,13 @@ class Executor(ABC):
         Count of tasks that run at the same time.
     window : float
         Count of tasks to keep submitted, running and waiting.
+    distant : bool
+        Whether it takes a worker time to get a task, milliseconds.
     """
 
     n_workers: int = 1
     window: float = 1
+    distant: bool = False
 
     @abstractmethod
     def submit(self, task) -> Future:

@@ -10,6 +10,7 @@ from sksearch.base import Job
 from sksearch.history import Result
 
 GRACE_SECONDS = 1.0  # for what runs at Ctrl-C
+SHORT_SECONDS = 0.5  # tasks for whose sake a worker shall not wait for a proposal
 
 
 class Work(ABC):
@@ -50,7 +51,7 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
     they end. With a `batch_size` one is told only when so many are under way, or when there is
     nothing to ask for, however soon it ended: so what a proposal knows does not depend on timing.
     If the study's scheduler is asynchronous, results are told as they come in, and a job is asked
-    for when a worker has nothing to do.
+    for when a worker has nothing to do; where tasks are short, one before that.
 
     Parameters
     ----------
@@ -71,20 +72,21 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
     """
     pending: deque = deque()
     in_order = not study.scheduler.asynchronous
-    window = executor.window if in_order else executor.n_workers
     batch_size = batch_size if in_order else None
+    pace = _Pace()
     try:
         for job in work.under_way():
             # One of them may be what the earlier process died of.
             pending.append((job, _submit(executor.submit_suspect, work, job)))
         while True:
             if batch_size is None:
-                _tell_finished(study, work, pending, in_order=in_order)
+                _tell_finished(study, work, pending, in_order=in_order, pace=pace)
             left = work.seconds_left()
             over = left is not None and left <= 0
             if over and study.history.has_results:
                 break
             waiting = [f for _, futures in pending for f in futures if not f.done()]
+            window = executor.window if in_order else executor.n_workers + pace.ahead(executor)
             room = len(waiting) < window if batch_size is None else len(pending) < batch_size
             # When time is up before the first result, that one is all we wait for.
             may_ask = room and not (over and pending)
@@ -120,7 +122,27 @@ def _submit(submit, work, job):
     return futures
 
 
-def _tell_finished(study, work, pending, limit=math.inf, in_order=True):
+class _Pace:
+    """How long a task takes, on average."""
+
+    def __init__(self):
+        self._seconds = self._count = 0.0
+
+    def add(self, result, n_tasks):
+        """Count the tasks of a job."""
+        self._seconds += result.cost
+        self._count += n_tasks
+
+    def ahead(self, executor):
+        """How many tasks shall wait for a worker: one where they are short and it is far away.
+
+        Where they are long, a proposal that knows one more result is worth more than the
+        milliseconds that a worker waits for it.
+        """
+        return executor.distant and 0 < self._count * SHORT_SECONDS > self._seconds
+
+
+def _tell_finished(study, work, pending, limit=math.inf, in_order=True, pace=None):
     """Tell the oldest jobs as far as they are finished, at most `limit` of them.
 
     Without `in_order` all that are finished, whatever is not.
@@ -131,8 +153,11 @@ def _tell_finished(study, work, pending, limit=math.inf, in_order=True):
             return
         if all(future.done() for future in futures):
             pending.remove(entry)
-            study.tell(job, work.collect(job, [future.result() for future in futures]))
+            result = work.collect(job, [future.result() for future in futures])
+            study.tell(job, result)
             work.told(job)
+            if pace is not None:
+                pace.add(result, len(futures))
             limit -= 1
         elif in_order:
             return

@@ -54,6 +54,8 @@ class SlotExecutor(Executor):
         Where tasks leave what is too large to return; None for a temporary one.
     """
 
+    distant = True
+
     def __init__(self, function, context, n_workers, window, nested, limits=None, folder=None):
         self.n_workers, self.window = n_workers, window
         self._shared = (configured(function), context, nested)
