@@ -10,9 +10,10 @@ w           weights of the centres, and last that of the uniform density
 """
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.spatial.distance import cdist
+from scipy.special import erf, log_ndtr, ndtr, ndtri
 
-LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+LOG_SQRT_2PI, SQRT_2 = 0.5 * np.log(2 * np.pi), np.sqrt(2)
 TINY = 1e-300
 LEAST_CELL = 1e-9  # narrower ones are points: the difference of two equal masses says nothing
 
@@ -54,9 +55,6 @@ class Parzen:
         self.w = w / w.sum()
         self._numbers = np.flatnonzero(n_choices == 0)
         self._choices = np.flatnonzero(n_choices > 0)
-        h, centres = self.h[self._numbers], U[:, self._numbers]
-        # Mass of each kernel inside [0, 1].
-        self._low, self._high = ndtr(-centres / h), ndtr((1 - centres) / h)
         self.b = (n_choices - 1) / np.maximum(len(U) + n_choices, 1)
 
     def sample(self, n, rng):
@@ -71,10 +69,9 @@ class Parzen:
         centres = self.U[kernel]
         X = centres.copy()
         j = self._numbers
-        low, high = self._low[kernel], self._high[kernel]
-        X[:, j] = np.clip(
-            centres[:, j] + self.h[j] * ndtri(low + uniform[:, j] * (high - low)), 0, 1
-        )
+        h, middle = self.h[j], centres[:, j]
+        low, high = ndtr(-middle / h), ndtr((1 - middle) / h)
+        X[:, j] = np.clip(middle + h * ndtri(low + uniform[:, j] * (high - low)), 0, 1)
         for k in self._choices:
             # A draw of "differs", then a uniform one among the others.
             c = self.n_choices[k]
@@ -120,11 +117,12 @@ class Parzen:
         j = self._numbers[smooth]
         h = self.h[j]
         centres, points = self.U[:, j] / h, x[:, j] / h
-        mass = self._high[:, smooth] - self._low[:, smooth]
-        log_norm = np.log(np.maximum(mass, TINY) * h) + LOG_SQRT_2PI
-        if not (np.isnan(centres).any() or np.isnan(points).any()):
-            squares = (points**2).sum(1)[:, None] + (centres**2).sum(1) - 2 * points @ centres.T
-            return -0.5 * np.maximum(squares, 0.0) - log_norm.sum(axis=1)
+        # Mass of each kernel inside [0, 1], at least that of one half of it.
+        mass = (erf((1 / h - centres) / SQRT_2) + erf(centres / SQRT_2)) / 2
+        log_norm = np.log(mass * h) + LOG_SQRT_2PI
+        squares = cdist(points, centres, "sqeuclidean")
+        if not np.isnan(squares).any():
+            return -0.5 * squares - log_norm.sum(axis=1)
         value = 0.0
         for k in range(len(j)):
             term = -0.5 * (points[:, k, None] - centres[:, k]) ** 2 - log_norm[:, k]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch._threads import one_blas_thread
 from sksearch.acquisition import UCB, Criterion, LogEI, LogPI, Penalty, draw
 from sksearch.models import (
     Feasibility,
@@ -100,11 +101,13 @@ class GPSampler(LearningSampler):
         )
 
     def _propose(self, history, data, rng):
-        return _Task(self, history, data, rng).propose()
+        with one_blas_thread():
+            return _Task(self, history, data, rng).propose()
 
     def _without_model(self, history, data, start, rng):
         if len(data.failed) and not len(data.y):
-            return self._avoid_failures(history, data, rng)
+            with one_blas_thread():
+                return self._avoid_failures(history, data, rng)
         return super()._without_model(history, data, start, rng)
 
     def _avoid_failures(self, history, data, rng):

@@ -4,7 +4,6 @@ from abc import abstractmethod
 
 import numpy as np
 
-from sksearch._threads import one_blas_thread
 from sksearch.acquisition import candidates, listed, maximise
 from sksearch.base import Sampler
 from sksearch.samplers._observations import observe
@@ -28,8 +27,7 @@ class LearningSampler(Sampler):
         n_tried = len(data.y) + len(data.failed) + len(data.pending)
         if space.n_dims == 0 or n_tried < n_initial or len(data.y) < 2:
             return self._without_model(history, data, start, rng)
-        with one_blas_thread():
-            return self._propose(history, data, rng)
+        return self._propose(history, data, rng)
 
     @staticmethod
     def default_n_initial(space):

@@ -116,6 +116,7 @@ def _by_coordinate(space, good, other, rng):
 
 def _aged(n):
     """Weights of results in the order of telling: the last 25 full, earlier ones less."""
-    if n <= N_RECENT:
-        return np.ones(n)
-    return np.r_[np.linspace(1 / n, 1, n - N_RECENT), np.ones(N_RECENT)]
+    weights = np.ones(n)
+    if n > N_RECENT:
+        weights[: n - N_RECENT] = np.linspace(1 / n, 1, n - N_RECENT)
+    return weights
