@@ -48,6 +48,7 @@ except ImportError:
     from joblib.externals import cloudpickle
 
 __all__ = [
+    "NO_CALLBACKS",
     "BaseHistGradientBoosting",
     "BaseSearchCV",
     "Interval",
@@ -192,6 +193,10 @@ class _NoContext:
         return nullcontext()
 
 
+#: For what nobody listens to.
+NO_CALLBACKS = _NoContext()
+
+
 def root_callback_context(search, n_tasks):
     """The callback context of a whole ``fit``.
 
@@ -209,7 +214,7 @@ def root_callback_context(search, n_tasks):
         when neither the search nor its estimator holds callbacks.
     """
     if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
-        return _NoContext()
+        return NO_CALLBACKS
     context = search._init_callback_context(max_subtasks=n_tasks)
     context.listens = True
     return context

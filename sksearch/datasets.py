@@ -14,6 +14,7 @@ VARIABLE = "SKSEARCH_DATA"
 _FILES = {
     "mnist": "images/mnist.npz",
     "fashion_mnist": "images/fashion_mnist.npz",
+    "cifar10": "images/cifar10_12k.npz",
     "digits": None,
     "adult": "tabular/adult.csv.gz",
     "magic": "tabular/magic.csv.gz",
@@ -38,10 +39,11 @@ def load(name, n_samples=None, random_state=0):
     Parameters
     ----------
     name : str
-        "mnist" or "fashion_mnist" (training images as rows, 0 to 1; else digits), "digits"
-        (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; else breast
-        cancer), "magic" (else breast cancer), "letter" (else digits), or "california_housing"
-        (regression; else diabetes).
+        "mnist", "fashion_mnist" or "cifar10" (training images as rows, 0 to 1; else digits),
+        "digits" (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; else
+        breast cancer), "magic" (else breast cancer), "letter" (else digits), or
+        "california_housing" (regression; else diabetes). Rows of "cifar10" are images of
+        32 x 32 pixels in 3 colours, colours last; there are 10,000 in the folder.
     n_samples : int or None, default=None
         Count of rows, at most all. Classes keep their proportions, and each is there if there
         is room. None: all rows.

@@ -8,10 +8,14 @@ import pytest
 from sksearch import datasets
 from sksearch.datasets import load
 
-NAMES = ["mnist", "fashion_mnist", "digits", "adult", "magic", "letter", "california_housing"]
+NAMES = [
+    *["mnist", "fashion_mnist", "cifar10", "digits"],
+    *["adult", "magic", "letter", "california_housing"],
+]
 SHAPES = {
     "mnist": 784,
     "fashion_mnist": 784,
+    "cifar10": 3072,
     "adult": 14,
     "magic": 10,
     "letter": 16,
@@ -136,7 +140,7 @@ def test_more_rows_than_there_are_means_all():
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match="use one of mnist, fashion_mnist, digits, adult"):
+    with pytest.raises(ValueError, match="use one of mnist, fashion_mnist, cifar10, digits"):
         load("iris")
 
 

@@ -2,11 +2,12 @@
 
 from sksearch._clock import spend
 from sksearch.executors._executor import Executor, Place
-from sksearch.executors._executors import make_executor
+from sksearch.executors._executors import check_devices, make_executor
 from sksearch.executors._futures import FuturesBackend
 from sksearch.executors._limits import EngineLostError, Limits, Lost, can_limit_memory
 from sksearch.executors._loop import Work, drive
 from sksearch.executors._signals import Interrupts
+from sksearch.executors._slots import end_idle_workers
 from sksearch.executors._virtual import VirtualClock, VirtualExecutor
 
 __all__ = [
@@ -21,7 +22,9 @@ __all__ = [
     "VirtualExecutor",
     "Work",
     "can_limit_memory",
+    "check_devices",
     "drive",
+    "end_idle_workers",
     "make_executor",
     "spend",
 ]

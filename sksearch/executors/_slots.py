@@ -16,6 +16,7 @@ import joblib
 from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
+from sksearch.executors._devices import VARIABLE, neighbours, visible_devices
 from sksearch.executors._executor import Executor
 from sksearch.executors._limits import Limits, Lost
 from sksearch.executors._process import WorkerProcess
@@ -38,7 +39,8 @@ class SlotExecutor(Executor):
     """Runs tasks in worker processes, each under the eyes of a thread of its own.
 
     A crash, a time-out or a full memory hits one task; its worker is replaced and the others go
-    on. Later searches use the processes again.
+    on. Later searches use the processes again. Where several share a CUDA device, a task whose
+    output has the status "memory" is run again while the others on that device wait.
 
     Parameters
     ----------
@@ -52,15 +54,20 @@ class SlotExecutor(Executor):
         What a task may use.
     folder : Path or None
         Where tasks leave what is too large to return; None for a temporary one.
+    devices : sequence or None
+        CUDA devices that the processes share in turn, see `visible_devices`.
     """
 
     distant = True
 
-    def __init__(self, function, context, n_workers, window, nested, limits=None, folder=None):
+    def __init__(
+        self, function, context, n_workers, window, nested, limits=None, folder=None, devices=None
+    ):
         self.n_workers, self.window = n_workers, window
         self._shared = (configured(function), context, nested)
         self._limits = limits or Limits()
         self._given_folder = folder
+        self._visible = visible_devices(devices, n_workers)
 
     def __enter__(self):
         self._folder = self._given_folder or temporary_folder()
@@ -69,9 +76,9 @@ class SlotExecutor(Executor):
         except BaseException:
             self._remove_files()
             raise
-        self._workers = _lease(self.n_workers)
+        self._workers = _lease(self._visible)
         self._idle: SimpleQueue = SimpleQueue()
-        for worker in self._workers:
+        for worker in zip(self._workers, neighbours(self._visible), strict=True):
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(self.n_workers, thread_name_prefix="sksearch")
         self._limit = one_blas_thread()  # for proposals, as where tasks run in this process
@@ -83,15 +90,27 @@ class SlotExecutor(Executor):
         return self._threads.submit(self._run, task)
 
     def _run(self, task):
-        worker = self._idle.get()
+        worker, others = self._idle.get()
         try:
-            for _ in range(1 + self._limits.retries):
-                out = run_limited(worker, self._ref, task, self._folder, self._limits)
-                if not (isinstance(out, Lost) and out.status == "crash"):
-                    break
-            return out
+            if others is None:
+                return self._try(worker, task)
+            with suppress(MemoryError), others.among():
+                out = self._try(worker, task)
+                if not (isinstance(out, dict) and out.get("status") == "memory"):
+                    return out
+            # They may have had the memory that it lacked, and results must not depend on that.
+            with others.away():
+                return self._try(worker, task)
         finally:
-            self._idle.put(worker)
+            self._idle.put((worker, others))
+
+    def _try(self, worker, task):
+        """Run a task, and again if its worker died."""
+        for _ in range(1 + self._limits.retries):
+            out = run_limited(worker, self._ref, task, self._folder, self._limits)
+            if not (isinstance(out, Lost) and out.status == "crash"):
+                break
+        return out
 
     def __exit__(self, error_type, *error):
         self._limit.__exit__(error_type, *error)
@@ -99,7 +118,7 @@ class SlotExecutor(Executor):
             _close(self._workers)
         self._threads.shutdown(cancel_futures=True)
         if error_type is None:
-            _give_back(self.n_workers, self._workers)
+            _give_back(self._visible, self._workers)
         self._remove_files()
 
     def _remove_files(self):
@@ -133,33 +152,44 @@ def _exists(pid):
 
 # ---- processes of earlier searches
 
-_idle: dict[tuple[int, int], list[tuple[float, list[WorkerProcess]]]] = {}
+# By process and by the CUDA devices that each worker sees.
+_idle: dict[tuple[int, tuple[str | None, ...]], list[tuple[float, list[WorkerProcess]]]] = {}
 _idle_lock = threading.Lock()
 
 
-def _lease(n_workers):
+def _lease(visible):
     """The idle processes of an earlier search, or new ones; nobody else has them meanwhile."""
     with _idle_lock:
         if not any(pid == os.getpid() for pid, _ in _idle):
             # This process would wait for them when it ends; a forked child has its own.
             Finalize(None, end_idle_workers, exitpriority=100)
-        groups = _idle.setdefault((os.getpid(), n_workers), [])
+        groups = _idle.setdefault((os.getpid(), visible), [])
         if groups:
             return groups.pop()[1]
-    env = _worker_env(n_workers)
-    return [WorkerProcess(env) for _ in range(n_workers)]
+    env = _worker_env(len(visible))
+    # A process that takes the place of a dead one has its devices, too.
+    return [WorkerProcess(env if v is None else env | {VARIABLE: v}) for v in visible]
 
 
-def _give_back(n_workers, workers):
+def _give_back(visible, workers):
     with _idle_lock:
-        _idle.setdefault((os.getpid(), n_workers), []).append((time.monotonic(), workers))
+        _idle.setdefault((os.getpid(), visible), []).append((time.monotonic(), workers))
     timer = threading.Timer(IDLE_SECONDS + 1, end_idle_workers, (IDLE_SECONDS,))
     timer.daemon = True
     timer.start()
 
 
 def end_idle_workers(idle_seconds=0):
-    """End the processes that have been idle for so many seconds."""
+    """End the worker processes that earlier searches have left for later ones.
+
+    They end by themselves after five minutes. Until then each keeps its memory, on a GPU some
+    hundred megabytes.
+
+    Parameters
+    ----------
+    idle_seconds : float, default=0
+        Only those that have been idle for so many seconds.
+    """
     before = time.monotonic() - idle_seconds
     with _idle_lock:
         for key, groups in _idle.items():

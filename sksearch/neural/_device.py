@@ -8,8 +8,10 @@ from joblib import effective_n_jobs
 
 from sksearch.neural._torch import torch
 
-#: What PyTorch says when the memory of the CPU is full; it has no class for it.
-FULL = ("can't allocate memory", "not enough memory", "out of memory")
+#: What PyTorch says when the memory of the CPU is full, or too little is left on the GPU to
+#: begin with: it has no class for it.
+FULL = ("can't allocate memory", "not enough memory", "out of memory", "STATUS_ALLOC_FAILED")
+SHARE_KEPT = 0.02  # of what a GPU has free, for this process between calls: it may have neighbours
 
 
 def choose_device(name):
@@ -21,6 +23,11 @@ def choose_device(name):
         raise ValueError(
             f"device={name!r} needs a GPU that PyTorch can use, and finds none: set "
             'device="auto" or "cpu".'
+        )
+    if device.type == "cuda" and (device.index or 0) >= (n := torch.cuda.device_count()):
+        raise ValueError(
+            f"device={name!r}, but this process sees {n} GPU{'s' if n > 1 else ''}: set "
+            'device="auto", and tell a search by devices= which ones to use.'
         )
     return device
 
@@ -60,6 +67,7 @@ def lent(net, device):
     finally:
         net.optimizer_.zero_grad(set_to_none=True)
         _move(net, torch.device("cpu"))
+        _release(device)
 
 
 def _move(net, device):
@@ -68,6 +76,13 @@ def _move(net, device):
     net.optimizer_.load_state_dict(net.optimizer_.state_dict())  # moves to where the weights are
     if net.average_ is not None:
         net.average_ = [tensor.to(device) for tensor in net.average_]
+
+
+def _release(device):
+    """Give back what PyTorch would keep for the next call, unless others would not notice."""
+    free, _ = torch.cuda.mem_get_info(device)
+    if torch.cuda.memory_reserved(device) > SHARE_KEPT * free:
+        torch.cuda.empty_cache()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Arrays of images in any layout, and batches of them on any device."""
 
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -97,7 +98,8 @@ class Images:
         if device.type == "cuda":
             free, _ = torch.cuda.mem_get_info(device)
             if X.nbytes < SHARE_OF_MEMORY * free:
-                self.resident = self._upload()
+                with suppress(torch.cuda.OutOfMemoryError):  # another process was faster
+                    self.resident = self._upload()
 
     def __len__(self):
         return len(self.X)

@@ -1,6 +1,7 @@
 """The search estimators."""
 
 from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
+from sksearch.search._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV, TPEHalvingSearchCV
@@ -12,6 +13,8 @@ from sksearch.search._progress import Progress
 
 __all__ = [
     "ASHASearchCV",
+    "AveragedClassifier",
+    "AveragedRegressor",
     "BOHBSearchCV",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",

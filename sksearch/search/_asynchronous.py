@@ -99,7 +99,9 @@ class ASHASearchCV(BaseFidelitySearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -119,7 +121,9 @@ class ASHASearchCV(BaseFidelitySearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.n_candidates = n_candidates
         self.factor = factor
@@ -216,7 +220,9 @@ class PASHASearchCV(BaseFidelitySearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -236,7 +242,9 @@ class PASHASearchCV(BaseFidelitySearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.n_candidates = n_candidates
         self.factor = factor

@@ -48,6 +48,22 @@ def check_memory_limit(n_bytes):
         )
 
 
+def check_ensemble(size, estimator, classes):
+    """Raise ValueError if models of this kind cannot be averaged."""
+    if size is None:
+        return
+    if not (is_classifier(estimator) or is_regressor(estimator)):
+        raise ValueError(
+            f"ensemble_size={size} averages predictions, but {type(estimator).__name__} is "
+            "neither a classifier nor a regressor: leave it out."
+        )
+    if isinstance(classes, list):
+        raise ValueError(
+            f"ensemble_size={size} averages the classes of one target column, but y has "
+            f"{len(classes)}: leave it out, or search for each column by itself."
+        )
+
+
 def check_names(estimator, space):
     """Raise ValueError if the estimator does not know a parameter of the space."""
     known = estimator.get_params()

@@ -54,11 +54,20 @@ memory_limit : int or None, default=None
 max_retries : int, default=1
     How often the training of a candidate on one fold is tried again when its worker process died,
     before it counts as failed, with the status "crash".
+devices : list of (int or str) or None, default=None
+    CUDA devices, by number or UUID, that the worker processes share in turn: each sees only its
+    own. ``n_jobs=4, devices=[0]`` trains four candidates at a time on the first GPU. With it
+    candidates are trained in worker processes also for ``n_jobs=1``. None: workers share in turn
+    all devices that this process sees. Only for workers of this machine.
 checkpoint_dir : str, path-like or None, default=None
     Directory in which the search keeps all that it has done. If it ends before its time, whatever
     the reason, the same ``fit`` goes on from there. A search that is the same but for a larger
     `n_iter`, `n_candidates`, `n_iterations` or `max_resources` takes over what it has in common
     with the smaller one. `sksearch.load_history` reads the directory without the data.
+ensemble_size : int or None, default=None
+    Count of the best candidates that become `ensemble_`: of those that got as much of the
+    resource as the best one, all if there are fewer. While the search runs their models are
+    kept, one for each fold, and no others. None: no ensemble.
 """
 
 N_INITIAL = """
@@ -104,6 +113,10 @@ scorer_ : callable or dict
     The scorer, a dict of them for several metrics.
 n_splits_ : int
     Count of folds.
+ensemble_ : AveragedClassifier or AveragedRegressor
+    The best `ensemble_size` candidates averaged, if that is not None: their models of all folds,
+    as they were trained in the search. `predict` of the search is still that of
+    `best_estimator_`.
 refit_time_ : float
     Seconds that the refit took.
 multimetric_ : bool

@@ -29,7 +29,7 @@ from sksearch._compat import (
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, Lost, Place
 from sksearch.journal import write_spool
-from sksearch.search._states import SavedState, as_record, dump_state, first_line, load_state
+from sksearch.search._states import SavedState, as_record, as_state, dump_state, first_line
 
 SEED_RANGE = 2**32
 
@@ -118,6 +118,8 @@ class Task:
         Whether there was a state; one that is lost is then trained again, rung by rung.
     keep : bool
         Whether a later rung may go on from here.
+    final : bool
+        Whether the model itself is wanted, since no later rung trains it.
     callbacks : CallbackContext
         Leaf of the tree of tasks.
     """
@@ -131,6 +133,7 @@ class Task:
     rungs: tuple[int, ...]
     continues: bool
     keep: bool
+    final: bool
     callbacks: Any
 
     @property
@@ -238,7 +241,9 @@ def _evaluate(context, task, place):
     else:
         out["fit_time"] = now() - start
         out |= _score_all(context, state, train, test, (X_train, y_train), (X_test, y_test))
-        if task.keep and state.n_steps > 0:
+        if task.final and out["status"] == "ok":
+            out |= _save_state(place, task, replace(state, rows=None))
+        elif task.keep and state.n_steps > 0:
             out |= _save_state(place, task, state)
     finally:
         out["stop"] = task.callbacks.call_on_fit_task_end(**hook)
@@ -267,12 +272,8 @@ def _load_state(context, task):
     """
     lost, step = "", (task.spent, task.resource)
     try:
-        if isinstance(task.state, SavedState):
-            return task.state.load(), "", [step]
-        if isinstance(task.state, bytes):
-            return load_state(task.state), "", [step]
         if task.state is not None:
-            return task.state, "", [step]
+            return as_state(task.state), "", [step]
     except Exception as error:
         lost = first_line(error)
     # Values may be estimators themselves, hence the clone.

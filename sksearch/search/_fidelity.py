@@ -117,7 +117,9 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -137,7 +139,9 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.n_candidates = n_candidates
         self.factor = factor
@@ -242,7 +246,9 @@ class HyperbandSearchCV(BaseFidelitySearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -262,7 +268,9 @@ class HyperbandSearchCV(BaseFidelitySearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.factor = factor
         self.n_iterations = n_iterations

@@ -15,7 +15,8 @@ from sksearch.space import When
 NO_SETTINGS = {
     "estimator", "param_distributions", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score",
-    "candidate_timeout", "memory_limit", "max_retries", "checkpoint_dir",
+    "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
+    "ensemble_size",
 }  # fmt: skip
 # Settings of which more is the same search going on.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources"}

@@ -94,7 +94,9 @@ class SearchCV(BaseSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
         sampler=None,
         scheduler=None,
         resource=None,
@@ -120,7 +122,9 @@ class SearchCV(BaseSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.sampler = sampler
         self.scheduler = scheduler
@@ -214,7 +218,9 @@ class RandomSearchCV(BaseSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -234,7 +240,9 @@ class RandomSearchCV(BaseSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.n_iter = n_iter
 
@@ -323,7 +331,9 @@ class QuasiRandomSearchCV(BaseSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -343,7 +353,9 @@ class QuasiRandomSearchCV(BaseSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.n_iter = n_iter
         self.method = method

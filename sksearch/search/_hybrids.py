@@ -131,7 +131,9 @@ class BOHBSearchCV(BaseHybridSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -151,7 +153,9 @@ class BOHBSearchCV(BaseHybridSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.factor = factor
         self.n_iterations = n_iterations
@@ -259,7 +263,9 @@ class TPEHalvingSearchCV(BaseHybridSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -279,7 +285,9 @@ class TPEHalvingSearchCV(BaseHybridSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.factor = factor
         self.n_iterations = n_iterations
@@ -396,7 +404,9 @@ class GPHyperbandSearchCV(BaseHybridSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -416,7 +426,9 @@ class GPHyperbandSearchCV(BaseHybridSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.factor = factor
         self.n_iterations = n_iterations

@@ -133,7 +133,9 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -153,7 +155,9 @@ class IncrementalEvaluationSearchCV(BaseSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.population = population
         self.budget = budget

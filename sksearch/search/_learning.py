@@ -43,7 +43,9 @@ class BaseLearningSearch(BaseSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -63,7 +65,9 @@ class BaseLearningSearch(BaseSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.n_iter = n_iter
         self.n_initial = n_initial
@@ -157,7 +161,9 @@ class GPBayesSearchCV(BaseLearningSearch):
         candidate_timeout=None,
         memory_limit=None,
         max_retries=1,
+        devices=None,
         checkpoint_dir=None,
+        ensemble_size=None,
     ):
         super().__init__(
             estimator,
@@ -180,7 +186,9 @@ class GPBayesSearchCV(BaseLearningSearch):
             candidate_timeout=candidate_timeout,
             memory_limit=memory_limit,
             max_retries=max_retries,
+            devices=devices,
             checkpoint_dir=checkpoint_dir,
+            ensemble_size=ensemble_size,
         )
         self.acquisition = acquisition
 

@@ -153,11 +153,11 @@ class Recorder:
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
-    def stop(self, why) -> None:
-        """Note that the search has ended; if it is finished nobody will go on from its states."""
+    def stop(self, why, keep) -> None:
+        """Note that the search has ended; if it is finished only the states to keep are needed."""
         self.checkpoint.append({"k": "stop", "why": why})
         if why == "finished":
-            self.checkpoint.sweep(set())
+            self.checkpoint.sweep(keep)
 
     # ---- inside
 

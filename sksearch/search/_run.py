@@ -8,6 +8,7 @@ from sys import intern
 from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch.executors import Lost, Work
+from sksearch.search._best import Best, models_of
 from sksearch.search._checks import why_all_failed
 from sksearch.search._evaluation import Task, lost_output
 from sksearch.search._results import job_result, make_rows
@@ -33,9 +34,14 @@ class Run(Work):
         Keeps what happens.
     watch : Watch
         Shows what happens.
+    ensemble_size : int or None
+        Count of the best candidates whose models are kept.
     """
 
-    def __init__(self, study, context, plan, callbacks, timeout, target_score, recorder, watch):
+    def __init__(
+        self, study, context, plan, callbacks, timeout, target_score, recorder, watch,
+        ensemble_size,
+    ):  # fmt: skip
         self.study, self.context, self.plan = study, context, plan
         self.target_score, self.recorder, self.watch = target_score, recorder, watch
         self.deadline = None if timeout is None else now() + timeout
@@ -43,12 +49,15 @@ class Run(Work):
         self.new_outs: dict[tuple[int, int], list[dict]] = {}
         self.states: dict[tuple[int, int], object] = {}
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
+        self.best = Best(ensemble_size)
+        self.models: dict[tuple[int, int], object] = {}
         self.done = False
         self.n_ok = 0
         self._replays = self._ends = False
         self._rungs = _RungContexts(callbacks, plan, context, study.scheduler.asynchronous)
         self._warned = False
         self._max_resources = study.history.problem.max_resources
+        self._top = max((rung.n_resources for rung in plan.rungs), default=0)
 
     # ---- what the loop calls
 
@@ -79,6 +88,7 @@ class Run(Work):
                     rungs=rungs,
                     continues=any(out["n_steps"] > 0 for out in earlier),
                     keep=job.resource < self._max_resources,
+                    final=self.best.size > 0 and self._is_final(job, fold),
                     callbacks=self._rungs.leaf(job),
                 )
             )
@@ -124,10 +134,9 @@ class Run(Work):
         """Free states, report, and stop where there is nothing more to find."""
         history = self.study.history
         self.watch.told()
-        for trial_id in self.study.scheduler.retired(history, job):
-            for fold in range(len(self.context.splits)):
-                self._drop(self.states.pop((trial_id, fold), None))
-        result = history.trials[job.trial_id].results[job.resource]
+        trial = history.trials[job.trial_id]
+        result = trial.results[job.resource]
+        self._free(job, trial, result.score)
         self.n_ok += math.isfinite(result.score)
         if (
             self.target_score is not None
@@ -145,6 +154,13 @@ class Run(Work):
                 # Nothing can be promoted, and what comes after is likely to fail in this way.
                 self.check_failures(outs)
 
+    def keep_models(self):
+        """Have the models of the best in memory, while what is in files can be read."""
+        if self.best.size:
+            # Nobody may be at the top when the time is up.
+            best = self.best if len(self.best) else Best.of(self.study.history, self.best.size)
+            self.models = models_of(self.states, best)
+
     def seconds_left(self):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
@@ -157,7 +173,9 @@ class Run(Work):
         """End the contexts of rungs that were cut short, and note why there is no more to come."""
         self._rungs.close()
         if self.recorder is not None:
-            self.recorder.stop(why)
+            kept = (state for (i, _), state in self.states.items() if i in self.best)
+            files = {state.path.name for state in kept if isinstance(state, SavedState)}
+            self.recorder.stop(why, keep=files)
 
     def rows(self):
         """Rows of ``cv_results_``, by bracket, rung and trial."""
@@ -213,6 +231,21 @@ class Run(Work):
         if state is not None:
             self.states[key] = state
 
+    def _free(self, job, trial, score):
+        """Drop the states that nobody goes on from, but for those of the best."""
+        gone = set(self.study.scheduler.retired(self.study.history, job))
+        if job.resource == self._top:
+            gone.update(self.best.enter(trial, score))
+        for trial_id in gone:
+            if trial_id not in self.best:
+                for fold in range(len(self.context.splits)):
+                    self._drop(self.states.pop((trial_id, fold), None))
+
+    def _is_final(self, job, fold):
+        """Whether a candidate at the top has the model that it has on this fold now."""
+        later = self.context.resource.folds(len(self.context.splits), self._top, job.resource)
+        return job.resource == self._top or fold not in later
+
     def _drop(self, state):
         """Remove a state's file, unless a search that goes on later may need it."""
         if isinstance(state, SavedState) and not (self._replays or self._ends):
@@ -225,9 +258,9 @@ class Run(Work):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                "A fitted estimator cannot travel from rung to rung, so it is trained again from "
-                f"the beginning: {error}. Where it cannot be pickled at all, n_jobs=1 without "
-                "checkpoint_dir keeps it in memory.",
+                "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
+                f"is trained again from the beginning: {error}. Where it cannot be pickled at "
+                "all, n_jobs=1 without checkpoint_dir keeps it in memory.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -29,10 +29,12 @@ from sksearch._compat import (
 )
 from sksearch._seeds import draw_seed
 from sksearch.base import Resource, Sampler, Scheduler, State
-from sksearch.executors import Interrupts, Limits, drive, make_executor
+from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.history import Problem
 from sksearch.resources import WholeResource, as_resource
+from sksearch.search._best import best_rows, make_ensemble
 from sksearch.search._checks import (
+    check_ensemble,
     check_memory_limit,
     check_names,
     check_sample_weight,
@@ -84,7 +86,9 @@ class BaseSearch(BaseSearchCV):
         "candidate_timeout": [Interval(Real, 0, None, closed="neither"), None],
         "memory_limit": [POSITIVE_INT, None],
         "max_retries": [Interval(Integral, 0, None, closed="left")],
+        "devices": [list, tuple, None],
         "checkpoint_dir": [str, os.PathLike, None],
+        "ensemble_size": [POSITIVE_INT, None],
     }
 
     # Overridden by searches with several fidelities.
@@ -113,7 +117,9 @@ class BaseSearch(BaseSearchCV):
         candidate_timeout,
         memory_limit,
         max_retries,
+        devices,
         checkpoint_dir,
+        ensemble_size,
     ):
         super().__init__(
             estimator,
@@ -134,7 +140,9 @@ class BaseSearch(BaseSearchCV):
         self.candidate_timeout = candidate_timeout
         self.memory_limit = memory_limit
         self.max_retries = max_retries
+        self.devices = devices
         self.checkpoint_dir = checkpoint_dir
+        self.ensemble_size = ensemble_size
 
     @abstractmethod
     def _make_sampler(self, space: Space, rng: np.random.RandomState) -> Sampler:
@@ -201,6 +209,8 @@ class BaseSearch(BaseSearchCV):
         root.call_on_fit_task_begin(**hook)
         run = self._search(setup, root, recorder)
         self._keep_results(run, setup)
+        if self.ensemble_size is not None:
+            self._keep_ensemble(run, setup)
         if self.refit:
             self._refit(setup, run, root, hook)
         root.call_on_fit_task_end(**hook)
@@ -245,6 +255,7 @@ class BaseSearch(BaseSearchCV):
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
         check_memory_limit(self.memory_limit)
+        check_devices(self.devices)
         scorers, refit_metric = self._get_scorers()
         X, y = indexable(X, y)
         params = check_method_params(X, params=params)
@@ -261,6 +272,7 @@ class BaseSearch(BaseSearchCV):
         resource = as_resource(self.resource, estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
         classes, strata = classes_of(estimator, y)
+        check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler = self._make_sampler(space, copy.deepcopy(rng))
         problem = self._problem(space, resource, estimator, X, classes, len(splits), rng)
@@ -323,8 +335,9 @@ class BaseSearch(BaseSearchCV):
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(setup.plan, study.history, name, self.timeout, self.verbose)
         run = Run(
-            study, context, setup.plan, root, self.timeout, self.target_score, recorder, watch
-        )
+            study, context, setup.plan, root, self.timeout, self.target_score, recorder, watch,
+            self.ensemble_size,
+        )  # fmt: skip
         if recorder:
             recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
@@ -334,10 +347,11 @@ class BaseSearch(BaseSearchCV):
                 watch,
                 Interrupts(),
                 make_executor(
-                    evaluate, context, self.n_jobs, self.pre_dispatch, limits, folder
+                    evaluate, context, self.n_jobs, self.pre_dispatch, limits, folder, self.devices
                 ) as executor,
             ):
                 drive(study, executor, run, self._batch_size(setup.sampler))
+                run.keep_models()
         except BaseException:
             run.close("interrupted")
             if run.outs:
@@ -418,6 +432,13 @@ class BaseSearch(BaseSearchCV):
         if not callable(self.refit):
             self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
         self.best_params_ = results["params"][self.best_index_]
+
+    def _keep_ensemble(self, run, setup):
+        """Average the best candidates' models of all folds."""
+        rows, statuses = self._rows(run, setup), self.statuses_
+        rows = best_rows(rows, self.cv_results_, statuses, self.ensemble_size, self.refit)
+        if (ensemble := make_ensemble(run, rows)) is not None:
+            self.ensemble_ = ensemble
 
     def _keep_schedule(self, setup):
         self.min_resources_ = setup.problem.min_resources

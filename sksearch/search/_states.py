@@ -60,6 +60,19 @@ class SavedState:
         return load_state(content)
 
 
+def as_state(kept) -> State:
+    """The state itself, of one that is in memory, in a file, or pickled.
+
+    Raises
+    ------
+    Exception
+        Whatever reading and unpickling raise.
+    """
+    if isinstance(kept, SavedState):
+        return kept.load()
+    return load_state(kept) if isinstance(kept, bytes) else kept
+
+
 def dump_state(state: State) -> bytes:
     """Pickle a state."""
     buffer = io.BytesIO()

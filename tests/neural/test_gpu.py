@@ -1,6 +1,8 @@
 """The same on a GPU: nothing stays there, and full memory harms nobody."""
 
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -12,6 +14,7 @@ pytest.importorskip("skorch")
 import torch
 
 from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch.executors import _devices, end_idle_workers
 from sksearch.neural import BlockConvNetClassifier, ConvNetClassifier
 
 pytestmark = [
@@ -21,15 +24,41 @@ pytestmark = [
 ]
 
 
+HALVES = [(np.arange(100), np.arange(100, 200))]
+LITTLE = 64e6  # bytes that the driver may need or not need for itself
+
+
 def quick(**params):
     return ConvNetClassifier(
         n_filters=8, n_stages=2, max_epochs=2, batch_size=50, random_state=0
     ).set_params(**params)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def warm(images):
+    """The libraries' own memory, which is theirs for good, is not what is looked at."""
+    if torch.cuda.is_available():
+        for precision in ("fp32", "bf16", "fp16"):
+            quick(precision=precision).fit(*images)
+
+
 def allocated():
     torch.cuda.synchronize()
     return torch.cuda.memory_allocated()
+
+
+def free():
+    """Bytes that nobody uses on the GPU, when all that can be given back is given back."""
+    end_idle_workers()
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    return torch.cuda.mem_get_info()[0]
+
+
+def fit_quietly(search, images):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of failed fits
+        return search.fit(*images)
 
 
 def tensors(net):
@@ -87,29 +116,43 @@ def test_data_that_do_not_fit_are_sent_batch_by_batch(images, monkeypatch):
     assert losses[0] == pytest.approx(losses[1], rel=0.02)
 
 
+@pytest.fixture
+def small_gpu():
+    """Gives this process a fifth of a gigabyte of the GPU; the CPU has room for more than that."""
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.empty_cache()
+    torch.cuda.set_per_process_memory_fraction(0.2e9 / total)
+    yield
+    torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+def hungry(**params):
+    """A net whose weights need a quarter of a gigabyte."""
+    return BlockConvNetClassifier(
+        n_blocks=1, n_filters=4, head=(8_000, 8_000), max_epochs=2, random_state=0
+    ).set_params(**params)
+
+
+@pytest.mark.usefixtures("small_gpu")
 def test_full_memory_is_freed_and_named(images):
     before = allocated()
-    hungry = BlockConvNetClassifier(n_blocks=1, head=(200_000, 200_000), random_state=0)
-    with pytest.raises(MemoryError):
-        hungry.set_params(batch_size=4_096).fit(*images)
+    with pytest.raises(MemoryError, match="CUDA out of memory"):
+        hungry().fit(*images)
     assert allocated() == before
     assert quick(batch_size=10).fit(*images).score(*images) > 0.85
 
 
+@pytest.mark.usefixtures("small_gpu")
 def test_twenty_candidates_without_memory_harm_nobody(images):
-    free, _ = torch.cuda.mem_get_info()
-    width = int((free / 4) ** 0.5)  # of a layer whose weights alone fill the GPU
     space = [
-        {"head": [(width, width, 8 + i) for i in range(20)]},
+        {"head": [(8_000, 8_000, 8 + i) for i in range(20)]},
         {"head": [(8,)]},
     ]
-    net = BlockConvNetClassifier(n_blocks=1, n_filters=4, max_epochs=2, random_state=0)
     before = allocated()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        search = RandomSearchCV(net, space, n_iter=21, cv=2, refit=False).fit(*images)
-    statuses = sorted(search.statuses_)
-    assert statuses == ["memory"] * 20 + ["ok"]
+    search = fit_quietly(
+        RandomSearchCV(hungry(), space, n_iter=21, cv=HALVES, refit=False), images
+    )
+    assert sorted(search.statuses_) == ["memory"] * 20 + ["ok"]
     assert allocated() == before
 
 
@@ -126,3 +169,74 @@ def test_a_search_leaves_the_gpu_as_it_was(images):
 def test_a_net_is_compiled(images):
     net = quick(compile=True, batch_size=10).fit(*images)
     assert np.isfinite(net.predict_proba(images[0])).all()
+
+
+# ---- several processes on one GPU
+
+
+def test_the_driver_counts_the_gpus_that_pytorch_counts(monkeypatch):
+    monkeypatch.delenv(_devices.VARIABLE, raising=False)
+    code = "import torch; print(torch.cuda.device_count())"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert _devices._count_devices() == int(out.stdout)
+
+
+def test_processes_share_a_gpu_and_leave_it_as_it_was(images):
+    before = free()
+    search = HyperbandSearchCV(
+        quick(), {"learning_rate": [0.05, 0.1], "n_filters": [4, 8, 16]}, resource="epochs",
+        max_resources=9, cv=HALVES, random_state=0, refit=False, n_jobs=3, devices=[0],
+    ).fit(*images)  # fmt: skip
+    assert set(search.statuses_) == {"ok"}
+    assert search.best_score_ > 0.8
+    assert torch.cuda.mem_get_info()[0] < before  # idle workers are still there
+    assert free() > before - LITTLE
+
+
+def test_a_candidate_without_memory_harms_no_neighbour(images):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.integers(256, size=(34, 512, 512, 1), dtype=np.uint8), 3, axis=3)
+    y = np.arange(34) % 2
+    net = BlockConvNetClassifier(
+        n_blocks=3, head=(8,), separable=True, batch_size=30, max_epochs=1, precision="fp32"
+    )
+    # What 30 double layers hand on is 240 GB, with few weights.
+    space = [
+        {"n_layers": [30], "n_filters": [128], "learning_rate": [1e-5, 2e-5, 3e-5]},
+        {"n_layers": [1], "n_filters": [4], "learning_rate": [1e-5, 2e-5, 3e-5]},
+    ]
+    before = free()
+    search = fit_quietly(
+        RandomSearchCV(
+            net, space, n_iter=6, cv=[(np.arange(30), np.arange(30, 34))], refit=False,
+            random_state=0, n_jobs=2, devices=[0],
+        ),
+        (X, y),
+    )  # fmt: skip
+    params = search.cv_results_["params"]
+    assert search.statuses_ == ["memory" if p["n_layers"] == 30 else "ok" for p in params]
+    assert free() > before - LITTLE
+
+
+def test_what_a_neighbour_has_is_lacking_but_named(images):
+    hog = torch.empty(int(free() - 3e9), dtype=torch.uint8, device="cuda")
+    X, y = np.zeros((34, 512, 512), dtype=np.uint8), np.arange(34) % 2
+    net = BlockConvNetClassifier(n_layers=20, n_filters=64, head=(8,), batch_size=30, max_epochs=1)
+    with pytest.raises(MemoryError):
+        net.set_params(n_blocks=3, precision="fp32").fit(X, y)
+    assert quick(batch_size=10).fit(*images).score(*images) > 0.85
+    # What is kept for the next call is little where little is left.
+    assert torch.cuda.memory_reserved() - hog.numel() < 0.1 * 3e9
+    del hog
+
+
+def test_data_for_which_another_process_left_no_room_are_sent_batch_by_batch(images, monkeypatch):
+    whole = quick(precision="fp32").fit(*images)
+
+    def too_late(self):
+        raise torch.cuda.OutOfMemoryError
+
+    monkeypatch.setattr("sksearch.neural._images.Images._upload", too_late)
+    sent = quick(precision="fp32").fit(*images)
+    losses = [[row["train_loss"] for row in net.net_.history] for net in (whole, sent)]
+    assert losses[0] == pytest.approx(losses[1], rel=0.02)

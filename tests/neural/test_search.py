@@ -116,6 +116,25 @@ def test_epochs_are_paid_once_as_if_trained_at_one_go(images):
     assert np.array_equal(a, b)
 
 
+@pytest.mark.timeout(120)
+def test_the_best_nets_are_averaged_the_same_with_two_workers(images):
+    net = PixelLogisticClassifier(device="cpu", random_state=0)
+    searches = [
+        HyperbandSearchCV(
+            net, {"learning_rate": loguniform(1e-4, 1)}, resource="epochs", max_resources=3, cv=2,
+            refit=False, random_state=0, n_jobs=n_jobs, ensemble_size=2,
+        ).fit(*images)
+        for n_jobs in (1, 2)
+    ]  # fmt: skip
+    a, b = (search.ensemble_ for search in searches)
+    each = [model.predict_proba(images[0]) for model in a.models]
+    assert len(each) == 4
+    assert {model.n_epochs_ for model in a.models} == {3}
+    np.testing.assert_allclose(a.predict_proba(images[0]), np.mean(each, axis=0), rtol=1e-6)
+    assert np.array_equal(a.predict_proba(images[0]), b.predict_proba(images[0]))
+    assert a.score(*images) > 0.9
+
+
 def fit_quietly(search, images):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of failed fits

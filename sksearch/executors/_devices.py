@@ -1,0 +1,188 @@
+"""Which CUDA devices a worker process sees, and whom it shares them with.
+
+CUDA reads the variable when a process uses it for the first time, so that a worker has to be born
+with it. Nothing is imported here that could initialise CUDA.
+"""
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from numbers import Integral
+
+VARIABLE = "CUDA_VISIBLE_DEVICES"
+UUIDS = ("GPU-", "MIG-")
+
+
+def visible_devices(devices: Sequence | None, n_workers: int) -> tuple[str | None, ...]:
+    """Say what each worker has in ``CUDA_VISIBLE_DEVICES``.
+
+    Parameters
+    ----------
+    devices : sequence or None
+        What workers get in turn, each an int or str, see `name_devices`. None: all devices of
+        this process, where it has several and there are several workers.
+    n_workers : int
+        Count of workers.
+
+    Returns
+    -------
+    visible : tuple of (str or None) of length n_workers
+        None where the variable is not set.
+
+    Raises
+    ------
+    ValueError
+        If `devices` cannot be used.
+    """
+    if devices is not None:
+        names = name_devices(devices)
+    else:
+        here = _visible_here()
+        names = [str(i) for i in range(_count_devices())] if here is None else here
+        if n_workers == 1 or len(names) < 2:
+            return (os.environ.get(VARIABLE),) * n_workers
+    return tuple(names[i % len(names)] for i in range(n_workers))
+
+
+def name_devices(devices: Sequence) -> list[str]:
+    """Write devices as ``CUDA_VISIBLE_DEVICES`` does.
+
+    Parameters
+    ----------
+    devices : sequence of int or str
+        A number counts the devices that this process sees, from 0. A str is a number, a UUID, or
+        several of them with commas between for a worker that sees several.
+
+    Returns
+    -------
+    names : list of str
+        One for each entry.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one that is no device of this process.
+    """
+    if not len(devices):
+        raise ValueError(
+            "devices=[] names no device: leave it out, or name the GPUs that workers share, such "
+            "as devices=[0]."
+        )
+    return [",".join(_name(part, devices) for part in _parts(entry)) for entry in devices]
+
+
+def _parts(entry):
+    return entry.split(",") if isinstance(entry, str) else [entry]
+
+
+def _name(device, devices):
+    """One device as the variable has it."""
+    text = str(device).strip()
+    is_number = isinstance(device, Integral | str) and not isinstance(device, bool)
+    if is_number and text.isdecimal():
+        here = _visible_here()
+        n_devices = _count_devices() if here is None else len(here)
+        # Where nobody knows how many there are, CUDA will say.
+        if int(text) >= n_devices and (n_devices or here is not None):
+            shown = "" if here is None else f" ({VARIABLE}={os.environ[VARIABLE]!r})"
+            raise ValueError(
+                f"devices={devices!r} has {device!r}, but this process sees {n_devices} CUDA "
+                f"devices{shown}: they are counted from 0."
+            )
+        return text if here is None else here[int(text)]
+    if isinstance(device, str) and text.startswith(UUIDS):
+        return text
+    raise ValueError(
+        f"devices={devices!r} has {device!r}: an entry is the number of a CUDA device, counted "
+        "from 0, or its UUID as nvidia-smi -L prints it."
+    )
+
+
+def _visible_here():
+    """Devices that the variable shows to this process; None where it is not set."""
+    if VARIABLE not in os.environ:
+        return None
+    names = []
+    for name in map(str.strip, os.environ[VARIABLE].split(",")):
+        if not (name.isdecimal() or name.startswith(UUIDS)):
+            break  # CUDA ignores whatever follows
+        names.append(name)
+    return names
+
+
+@lru_cache(maxsize=1)
+def _count_devices():
+    """Count of the NVIDIA GPUs of this machine; 0 where there is no driver to be asked."""
+    try:
+        library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
+    except OSError:
+        return 0
+    if library.nvmlInit_v2() != 0:
+        return 0
+    try:
+        count = ctypes.c_uint(0)
+        return count.value if library.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0 else 0
+    finally:
+        library.nvmlShutdown()
+
+
+class Neighbours:
+    """Workers that share a device: any number of them works among others, or one alone."""
+
+    def __init__(self):
+        self._change = threading.Condition()
+        self._n_working = self._n_waiting = 0
+
+    @contextmanager
+    def among(self):
+        """A context that others may share."""
+        with self._change:
+            self._change.wait_for(lambda: not self._n_waiting)
+            self._n_working += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._n_working -= 1
+                self._change.notify_all()
+
+    @contextmanager
+    def away(self):
+        """A context in which the others wait; it begins when they have done what they do."""
+        with self._change:
+            self._n_waiting += 1
+            self._change.wait_for(lambda: not self._n_working)
+            self._n_working += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._n_working -= 1
+                self._n_waiting -= 1
+                self._change.notify_all()
+
+
+def neighbours(visible: tuple[str | None, ...]) -> list[Neighbours | None]:
+    """For each worker those on its device; None if it has it for itself, or if there is none.
+
+    Parameters
+    ----------
+    visible : tuple of (str or None)
+        As `visible_devices` returns it.
+
+    Returns
+    -------
+    each : list of (Neighbours or None)
+        The same object for workers on the same device.
+    """
+    groups = {
+        v: Neighbours()
+        for v in set(visible)
+        # Without the variable all take the first device.
+        if visible.count(v) > 1 and (v or (v is None and _count_devices() > 0))
+    }
+    return [groups.get(v) for v in visible]

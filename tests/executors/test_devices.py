@@ -1,0 +1,287 @@
+"""CUDA devices: each worker process sees its own, and what cannot give it says so."""
+
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
+from sksearch._compat import cloudpickle
+from sksearch.executors import FuturesBackend, VirtualClock, _devices, make_executor
+from sksearch.executors._devices import VARIABLE, neighbours, visible_devices
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(os.name == "nt", reason="signals of Unix"),
+]
+UUID = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"
+X, Y = np.zeros((8, 1)), np.arange(8.0)
+ONE_SPLIT = [(np.arange(4), np.arange(4, 8))]
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Tells this process how many devices there are, and which of them it sees."""
+
+    def tell(count=0, visible=None):
+        monkeypatch.setattr(_devices, "_count_devices", lambda: count)
+        if visible is None:
+            monkeypatch.delenv(VARIABLE, raising=False)
+        else:
+            monkeypatch.setenv(VARIABLE, visible)
+
+    tell()
+    return tell
+
+
+def look(context, task, place):
+    """Say who this is and what it sees, or die."""
+    if task == "die":
+        os._exit(1)
+    time.sleep(task)
+    return os.getpid(), os.environ.get(VARIABLE)
+
+
+def workers(n_jobs, devices, *before):
+    """What each worker sees, by its process, after some other tasks."""
+    with make_executor(look, None, n_jobs, "all", devices=devices) as executor:
+        for task in before:
+            executor.submit(task).result()
+        return dict(f.result() for f in [executor.submit(0.3) for _ in range(n_jobs)])
+
+
+class Looks(BaseEstimator):
+    """Its score is the number of the device that it sees."""
+
+    def __init__(self, x=0):
+        self.x = x
+
+    def fit(self, X, y=None):
+        return self
+
+    partial_fit = fit
+
+    def score(self, X, y=None):
+        time.sleep(0.1)
+        return int(os.environ[VARIABLE])
+
+
+def search(**params):
+    return RandomSearchCV(
+        Looks(), {"x": list(range(8))}, n_iter=8, cv=ONE_SPLIT, refit=False
+    ).set_params(**params)
+
+
+# ---- what workers see; few of them, since each takes a second to start
+
+
+@pytest.mark.usefixtures("machine")
+def test_each_worker_sees_its_own_device_and_its_substitute_the_same():
+    first = workers(2, [0, 1])
+    assert sorted(first.values()) == ["0", "1"]
+    second = workers(2, [0, 1], "die")
+    assert len(first.keys() & second.keys()) == 1
+    assert sorted(second.values()) == ["0", "1"]
+    assert VARIABLE not in os.environ
+
+
+def test_by_default_workers_share_all_devices_that_this_process_sees(machine):
+    machine(visible="0,1")
+    assert sorted(workers(2, None).values()) == ["0", "1"]
+    assert workers(1, None) == {os.getpid(): "0,1"}
+
+
+@pytest.mark.usefixtures("machine")
+def test_one_worker_with_a_device_is_a_process_that_is_kept_for_this_device():
+    [(pid, visible)] = workers(1, [1, 0]).items()
+    assert pid != os.getpid()
+    assert visible == "1"
+    assert not workers(1, [0]).keys() & {pid}
+    assert workers(1, ("1",)) == {pid: "1"}
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_search_trains_its_candidates_on_the_devices():
+    for n_jobs, backend, seen in ((2, "loky", {0, 1}), (1, "loky", {1}), (2, "threading", {0, 1})):
+        with joblib.parallel_config(backend, n_jobs=n_jobs):
+            fitted = search(devices=[0, 1][-n_jobs:]).fit(X, Y)
+        assert set(fitted.cv_results_["mean_test_score"]) == seen
+
+
+@pytest.mark.usefixtures("machine")
+def test_devices_may_change_when_a_search_goes_on(tmp_path):
+    halving = SuccessiveHalvingSearchCV(
+        Looks(), {"x": list(range(8))}, resource="epochs", max_resources=3, n_candidates=3,
+        cv=ONE_SPLIT, checkpoint_dir=tmp_path, random_state=0, refit=False,
+    )  # fmt: skip
+    first = halving.set_params(devices=[1]).fit(X, Y).cv_results_["mean_test_score"]
+    again = halving.set_params(devices=[0]).fit(X, Y).cv_results_["mean_test_score"]
+    assert set(first) == set(again) == {1}
+
+
+class Greedy(BaseEstimator):
+    """Takes a part of a memory of 1 that its neighbours use as well: a file for each of them."""
+
+    def __init__(self, size=0.1, folder=None):
+        self.size, self.folder = size, folder
+
+    def fit(self, X, y=None):
+        mine = Path(self.folder) / f"{os.getpid()}-{self.size}"
+        mine.touch()
+        try:
+            time.sleep(0.15)
+            if sum(float(p.name.split("-")[1]) for p in Path(self.folder).iterdir()) > 1:
+                raise MemoryError
+        finally:
+            mine.unlink()
+        return self
+
+    def score(self, X, y=None):
+        return self.size
+
+
+@pytest.mark.usefixtures("machine")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+def test_who_lacks_the_memory_that_a_neighbour_has_gets_it_alone(tmp_path):
+    sizes = [0.6, 0.61, 0.62, 0.63, 1.5, 0.64]
+    greedy = RandomSearchCV(
+        Greedy(folder=str(tmp_path)), {"size": sizes}, n_iter=6, cv=ONE_SPLIT, refit=False,
+        n_jobs=2, devices=[0],
+    ).fit(X, Y)  # fmt: skip
+    by_size = dict(zip(greedy.cv_results_["param_size"], greedy.statuses_, strict=True))
+    assert by_size == {size: "memory" if size > 1 else "ok" for size in sizes}
+    with pytest.raises(MemoryError):
+        greedy.set_params(error_score="raise").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("visible", "count", "groups"),
+    [
+        (("0", "1", "0", "2"), 0, "ABAC"),
+        ((None, None), 1, "AA"),
+        ((None, None), 0, "--"),
+        (("", ""), 1, "--"),
+        ((None,), 1, "-"),
+    ],
+)
+def test_neighbours_are_those_on_the_same_device(visible, count, groups, machine):
+    machine(count)
+    found = neighbours(visible)
+    letters = dict(zip(map(id, found), groups, strict=True))
+    alone = {letter for letter in groups if groups.count(letter) == 1}
+    for each, letter in zip(found, groups, strict=True):
+        assert (each is None) == (letter in alone or letter == "-")
+        assert each is None or letters[id(each)] == letter
+
+
+# ---- names of devices
+
+
+@pytest.mark.parametrize(
+    ("visible_here", "devices", "expected"),
+    [
+        (None, [0, 1], ("0", "1", "0")),
+        (None, [np.int64(1), "0"], ("1", "0", "1")),
+        ("2,3", [0, 1], ("2", "3", "2")),
+        ("2, 3", [1, 1, 0], ("3", "3", "2")),
+        (f"1,{UUID}", [1], (UUID,) * 3),
+        ("2,3", [UUID], (UUID,) * 3),
+        ("4,5,6,7", ["0,1", "2, 3"], ("4,5", "6,7", "4,5")),
+        ("2,3,-1,4", None, ("2", "3", "2")),
+        ("2", None, ("2",) * 3),
+        ("", None, ("",) * 3),
+        (None, None, (None,) * 3),
+    ],
+)
+def test_numbers_count_the_devices_that_this_process_sees(
+    visible_here, devices, expected, machine
+):
+    machine(visible=visible_here)
+    assert visible_devices(devices, 3) == expected
+
+
+def test_without_the_variable_the_driver_counts(machine):
+    machine(count=2)
+    assert visible_devices(None, 3) == ("0", "1", "0")
+    assert visible_devices(None, 1) == (None,)
+    machine(count=1)
+    assert visible_devices(None, 3) == (None,) * 3
+
+
+@pytest.mark.parametrize(("fails", "count"), [((), 2), (("init",), 0), (("count",), 0)])
+def test_the_driver_is_asked_without_cuda(fails, count, monkeypatch):
+    class Library:
+        """Of which NVIDIA's has more."""
+
+        is_open = False
+
+        def nvmlInit_v2(self):  # noqa: N802
+            self.is_open = True
+            return int("init" in fails)
+
+        def nvmlDeviceGetCount_v2(self, reference):  # noqa: N802
+            reference._obj.value = 2
+            return int("count" in fails)
+
+        def nvmlShutdown(self):  # noqa: N802
+            self.is_open = False
+
+    library = Library()
+    monkeypatch.setattr(_devices.ctypes, "CDLL", lambda name: library)
+    assert _devices._count_devices.__wrapped__() == count
+    assert library.is_open == ("init" in fails)
+
+
+def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
+    def missing(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(_devices.ctypes, "CDLL", missing)
+    assert _devices._count_devices.__wrapped__() == 0
+
+
+@pytest.mark.parametrize(
+    ("devices", "match"),
+    [
+        ([], r"devices=\[\] names no device"),
+        ([0, 2], r"has 2, but this process sees 2 CUDA devices \(CUDA_VISIBLE_DEVICES='6,7'\)"),
+        (["0,2"], "has '2', but"),
+        ([-1], "has -1: an entry is the number of a CUDA device"),
+        (["cuda:0"], "has 'cuda:0': an entry is the number"),
+        ([True], "has True"),
+        ([0.0], "has 0.0"),
+        ([None], "has None"),
+        ([""], "has ''"),
+        (0, "'devices' parameter of RandomSearchCV must be"),
+    ],
+)
+def test_what_is_no_device_is_refused_before_anything_is_spent(devices, match, machine):
+    machine(visible="6,7")
+    with pytest.raises(ValueError, match=match):
+        search(devices=devices, n_jobs=2).fit(X, Y)
+
+
+def test_a_number_is_compared_with_what_the_driver_counts(machine):
+    machine(count=1)
+    with pytest.raises(ValueError, match=r"has 1, but this process sees 1 CUDA devices: they"):
+        search(devices=[1]).plan(X, Y)
+
+
+@pytest.mark.usefixtures("machine")
+def test_engines_that_give_devices_themselves_are_named():
+    with VirtualClock(), pytest.raises(ValueError, match="runs on VirtualClock"):
+        search(devices=[0]).plan(X, Y)
+    with (
+        ThreadPoolExecutor(1) as pool,
+        joblib.parallel_config(FuturesBackend(pool)),
+        pytest.raises(ValueError, match="runs on FuturesBackend: leave devices out"),
+    ):
+        search(devices=[0]).fit(X, Y)
