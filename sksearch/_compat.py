@@ -3,6 +3,7 @@
 scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-ops before.
 """
 
+import sys
 import warnings
 from contextlib import nullcontext
 
@@ -10,7 +11,6 @@ import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
-from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._search import (
@@ -49,7 +49,6 @@ except ImportError:
 
 __all__ = [
     "NO_CALLBACKS",
-    "BaseHistGradientBoosting",
     "BaseSearchCV",
     "Interval",
     "MultimetricScorer",
@@ -59,6 +58,7 @@ __all__ = [
     "configured",
     "consumed_params",
     "fit_context",
+    "is_hist_gradient_boosting",
     "is_valid_value",
     "masked_param_columns",
     "normalize_score_results",
@@ -88,6 +88,12 @@ def pre_dispatch_count(pre_dispatch, n_jobs):
     if isinstance(pre_dispatch, str):
         pre_dispatch = eval_expr(pre_dispatch.replace("n_jobs", str(n_jobs)))
     return max(int(pre_dispatch), 1)
+
+
+def is_hist_gradient_boosting(estimator):
+    """Whether it is one; who has one has imported its module, which takes a while."""
+    module = sys.modules.get("sklearn.ensemble._hist_gradient_boosting.gradient_boosting")
+    return module is not None and isinstance(estimator, module.BaseHistGradientBoosting)
 
 
 def to_numpy(array):

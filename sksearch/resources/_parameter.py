@@ -4,7 +4,7 @@ import warnings
 from dataclasses import dataclass
 from numbers import Integral
 
-from sksearch._compat import BaseHistGradientBoosting
+from sksearch._compat import is_hist_gradient_boosting
 from sksearch.base import Resource, fit
 from sksearch.resources._epochs import WAYS
 from sksearch.resources._pipeline import enter, last_step
@@ -117,7 +117,7 @@ def _grows(estimator, owner, name, n_rows):
         return False
     if leaf == "n_estimators":
         return getattr(owner, "n_iter_no_change", None) is None
-    if leaf == "max_iter" and isinstance(owner, BaseHistGradientBoosting):
+    if leaf == "max_iter" and is_hist_gradient_boosting(owner):
         stops = owner.early_stopping
         return not (n_rows > N_ROWS_AUTO_EARLY_STOPPING if stops == "auto" else stops)
     return False
