@@ -93,28 +93,31 @@ class Parzen:
         -------
         value : ndarray of shape (m,)
         """
-        value = np.full((len(lower), len(self.w)), np.log(np.maximum(self.w, TINY)))
-        if len(self.U):
-            value[:, :-1] += self.log_kernels(lower, upper)
+        value = np.empty((len(lower), len(self.w)))
+        value[:, :-1] = self.log_kernels(lower, upper) if len(self.U) else 0.0
+        value[:, -1] = 0.0
+        value += np.log(np.maximum(self.w, TINY))
         top = value.max(axis=1)
-        return top + np.log(np.exp(value - top[:, np.newaxis]).sum(axis=1))
+        value -= top[:, np.newaxis]
+        return top + np.log(np.exp(value, out=value).sum(axis=1))
 
     def log_kernels(self, lower, upper):
         """Return the logarithm of each centre's kernel at each point, shape (m, n)."""
+        wide = (upper - lower > LEAST_CELL).any(axis=0)
+        if not wide.any() and len(self._numbers) == len(wide):
+            return self._smooth(lower, slice(None))
         value = np.zeros((len(lower), len(self.U)))
-        wide = upper - lower > LEAST_CELL
-        smooth = ~wide.any(axis=0)[self._numbers]
+        smooth = ~wide[self._numbers]
         if smooth.any():
-            value += self._smooth((lower + upper) / 2, smooth)
+            value += self._smooth((lower + upper) / 2, self._numbers[smooth])
         for i in np.flatnonzero(~smooth):
             value += self._cells(lower, upper, i)
         for k in self._choices:
             value += self._choice((lower[:, k] + upper[:, k]) / 2, k)
         return value
 
-    def _smooth(self, x, smooth):
+    def _smooth(self, x, j):
         """Real coordinates, all at once."""
-        j = self._numbers[smooth]
         h = self.h[j]
         centres, points = self.U[:, j] / h, x[:, j] / h
         # Mass of each kernel inside [0, 1], at least that of one half of it.
@@ -124,7 +127,7 @@ class Parzen:
         if not np.isnan(squares).any():
             return -0.5 * squares - log_norm.sum(axis=1)
         value = 0.0
-        for k in range(len(j)):
+        for k in range(len(h)):
             term = -0.5 * (points[:, k, None] - centres[:, k]) ** 2 - log_norm[:, k]
             value = value + np.nan_to_num(term)
         return value
