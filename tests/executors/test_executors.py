@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import joblib
@@ -14,10 +15,10 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import Work, _broadcast, drive, make_executor
+from sksearch.executors import Executor, Work, _broadcast, drive, make_executor
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import FullFidelity, Hyperband
+from sksearch.schedulers import ASHA, FullFidelity, Hyperband
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -81,6 +82,51 @@ def test_results_are_told_in_the_order_of_asking():
     ours, work = run(3, "threading")
     asked = [(trial, resource) for kind, trial, resource in ours.history.log if kind == "ask"]
     assert work.told_jobs == asked
+
+
+class ByHand(Executor):
+    """Ends the oldest task whenever it is waited for."""
+
+    n_workers = 3
+
+    def __init__(self, distant):
+        self.distant, self.running, self.most = distant, [], 0
+
+    def submit(self, task):
+        self.running.append(Future())
+        self.most = max(self.most, len(self.running))
+        return self.running[-1]
+
+    def wait(self, futures, timeout):
+        self.running.pop(0).set_result(None)
+
+
+class Lasting(Work):
+    """Jobs of one task that take so many seconds."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def tasks(self, job):
+        return [job.trial_id]
+
+    def collect(self, job, outputs):
+        return Result(job.params["x"], cost=self.seconds)
+
+    def told(self, job):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("distant", "seconds", "most"), [(True, 0.01, 4), (True, 2.0, 3), (False, 0.01, 3)]
+)
+def test_an_asynchronous_search_asks_ahead_where_jobs_are_short_and_workers_far(
+    distant, seconds, most
+):
+    executor = ByHand(distant)
+    problem = Problem(Space({"x": uniform(0, 1)}), 1, 9)
+    drive(Study(problem, RandomSampler(), ASHA(12)), executor, Lasting(seconds))
+    assert executor.most == most
 
 
 def test_a_foreign_backend_runs_in_batches():
