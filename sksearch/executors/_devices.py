@@ -137,11 +137,24 @@ class Neighbours:
         self._change = threading.Condition()
         self._n_working = self._n_waiting = 0
 
-    @contextmanager
     def among(self):
         """A context that others may share."""
+        return self._working(lambda: not self._n_waiting)
+
+    @contextmanager
+    def away(self):
+        """A context in which the others wait; it begins when they have done what they do."""
+        self._count_waiting(1)
+        try:
+            with self._working(lambda: not self._n_working):
+                yield
+        finally:
+            self._count_waiting(-1)
+
+    @contextmanager
+    def _working(self, may_begin):
         with self._change:
-            self._change.wait_for(lambda: not self._n_waiting)
+            self._change.wait_for(may_begin)
             self._n_working += 1
         try:
             yield
@@ -150,20 +163,10 @@ class Neighbours:
                 self._n_working -= 1
                 self._change.notify_all()
 
-    @contextmanager
-    def away(self):
-        """A context in which the others wait; it begins when they have done what they do."""
+    def _count_waiting(self, more):
         with self._change:
-            self._n_waiting += 1
-            self._change.wait_for(lambda: not self._n_working)
-            self._n_working += 1
-        try:
-            yield
-        finally:
-            with self._change:
-                self._n_working -= 1
-                self._n_waiting -= 1
-                self._change.notify_all()
+            self._n_waiting += more
+            self._change.notify_all()
 
 
 def neighbours(visible: tuple[str | None, ...]) -> list[Neighbours | None]:

@@ -2,7 +2,6 @@
 
 import bisect
 import math
-import threading
 import warnings
 from contextlib import suppress
 from dataclasses import replace
@@ -12,10 +11,10 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from sksearch._compat import NO_CALLBACKS
-from sksearch._threads import one_blas_thread
-from sksearch.executors import Interrupts, Place
+from sksearch.executors import Interrupts
+from sksearch.executors._executor import SerialExecutor
 from sksearch.search._ensemble import AveragedClassifier, AveragedRegressor
-from sksearch.search._evaluation import Task, evaluate
+from sksearch.search._evaluation import evaluate
 from sksearch.search._states import as_state
 
 
@@ -130,10 +129,11 @@ def make_ensemble(run, rows):
         None, after a warning, if there is no model.
     """
     models = []
-    with Interrupts(), one_blas_thread():
+    context = replace(run.context, spool=None, search=None, verbose=0)
+    with Interrupts(), SerialExecutor(evaluate, context) as executor:
         for row in rows:
             for fold in range(len(row["outs"])):
-                model = _model(run, row["trial_id"], fold, row["n_resources"])
+                model = _model(run, executor, row["trial_id"], fold, row["n_resources"])
                 if model is not None:
                     models.append(FrozenEstimator(model))
     if not models:
@@ -148,15 +148,12 @@ def make_ensemble(run, rows):
     return (AveragedClassifier if classifies else AveragedRegressor)(models)
 
 
-def _model(run, trial_id, fold, resource):
+def _model(run, executor, trial_id, fold, resource):
     """The model of a candidate at a resource on a fold, None if it cannot be had again."""
     trial = run.study.history.trials[trial_id]
     if trial.resource == resource and (trial_id, fold) in run.models:
         return run.models[trial_id, fold]
-    context = replace(run.context, spool=None, search=None, verbose=0)
-    # In threads, as while searching, the global generators are left alone.
-    place = Place(owns_globals=threading.current_thread() is threading.main_thread())
-    out = evaluate(context, _task_again(run, trial, fold, resource), place)
+    out = executor.submit(_task_again(run, trial, fold, resource)).result()
     if out["state"] is None:
         warnings.warn(
             f"The model of candidate {trial_id} on fold {fold} was lost, and to train it again "
@@ -174,8 +171,7 @@ def _task_again(run, trial, fold, resource):
     for rung in sorted(r for r in trial.results if r <= resource):
         spent = rungs[-1] if rungs else 0
         if fold in run.context.resource.folds(n_splits, rung, spent):
-            earlier = run.outs.get((trial.id, spent), ())[fold : fold + 1]
-            task = Task(
+            task = run.task(
                 trial_id=trial.id,
                 fold=fold,
                 params=trial.params,
@@ -183,7 +179,6 @@ def _task_again(run, trial, fold, resource):
                 spent=spent,
                 state=None,
                 rungs=tuple(rungs),
-                continues=any(out["n_steps"] > 0 for out in earlier),
                 keep=False,
                 final=True,
                 callbacks=NO_CALLBACKS,

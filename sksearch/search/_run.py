@@ -74,25 +74,28 @@ class Run(Work):
         if self._notes():
             self.recorder.asked(job, self.study.history.exhausted)
         rungs = tuple(self.study.history.trials[job.trial_id].results)
-        tasks = self._tasks[job.trial_id] = []
-        for fold in self._folds(job):
-            earlier = self.outs.get((job.trial_id, job.spent), ())[fold : fold + 1]
-            tasks.append(
-                Task(
-                    trial_id=job.trial_id,
-                    fold=fold,
-                    params=job.params,
-                    resource=job.resource,
-                    spent=job.spent,
-                    state=self.states.get((job.trial_id, fold)),
-                    rungs=rungs,
-                    continues=any(out["n_steps"] > 0 for out in earlier),
-                    keep=job.resource < self._max_resources,
-                    final=self.best.size > 0 and self._is_final(job, fold),
-                    callbacks=self._rungs.leaf(job),
-                )
+        tasks = self._tasks[job.trial_id] = [
+            self.task(
+                trial_id=job.trial_id,
+                fold=fold,
+                params=job.params,
+                resource=job.resource,
+                spent=job.spent,
+                state=self.states.get((job.trial_id, fold)),
+                rungs=rungs,
+                keep=job.resource < self._max_resources,
+                final=self.best.size > 0 and self._is_final(job, fold),
+                callbacks=self._rungs.leaf(job),
             )
+            for fold in self._folds(job)
+        ]
         return tasks
+
+    def task(self, trial_id, fold, spent, **rest):
+        """A `Task`, which continues if what was spent has left steps of training."""
+        earlier = self.outs.get((trial_id, spent), ())[fold : fold + 1]
+        continues = any(out["n_steps"] > 0 for out in earlier)
+        return Task(trial_id=trial_id, fold=fold, spent=spent, continues=continues, **rest)
 
     def collect(self, job, outputs):
         """Keep outputs and states, and make the result."""
