@@ -134,6 +134,9 @@ def test_a_search_that_ran_out_of_time_goes_on(folder, log):
     assert outcome(search.set_params(timeout=None).fit(X, Y)) == outcome(make(log=log).fit(X, Y))
 
 
+# Ctrl-C in the instant in which a state's file is opened leaves the file object to the garbage
+# collector, which warns: Python has no way to open a file and to enter its context at once.
+@pytest.mark.flaky(reruns=3)
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2), (2, 3)])
 def test_the_number_of_workers_may_change(before, after, folder, log):
