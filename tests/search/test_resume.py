@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 import time
 import warnings
@@ -145,7 +146,8 @@ def test_the_number_of_workers_may_change(before, after, folder, log):
     def interrupt():
         while len(lines(log)) < 12:
             time.sleep(0.005)
-        os.kill(os.getpid(), signal.SIGINT)
+        # This thread runs where the search waits for a file, often for one that is being opened.
+        subprocess.run(["sh", "-c", f"sleep 0.01; kill -INT {os.getpid()}"], check=True)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
