@@ -29,6 +29,7 @@ from sksearch.models import (
 from sksearch.models._kernels import FAMILIES
 from sksearch.samplers._observations import TRANSFERS
 from sksearch.samplers._surrogate import LearningSampler, all_points, best_of, first_unknown
+from sksearch.samplers._tpe import TPESampler
 
 ACQUISITIONS = {"log_ei": LogEI(), "log_pi": LogPI(), "lcb": UCB()}
 CHOICES = (*ACQUISITIONS, "ei_per_second", "thompson", "portfolio", "ei_distribution")
@@ -38,6 +39,9 @@ MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly cha
 N_FANTASIES = 8
 PORTFOLIO_STREAM = 7  # tells its generator from others of the same trial
 N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in them
+PATIENCE = 5  # results in a row that are no better than the best one
+SECOND_OPINION = TPESampler()
+LEAST_GAIN = 0.02  # standard deviations, for each score that equals the best one
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,12 @@ class GPSampler(LearningSampler):
     -----
     Failed candidates are not given a score: a second process models the probability that a
     candidate does not fail, and the acquisition function is multiplied by it.
+
+    A process that is wrong about the function may be so for ever, since it looks where it
+    expects most. So after five results that are no better than the best, every second proposal
+    is that of `TPESampler`, until a better one is found; and each score that exactly equals the
+    best, as accuracies often do, raises what counts as an improvement by a fiftieth of a
+    standard deviation. Acquisition functions that are drawn from need neither.
 
     References
     ----------
@@ -144,14 +154,24 @@ class _Task:
         )
         if thompson:
             return self._thompson()
-        criterion = self._criterion(name)
         if name == "ei_distribution":
-            return self._draw_from(criterion)
+            return self._draw_from(self._criterion(name))
+        if self._is_stuck() and len(self.history.trials) % 2:
+            return SECOND_OPINION._propose(self.history, self.data, self.rng)
+        criterion = self._criterion(name, self._least_gain())
         n = len(self.y)
         # The cost of a candidate grows with n^2; that of everything else is to stay in sight.
         # More than this found no greater log-EI, to 0.01 on average, for twice the time.
         effort = (300, 15, 4) if n <= 300 else (200, 10, 3)
         return best_of(criterion, self.history, self.data, self.rng, *effort)
+
+    def _is_stuck(self):
+        """Whether the last results were no better than the best one."""
+        return len(self.data.y) - 1 - np.argmax(self.data.y) >= PATIENCE
+
+    def _least_gain(self):
+        """What an improvement has to be where scores are equal."""
+        return LEAST_GAIN * (np.count_nonzero(self.data.y == self.data.y.max()) - 1)
 
     # ---- models
 
@@ -210,12 +230,12 @@ class _Task:
         self.cache["gp"] = gp.set_values(self.y)
         return gp
 
-    def _criterion(self, name):
+    def _criterion(self, name, least_gain=0.0):
         worlds, penalties = self._worlds(), []
         if name == "portfolio":
             name = self._arm()
         acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
-        best = [float(np.max(self._means(world))) for world in worlds]
+        best = [float(np.max(self._means(world))) + least_gain for world in worlds]
         if len(failed := self._at_top(self.data.failed)):
             # Not a score, but nothing to look for either: or else the greatest improvement is
             # expected there again and again, where scores grow towards the failures.

@@ -1,0 +1,68 @@
+"""What a Gaussian process does where it gets no further."""
+
+import numpy as np
+import pytest
+from scipy.stats import uniform
+
+from sksearch.base import Start
+from sksearch.history import History, Problem, Result
+from sksearch.samplers import GPSampler, TPESampler, _gp
+from sksearch.samplers._gp import CHOICES
+from sksearch.schedulers import FullFidelity
+from sksearch.space import Space
+from sksearch.study import Study
+
+SQUARE = {"x": uniform(0, 1), "y": uniform(0, 1)}
+CUBE = SQUARE | {"z": uniform(0, 1)}
+DRAWN = ("thompson", "ei_distribution")
+
+
+def history_of(points, scores):
+    history = History(Problem(Space(SQUARE), seed=3))
+    for (x, y), score in zip(points, scores, strict=True):
+        trial = history.start({"x": x, "y": y}, 0, 1)
+        history.tell(trial.id, 1, Result(float(score)))
+    return history
+
+
+def ask(sampler, history):
+    return sampler.ask(history, Start(1), np.random.default_rng(7))
+
+
+def told(n, n_worse):
+    """A history of n results, the last so many of them worse than the one before."""
+    scores = np.arange(n, dtype=float)
+    scores[n - n_worse :] = 0.5 - np.arange(n_worse)
+    return history_of(np.random.default_rng(n).random((n, 2)), scores)
+
+
+@pytest.mark.parametrize("n", [12, 13])
+@pytest.mark.parametrize("n_worse", [0, 4, 5, 9])
+@pytest.mark.parametrize("acquisition", CHOICES)
+def test_every_second_proposal_is_that_of_densities_where_nothing_gets_better(
+    acquisition, n, n_worse
+):
+    history = told(n, n_worse)
+    same = ask(GPSampler(acquisition), history) == ask(TPESampler(), history)
+    assert same == (n_worse >= 5 and n == 13 and acquisition not in DRAWN)
+
+
+def step(params):
+    """As accuracies on few rows: a broad plateau of 0.8, a small one of 1; z does not matter."""
+    x = np.array([params["x"], params["y"]])
+    broad = 0.8 * np.exp(-((x - 0.3) ** 2).sum() / 0.1)
+    return float(np.round(max(broad, np.exp(-((x - 0.8) ** 2).sum() / 0.02)), 1))
+
+
+def test_equal_best_scores_send_it_elsewhere(monkeypatch):
+    monkeypatch.setattr(_gp, "PATIENCE", 1_000)
+
+    def best(seed):
+        study = Study(Problem(Space(CUBE), seed=seed), GPSampler(), FullFidelity(40))
+        while job := study.ask():
+            study.tell(job, Result(step(job.params)))
+        return max(trial.results[1].score for trial in study.history.trials)
+
+    with_gain = [best(seed) for seed in range(4)]
+    monkeypatch.setattr(_gp, "LEAST_GAIN", 0.0)
+    assert np.mean(with_gain) > np.mean([best(seed) for seed in range(4)]) + 0.05
