@@ -41,7 +41,7 @@ PORTFOLIO_STREAM = 7  # tells its generator from others of the same trial
 N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in them
 PATIENCE = 5  # results in a row that are no better than the best one
 SECOND_OPINION = TPESampler()
-LEAST_GAIN = 0.02  # standard deviations, for each score that equals the best one
+LEAST_GAIN = 0.3  # standard deviations, for each score that equals the best one
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class GPSampler(LearningSampler):
     A process that is wrong about the function may be so for ever, since it looks where it
     expects most. So after five results that are no better than the best, every second proposal
     is that of `TPESampler`, until a better one is found; and each score that exactly equals the
-    best, as accuracies often do, raises what counts as an improvement by a fiftieth of a
-    standard deviation. Acquisition functions that are drawn from need neither.
+    best, as accuracies often do, raises what counts as an improvement by 0.3 standard
+    deviations. Acquisition functions that are drawn from need neither.
 
     References
     ----------
