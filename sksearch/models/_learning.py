@@ -20,7 +20,7 @@ from sksearch.models._gp import log_likelihood_gradient
 BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
 BOUNDS = (np.log(1e-3), np.log(1e3))
 N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
-WALL = 0.2
+WALL = 0.2  # height of the prior of length-scales, see above
 
 
 def prior(kernel):

@@ -83,9 +83,9 @@ class GPSampler(LearningSampler):
 
     A process that is wrong about the function may be so for ever, since it looks where it
     expects most. So after five results that are no better than the best, every second proposal
-    is that of `TPESampler`, until a better one is found; and each score that exactly equals the
-    best, as accuracies often do, raises what counts as an improvement by 0.3 standard
-    deviations. Acquisition functions that are drawn from need neither.
+    is that of `TPESampler`, until a better one is found, unless the acquisition function knows of
+    costs, takes turns or is drawn from; and each score that exactly equals the best, as
+    accuracies often do, raises what counts as an improvement by 0.3 standard deviations.
 
     References
     ----------
@@ -156,7 +156,7 @@ class _Task:
             return self._thompson()
         if name == "ei_distribution":
             return self._draw_from(self._criterion(name))
-        if self._is_stuck() and len(self.history.trials) % 2:
+        if name in ACQUISITIONS and self._is_stuck() and len(self.history.trials) % 2:
             return SECOND_OPINION._propose(self.history, self.data, self.rng)
         criterion = self._criterion(name, self._least_gain())
         n = len(self.y)
