@@ -83,9 +83,10 @@ class GPSampler(LearningSampler):
 
     A process that is wrong about the function may be so for ever, since it looks where it
     expects most. So after five results that are no better than the best, every second proposal
-    is that of `TPESampler`, until a better one is found, unless the acquisition function knows of
-    costs, takes turns or is drawn from; and each score that exactly equals the best, as
-    accuracies often do, raises what counts as an improvement by 0.3 standard deviations.
+    is that of `TPESampler`, until a better one is found; and each score that exactly equals the
+    best, as accuracies often do, raises what counts as an improvement by 0.3 standard
+    deviations. Neither is done where the acquisition function knows of costs, takes turns or is
+    drawn from.
 
     References
     ----------
@@ -156,9 +157,11 @@ class _Task:
             return self._thompson()
         if name == "ei_distribution":
             return self._draw_from(self._criterion(name))
-        if name in ACQUISITIONS and self._is_stuck() and len(self.history.trials) % 2:
+        # One that knows of costs goes on where it is cheap, and one that takes turns looks around.
+        alone = name in ACQUISITIONS
+        if alone and self._is_stuck() and len(self.history.trials) % 2:
             return SECOND_OPINION._propose(self.history, self.data, self.rng)
-        criterion = self._criterion(name, self._least_gain())
+        criterion = self._criterion(name, self._least_gain() if alone else 0.0)
         n = len(self.y)
         # The cost of a candidate grows with n^2; that of everything else is to stay in sight.
         # More than this found no greater log-EI, to 0.01 on average, for twice the time.
