@@ -12,6 +12,7 @@ import bisect
 import hashlib
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -143,9 +144,13 @@ class _Task:
             categorical = np.r_[categorical, False]
         self.kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
         self.space = space
-        self.y = tame(data.y)
         self.U = self._with_resource(data.U, data.resource)
         self.cache = history.cache.setdefault(("gp", sampler), {})
+
+    @cached_property
+    def y(self):
+        """Scores as the process sees them; another model's proposal does not need them."""
+        return tame(self.data.y)
 
     def propose(self):
         """The next params."""
