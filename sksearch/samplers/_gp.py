@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from sksearch._threads import one_blas_thread
-from sksearch.acquisition import UCB, Criterion, LogEI, LogPI, Penalty, draw
+from sksearch.acquisition import UCB, Criterion, Interior, LogEI, LogPI, Penalty, draw
 from sksearch.models import (
     Feasibility,
     GaussianProcess,
@@ -43,6 +43,7 @@ N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in the
 PATIENCE = 5  # results in a row that are no better than the best one
 SECOND_OPINION = TPESampler()
 LEAST_GAIN = 0.3  # standard deviations, for each score that equals the best one
+INTERIOR = 2.0  # power of the belief that the maximum is inside, over the count of observations
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class GPSampler(LearningSampler):
     Failed candidates are not given a score: a second process models the probability that a
     candidate does not fail, and the acquisition function is multiplied by it.
 
+    The acquisition function is multiplied by a belief that the maximum is not at the ends of
+    the ranges, which falls off as results come [4]_: by itself it looks there too often, since
+    a process knows least there.
+
     A process that is wrong about the function may be so for ever, since it looks where it
     expects most. So after five results that are no better than the best, every second proposal
     is that of `TPESampler`, until a better one is found; and each score that exactly equals the
@@ -97,6 +102,8 @@ class GPSampler(LearningSampler):
        optimization", 2010. https://doi.org/10.1007/978-3-642-10701-6_6
     .. [3] H. Bertrand, R. Ardon, M. Perrot, I. Bloch, "Hyperparameter optimization of deep
        neural networks: combining Hyperband with Bayesian model selection", CAp 2017.
+    .. [4] C. Hvarfner et al., "piBO: Augmenting acquisition functions with user beliefs for
+       Bayesian optimization", ICLR 2022. https://arxiv.org/abs/2204.11051
     """
 
     acquisition: str = "log_ei"
@@ -239,7 +246,9 @@ class _Task:
         return gp
 
     def _criterion(self, name, least_gain=0.0):
-        worlds, penalties = self._worlds(), []
+        worlds = self._worlds()
+        # Only a maximum is drawn to the ends of the ranges: a draw is not.
+        factors = [] if name == "ei_distribution" else [Interior(INTERIOR / len(self.y))]
         if name == "portfolio":
             name = self._arm()
         acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
@@ -258,7 +267,7 @@ class _Task:
                     for world in worlds
                 ]
             else:
-                penalties = self._penalties(worlds[0], best[0])
+                factors += self._penalties(worlds[0], best[0])
         if self.sampler.transfer == "joint":
             worlds = [_AtTop(world, self._at_top) for world in worlds]
         return Criterion(
@@ -268,7 +277,7 @@ class _Task:
             numbers=np.flatnonzero(~self.space.categorical),
             feasibility=self._feasibility(),
             log_cost=self._log_cost() if name == "ei_per_second" else None,
-            penalties=penalties,
+            factors=factors,
         )
 
     def _means(self, world):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from sksearch.acquisition import UCB, Criterion, LogEI, LogPI, Penalty
+from sksearch.acquisition import UCB, Criterion, Interior, LogEI, LogPI, Penalty
 from sksearch.models import Feasibility, Forest, GaussianProcess, MixedKernel
 from tests.models.cases import MIXED, finite_differences, points, rng, theta_of
 
@@ -34,11 +34,12 @@ PARTS = {
     "feasibility": {"feasibility": feasibility()},
     "cost": {"log_cost": process(seed=7)},
     "half the cost": {"log_cost": process(seed=7), "cost_weight": 0.5},
-    "penalties": {"penalties": penalties()},
+    "penalties": {"factors": penalties()},
+    "interior": {"factors": [Interior(0.7)]},
     "all": {
         "feasibility": feasibility(),
         "log_cost": process(seed=7),
-        "penalties": penalties(),
+        "factors": [*penalties(), Interior(0.7)],
     },
 }
 WORLDS = {
@@ -140,9 +141,13 @@ def test_factors_multiply_what_is_expected():
     np.testing.assert_allclose(criterion_of("one", LogEI(), "half the cost")(U), plain - cost / 2)
     ok = PARTS["feasibility"]["feasibility"].log_probability(U)
     np.testing.assert_allclose(criterion_of("one", LogEI(), "feasibility")(U), plain + ok)
-    away = sum(penalty(U, NUMBERS)[0] for penalty in PARTS["penalties"]["penalties"])
+    away = sum(penalty(U, NUMBERS)[0] for penalty in PARTS["penalties"]["factors"])
     np.testing.assert_allclose(criterion_of("one", LogEI(), "penalties")(U), plain + away)
-    np.testing.assert_allclose(criterion_of("one", LogEI(), "all")(U), plain - cost + ok + away)
+    inside = Interior(0.7)(U, NUMBERS)[0]
+    np.testing.assert_allclose(criterion_of("one", LogEI(), "interior")(U), plain + inside)
+    np.testing.assert_allclose(
+        criterion_of("one", LogEI(), "all")(U), plain - cost + ok + away + inside
+    )
 
 
 def test_a_forest_needs_no_gradients():
@@ -183,3 +188,16 @@ def test_penalties_ignore_what_is_inactive_and_have_finite_slopes_at_the_center(
     assert np.isfinite(slope).all()
     np.testing.assert_array_equal(slope[[0, 1, 3]], 0)
     np.testing.assert_array_equal(slope[:, 1], 0)
+
+
+# ---- the interior
+
+
+def test_the_interior_is_likelier_than_the_ends_and_what_is_inactive_does_not_count():
+    U = np.array([[0.5, 0.5], [0.0, 0.5], [1.0, 0.5], [0.0, 1.0], [np.nan, 0.5], [np.nan, np.nan]])
+    value, slope = Interior(2.0)(U, [0, 1])
+    center, end = 2 * np.log(1.1), 2 * np.log(0.1)
+    np.testing.assert_allclose(
+        value, [2 * center, end + center, end + center, 2 * end, center, 0], atol=1e-12
+    )
+    np.testing.assert_array_equal(np.sign(slope), [[0, 0], [1, 0], [-1, 0], [1, -1], [0, 0], [0, 0]])

@@ -53,15 +53,46 @@ def step(params):
     return float(np.round(max(broad, np.exp(-((x - 0.8) ** 2).sum() / 0.02)), 1))
 
 
+def trials_of(func, space, n, seed):
+    study = Study(Problem(Space(space), seed=seed), GPSampler(), FullFidelity(n))
+    while job := study.ask():
+        study.tell(job, Result(float(func(job.params))))
+    return study.history.trials
+
+
 def test_equal_best_scores_send_it_elsewhere(monkeypatch):
     monkeypatch.setattr(_gp, "PATIENCE", 1_000)
 
     def best(seed):
-        study = Study(Problem(Space(CUBE), seed=seed), GPSampler(), FullFidelity(40))
-        while job := study.ask():
-            study.tell(job, Result(step(job.params)))
-        return max(trial.results[1].score for trial in study.history.trials)
+        return max(trial.results[1].score for trial in trials_of(step, CUBE, 40, seed))
 
     with_gain = [best(seed) for seed in range(4)]
     monkeypatch.setattr(_gp, "LEAST_GAIN", 0.0)
     assert np.mean(with_gain) > np.mean([best(seed) for seed in range(4)]) + 0.05
+
+
+# ---- the ends of the ranges
+
+
+HYPERCUBE = {f"x{j}": uniform(0, 1) for j in range(5)}
+
+
+def proposals(func, n, seed=0):
+    """Points of the cube that the sampler evaluates, shape (n, 5)."""
+    trials = trials_of(lambda params: func(np.array(list(params.values()))), HYPERCUBE, n, seed)
+    return np.array([list(trial.params.values()) for trial in trials])
+
+
+def test_it_looks_at_the_ends_of_the_ranges_less_often(monkeypatch):
+    def share():
+        found = [proposals(lambda x: -((x - 0.4) ** 2).sum(), 16, seed)[6:] for seed in range(4)]
+        return np.mean(np.abs(np.array(found) - 0.5) > 0.47)
+
+    warily = share()
+    monkeypatch.setattr(_gp, "INTERIOR", 0.0)
+    assert warily < share() / 2
+
+
+def test_a_maximum_in_a_corner_is_found_all_the_same():
+    x = proposals(lambda x: x.sum() - (x**2).sum() / 4, 30)
+    assert x.sum(axis=1).max() > 4.99
