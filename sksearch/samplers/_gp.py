@@ -193,21 +193,52 @@ class _Task:
     def _worlds(self):
         """Processes that the acquisition function is averaged over."""
         if not self.sampler.marginalise:
-            return [self._conditioned(self._theta())]
+            return [self._process("score", self.kernel, self.U, self._tamed)]
         thetas = self._thetas()
         return [GaussianProcess(self.kernel, theta).fit(self.U, self.y) for theta in thetas]
 
-    def _theta(self):
+    def _tamed(self, n):
+        """The first n scores as the process sees them."""
+        return self.y if n == len(self.data.y) else tame(self.data.y[:n])
+
+    def _log_costs(self, n):
+        """Logarithms of the first n costs, centred."""
+        cost = np.log(np.maximum(self.data.cost[:n], 1e-6))
+        return cost - cost.mean()
+
+    def _process(self, name, kernel, U, values):
+        """A process on all points, made from the last one by appending rows.
+
+        ``values(n)`` are those of the first n. Rows are appended one by one to those that theta
+        was learnt at, so that a process made anew, after the cache was dropped, has the same
+        bits.
+        """
+        theta = self._theta(name, kernel, U, values)
+        gp = self.cache.get((name, "gp"))
+        if not (
+            gp is not None
+            and len(gp.U) <= len(U)
+            and np.array_equal(gp.theta, theta)
+            and np.array_equal(gp.U, U[: len(gp.U)], equal_nan=True)
+        ):
+            n = _learnt_at(len(U))
+            gp = GaussianProcess(kernel, theta).fit(U[:n], values(n))
+        for i in range(len(gp.U), len(U)):
+            gp.append(U[i : i + 1])
+        self.cache[name, "gp"] = gp.set_values(values(len(U)))
+        return gp
+
+    def _theta(self, name, kernel, U, values):
         """Hyperparameters as they were learnt at the last point of the schedule."""
-        n = _learnt_at(len(self.y))
+        n = _learnt_at(len(U))
         rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
         return self._once(
-            "theta", n, lambda: learn_theta(self.kernel, self.U[rows], self._tamed(n)[rows])
+            (name, "theta"), n, lambda: learn_theta(kernel, U[rows], values(n)[rows])
         )
 
     def _thetas(self):
-        n = _learnt_at(len(self.y))
-        theta = self._theta()
+        n = _learnt_at(len(self.U))
+        theta = self._theta("score", self.kernel, self.U, self._tamed)
 
         def draw_thetas():
             rng = np.random.default_rng((self.history.problem.seed, n))
@@ -215,35 +246,14 @@ class _Task:
 
         return self._once("thetas", n, draw_thetas)
 
-    def _tamed(self, n):
-        return tame(self.data.y[:n])
-
     def _once(self, name, n, compute):
         """A function of the first n observations, computed once."""
-        digest = hashlib.blake2b(self.U[:n].tobytes() + self.data.y[:n].tobytes()).digest()
+        data = self.data
+        seen = (self.U[:n], data.y[:n], data.cost[:n])
+        digest = hashlib.blake2b(b"".join(part.tobytes() for part in seen)).digest()
         if self.cache.get(name, (None,))[0] != digest:
             self.cache[name] = (digest, compute())
         return self.cache[name][1]
-
-    def _conditioned(self, theta):
-        """A process on all observations, made from the last one by appending rows.
-
-        Rows are appended one by one to those that theta was learnt at, so that a process made
-        anew, after the cache was dropped, has the same bits.
-        """
-        gp = self.cache.get("gp")
-        if not (
-            gp is not None
-            and len(gp.U) <= len(self.U)
-            and np.array_equal(gp.theta, theta)
-            and np.array_equal(gp.U, self.U[: len(gp.U)], equal_nan=True)
-        ):
-            n = _learnt_at(len(self.y))
-            gp = GaussianProcess(self.kernel, theta).fit(self.U[:n], self.y[:n])
-        for i in range(len(gp.U), len(self.U)):
-            gp.append(self.U[i : i + 1])
-        self.cache["gp"] = gp.set_values(self.y)
-        return gp
 
     def _criterion(self, name, least_gain=0.0):
         worlds = self._worlds()
@@ -252,7 +262,7 @@ class _Task:
         if name == "portfolio":
             name = self._arm()
         acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
-        best = [float(np.max(self._means(world))) + least_gain for world in worlds]
+        known = [float(np.max(self._means(world))) for world in worlds]
         if len(failed := self._at_top(self.data.failed)):
             # Not a score, but nothing to look for either: or else the greatest improvement is
             # expected there again and again, where scores grow towards the failures.
@@ -267,13 +277,13 @@ class _Task:
                     for world in worlds
                 ]
             else:
-                factors += self._penalties(worlds[0], best[0])
+                factors += self._penalties(worlds[0], known[0])
         if self.sampler.transfer == "joint":
             worlds = [_AtTop(world, self._at_top) for world in worlds]
         return Criterion(
             worlds,
             acquisition,
-            best,
+            [best + least_gain for best in known],
             numbers=np.flatnonzero(~self.space.categorical),
             feasibility=self._feasibility(),
             log_cost=self._log_cost() if name == "ei_per_second" else None,
@@ -300,11 +310,8 @@ class _Task:
 
     def _log_cost(self):
         """Model of log seconds, centred."""
-        cost = np.log(np.maximum(self.data.cost, 1e-6))
         kernel = MixedKernel(self.space.categorical)
-        centred = cost - cost.mean()
-        theta = learn_theta(kernel, self.data.U, centred)
-        return GaussianProcess(kernel, theta).fit(self.data.U, centred)
+        return self._process("cost", kernel, self.data.U, self._log_costs)
 
     def _penalties(self, gp, best):
         """Local penalisers of the pending points."""

@@ -200,4 +200,5 @@ def test_the_interior_is_likelier_than_the_ends_and_what_is_inactive_does_not_co
     np.testing.assert_allclose(
         value, [2 * center, end + center, end + center, 2 * end, center, 0], atol=1e-12
     )
-    np.testing.assert_array_equal(np.sign(slope), [[0, 0], [1, 0], [-1, 0], [1, -1], [0, 0], [0, 0]])
+    signs = [[0, 0], [1, 0], [-1, 0], [1, -1], [0, 0], [0, 0]]
+    np.testing.assert_array_equal(np.sign(slope), signs)
