@@ -382,11 +382,12 @@ def test_fitted_searches_survive_pickling(cls):
 
 def test_of_several_metrics_the_one_to_refit_is_learnt_from():
     scoring = {"low": lambda e, X, y: -e.u, "high": lambda e, X, y: e.u}
-    for refit, better in (("low", np.less), ("high", np.greater)):
+    for refit, end in (("low", 0.0), ("high", 1.0)):
         search = search_of(GPBayesSearchCV, scoring=scoring, refit=refit, n_iter=20).fit(X, y)
-        late = np.mean([p["u"] for p in search.cv_results_["params"][10:]])
-        assert better(late, 0.5)
-        assert search.best_params_["u"] == pytest.approx(float(refit == "high"), abs=0.05)
+        # The model's first; once it has been at the end, it looks elsewhere.
+        first = np.mean([p["u"] for p in search.cv_results_["params"][4:10]])
+        assert first == pytest.approx(end, abs=0.2)
+        assert search.best_params_["u"] == pytest.approx(end, abs=0.05)
 
 
 @pytest.mark.parametrize("cls", FULL + HYBRID)
