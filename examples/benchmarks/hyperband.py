@@ -28,6 +28,7 @@ import warnings
 from itertools import starmap
 
 import numpy as np
+from _report import print_bars
 from joblib import Parallel, delayed
 from scipy.stats import loguniform, uniform
 from sklearn.decomposition import PCA
@@ -259,8 +260,7 @@ def main():
         f"never reached in {np.isinf(singles).sum()} of {len(singles)}\n"
         f"mean test accuracy {tests['hyperband']:.4f} (Hyperband), {tests['random']:.4f} (random)"
     )
-    ok = bool(median <= MAX_RATIO)
-    print(f"bar: median ratio of single runs at most {MAX_RATIO}: {'ok' if ok else 'FAILED'}")
+    ok = print_bars([(f"median ratio of single runs at most {MAX_RATIO}", median <= MAX_RATIO)])
     print(f"{time.perf_counter() - start:.0f} seconds")
     return int(not ok)
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import numpy as np
+from _report import print_bars
 
 MODULES = ("sklearn.model_selection", "sksearch")
 LIMIT = 1.0  # seconds
@@ -44,10 +45,8 @@ def main():
         low, middle, high = np.quantile(column, [0, 0.5, 1])
         print(f"{module:24s}{low:8.2f}{middle:8.2f}{high:8.2f}")
     theirs, ours = np.median(seconds, axis=0)
-    ok = ours < LIMIT
     print(f"ratio {ours / theirs:.2f}")
-    print(f"bar: under {LIMIT:g} s and without torch: {'ok' if ok else 'FAILED'}")
-    return int(not ok)
+    return int(not print_bars([(f"under {LIMIT:g} s and without torch", ours < LIMIT)]))
 
 
 if __name__ == "__main__":

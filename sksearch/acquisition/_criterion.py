@@ -77,10 +77,9 @@ class Interior:
     def __call__(self, U, numbers):
         """Return the log factor, shape (m,), and its gradient, shape (m, n_numbers)."""
         u = U[:, numbers]
-        inactive = np.isnan(u)
-        density = np.where(inactive, 1.0, 4 * u * (1 - u) + 0.1)
-        slope = np.where(inactive, 0.0, (4 - 8 * u) / density)
-        return self.power * np.log(density).sum(axis=1), self.power * slope
+        density = 4 * u * (1 - u) + 0.1
+        value = np.nan_to_num(np.log(density)).sum(axis=1)
+        return self.power * value, self.power * np.nan_to_num((4 - 8 * u) / density)
 
 
 @dataclass(frozen=True)

@@ -200,11 +200,9 @@ def test_nine_small_nets_on_two_thousand_images_take_less_than_three_minutes():
 @pytest.mark.timeout(60)
 def test_the_library_does_not_import_torch():
     code = """
-import sys, time
-start = time.process_time()
+import sys
 import sksearch
 assert "torch" not in sys.modules and "skorch" not in sys.modules
-print(time.process_time() - start)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=50)
 
