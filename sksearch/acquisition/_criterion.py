@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
-from sksearch.acquisition._functions import LOG_SQRT_2PI, Acquisition
+from sksearch.acquisition._functions import Acquisition
+from sksearch.models._normal import slope_of_log_cdf
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Penalty:
         # maximum.
         z = (self.lipschitz * distance - max(self.best - self.mean, 0.0)) / self.sd
         value = log_ndtr(z)
-        slope = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) * self.lipschitz / self.sd
+        slope = slope_of_log_cdf(z) * self.lipschitz / self.sd
         slope[elsewhere] = 0.0
         return np.where(elsewhere, 0.0, value), (slope / distance)[:, np.newaxis] * difference
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
+
 LOG_SQRT_PI_OVER_2 = 0.5 * np.log(np.pi / 2)
 
 
@@ -133,9 +134,8 @@ class LogPI(Acquisition):
     def with_slopes(self, mean, sd, best):
         """Return log Phi(z), phi(z) / (sigma Phi(z)) and -z times it."""
         z = (mean - best - self.margin) / sd
-        value = log_ndtr(z)
-        ratio = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) / sd
-        return value, ratio, -z * ratio
+        ratio = slope_of_log_cdf(z) / sd
+        return log_ndtr(z), ratio, -z * ratio
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from scipy.special import log_ndtr
 
 from sksearch.models._gp import GaussianProcess
 from sksearch.models._learning import learn_theta
+from sksearch.models._normal import slope_of_log_cdf
 
-LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 # Variance of a label beside what is learnt: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
 MAX_LEARNT = 200  # points that hyperparameters are learnt from
@@ -59,6 +59,5 @@ class Feasibility:
         mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
         scale = np.sqrt(sd**2 + self.noise)
         z = (mean + self.mean) / scale
-        value = log_ndtr(z)
         d_z = d_mean / scale[:, None] - (z * sd / scale**2)[:, None] * d_sd
-        return value, np.exp(-0.5 * z * z - LOG_SQRT_2PI - value)[:, None] * d_z
+        return log_ndtr(z), slope_of_log_cdf(z)[:, None] * d_z

@@ -13,7 +13,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import erf, log_ndtr, ndtr, ndtri
 
-LOG_SQRT_2PI, SQRT_2 = 0.5 * np.log(2 * np.pi), np.sqrt(2)
+from sksearch.models._normal import LOG_SQRT_2PI
+
+SQRT_2 = np.sqrt(2)
 TINY = 1e-300
 LEAST_CELL = 1e-9  # narrower ones are points: the difference of two equal masses says nothing
 
