@@ -6,6 +6,7 @@ from scipy.special import boxcox1p, ndtri
 from scipy.stats import rankdata
 
 FENCE = 3.0  # spreads
+WIDEST = 4.0  # spread, in those of the better half
 EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 leaves all as it is
 
 
@@ -44,7 +45,7 @@ def tame(y):
     all alike to a Gaussian process. So whatever is more than three spreads below the median is
     as bad as what is three below, and then a Yeo-Johnson transformation of greatest likelihood
     is applied, as in [1]_. The spread is that of the better half, or the distance to the lower
-    quartile if that is larger.
+    quartile if that is larger, but not more than four times it: a quarter may have diverged.
 
     References
     ----------
@@ -54,7 +55,9 @@ def tame(y):
     y = y / max(np.abs(y).max(), np.finfo(float).tiny)  # squares of large values overflow
     median = np.median(y)
     better = y[y >= median]
-    spread = max(np.sqrt(np.mean((better - median) ** 2)), median - np.quantile(y, 0.25))
+    above = np.sqrt(np.mean((better - median) ** 2))
+    below = median - np.quantile(y, 0.25)
+    spread = max(above, min(below, WIDEST * above)) if above > 0 else below
     z = standardise(np.maximum(y, median - FENCE * spread) if spread > 0 else y)
     if len(z) < 3 or not z.any():
         return z

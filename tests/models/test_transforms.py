@@ -77,25 +77,13 @@ def test_values_of_a_normal_law_stay_about_where_they_are():
     np.testing.assert_allclose(tame(y), (y - y.mean()) / y.std(), atol=0.1)
 
 
-@pytest.mark.parametrize(
-    "n_diverged",
-    [
-        1,
-        3,
-        pytest.param(
-            6,
-            marks=pytest.mark.xfail(
-                strict=True, reason="the lower quartile is one of the diverged, and so the spread"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("n_diverged", [1, 3, 6, 10])
 @pytest.mark.parametrize("worst", [-1e3, -1e6, -1e13])
 def test_how_bad_the_worst_are_does_not_matter(worst, n_diverged):
-    """A few diverged trainings leave the differences among the others what they are."""
+    """Diverged trainings, if fewer than half, leave the differences among the others."""
     y = np.r_[np.linspace(0.5, 1, 11), worst * np.linspace(1, 2, n_diverged)]
     z = tame(y)
-    assert np.ptp(z[:11]) > 0.5
+    assert np.ptp(z[:11]) > 0.25
     assert z[:11].min() > z[11:].max()
 
 
