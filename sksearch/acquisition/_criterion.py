@@ -94,17 +94,15 @@ class Criterion:
         given; the acquisition function is averaged over them.
     acquisition : Acquisition
         Of mean, sd and best.
-    best : list of float
-        For each model the score to improve on.
+    best : list of float or of ndarray of shape (n_versions,)
+        For each model the score to improve on, or one for each version of its mean.
     numbers : ndarray of int or None
         Coordinates by which there are gradients; None: by none.
     feasibility : object or None
         ``log_probability(U) -> (m,)`` that a candidate does not fail, and
         ``log_probability_with_gradient``.
     log_cost : object or None
-        Model of the logarithm of seconds.
-    cost_weight : float
-        Exponent of the cost that the acquisition function is divided by.
+        Model of the logarithm of seconds, which the acquisition function is divided by.
     factors : list of callable
         ``factor(U, numbers)``, the logarithm of a factor, shape (m,), and its gradient: an
         `Interior`, or a `Penalty` for each pending candidate.
@@ -116,7 +114,6 @@ class Criterion:
     numbers: Any = None
     feasibility: Any = None
     log_cost: Any = None
-    cost_weight: float = 1.0
     factors: list[Any] = field(default_factory=list)
 
     def __call__(self, U):
@@ -131,7 +128,7 @@ class Criterion:
         if self.feasibility is not None:
             value = value + self.feasibility.log_probability(U)
         if self.log_cost is not None:
-            value = value - self.cost_weight * self.log_cost.predict(U)[0]
+            value = value - self.log_cost.predict(U)[0]
         for factor in self.factors:
             value = value + factor(U, self.numbers)[0]
         return value
@@ -162,8 +159,7 @@ class Criterion:
             value, gradient = value + more, gradient + slope
         if self.log_cost is not None:
             mean, _, slope, _ = self.log_cost.predict_with_gradient(U)
-            value = value - self.cost_weight * mean
-            gradient = gradient - self.cost_weight * slope
+            value, gradient = value - mean, gradient - slope
         for factor in self.factors:
             more, slope = factor(U, self.numbers)
             value, gradient = value + more, gradient + slope

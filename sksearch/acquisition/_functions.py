@@ -30,13 +30,13 @@ def log_h(z):
     Returns
     -------
     value : ndarray
-        Relative error below 1e-9 for any finite z.
+        Relative error below 1e-9 where z^2 does not overflow.
 
     Notes
     -----
-    Two branches, much as in [1]_: the definition above -1, and below phi(z) (1 - |z| m(|z|))
-    with Mills' ratio m, by ``erfcx`` or, where the difference to 1 is what counts, by a
-    continued fraction.
+    Much as in [1]_: the definition above -1, and below phi(z) (1 - |z| m(|z|)) with Mills'
+    ratio m, by ``erfcx`` down to -25 and farther, where the difference to 1 is what counts, by
+    a continued fraction.
 
     References
     ----------

@@ -7,7 +7,7 @@ from sksearch.models._gp import GaussianProcess, log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 from sksearch.models._learning import learn_theta, log_posterior, prior, sample_theta
 from sksearch.models._parzen import Parzen
-from sksearch.models._transforms import normal_scores, standardise, tame
+from sksearch.models._transforms import standardise, tame
 
 __all__ = [
     "CholeskyFactor",
@@ -19,7 +19,6 @@ __all__ = [
     "learn_theta",
     "log_likelihood_gradient",
     "log_posterior",
-    "normal_scores",
     "prior",
     "sample_theta",
     "standardise",

@@ -9,7 +9,7 @@ B, C        the new rows of L: lower left (k, n) and lower right (k, k)
 """
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dtrtri
+from scipy.linalg.lapack import dlauum, dpotrf, dtrtri
 
 BLOCK = 128  # rows at a time
 MIN_JITTER, MAX_JITTER = 1e-10, 1e-2  # relative to the mean of the diagonal
@@ -74,7 +74,7 @@ class CholeskyFactor:
 
     def inverse(self):
         """Return K^-1, shape (n, n)."""
-        lower = dpotri(self.L, lower=1)[0]
+        lower = dlauum(self.M, lower=1)[0]  # M^T M
         return np.tril(lower) + np.tril(lower, -1).T
 
     def whiten(self, K):

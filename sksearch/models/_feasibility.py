@@ -3,13 +3,10 @@
 import numpy as np
 from scipy.special import log_ndtr
 
-from sksearch.models._gp import GaussianProcess
-from sksearch.models._learning import learn_theta
 from sksearch.models._normal import slope_of_log_cdf
 
 # Variance of a label beside what is learnt: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
-MAX_LEARNT = 200  # points that hyperparameters are learnt from
 
 
 class Feasibility:
@@ -17,14 +14,16 @@ class Feasibility:
 
     Parameters
     ----------
-    kernel : MixedKernel
-        Covariance; its hyperparameters are learnt from the labels alone.
+    gp : GaussianProcess
+        Conditioned on what `centred_labels` returns, with a known noise of `LABEL_NOISE`.
+    ok : ndarray of shape (n,)
+        Which of its points succeeded, bool.
 
     Notes
     -----
     Least-squares classification ([1]_, section 6.5): the labels are regressed on, and the
-    probability is that of a noisy label above 0. Far from all points it is that of the share
-    of successes so far.
+    probability is that of a noisy label above 0. Far from all points it is about the share of
+    successes so far, but nearer to 1/2.
 
     References
     ----------
@@ -35,19 +34,9 @@ class Feasibility:
        https://proceedings.mlr.press/v32/gardner14.html
     """
 
-    def __init__(self, kernel):
-        self.kernel = kernel
-
-    def fit(self, U, ok):
-        """Learn from points of shape (n, n_dims) and whether they succeeded, shape (n,), bool."""
-        labels = np.where(ok, 1.0, -1.0)
-        # One success and one failure more than there are: no certainty from few labels.
-        self.mean = labels.sum() / (len(labels) + 2)
-        rows = np.linspace(0, len(U) - 1, min(len(U), MAX_LEARNT)).astype(int)
-        theta = learn_theta(self.kernel, U[rows], (labels - self.mean)[rows], LABEL_NOISE)
-        self.gp = GaussianProcess(self.kernel, theta).fit(U, labels - self.mean, LABEL_NOISE)
-        self.noise = self.gp.noise + LABEL_NOISE
-        return self
+    def __init__(self, gp, ok):
+        self.gp, self.mean = gp, _mean_label(ok)
+        self.noise = gp.noise + LABEL_NOISE
 
     def log_probability(self, U):
         """Return the logarithm of the probability of success, shape (m,)."""
@@ -61,3 +50,13 @@ class Feasibility:
         z = (mean + self.mean) / scale
         d_z = d_mean / scale[:, None] - (z * sd / scale**2)[:, None] * d_sd
         return log_ndtr(z), slope_of_log_cdf(z)[:, None] * d_z
+
+
+def centred_labels(ok):
+    """Return 1 for each success and -1 for each failure, less their mean, shape (n,)."""
+    return np.where(ok, 1.0, -1.0) - _mean_label(ok)
+
+
+def _mean_label(ok):
+    """As if there were one success and one failure more: no certainty from few labels."""
+    return np.where(ok, 1.0, -1.0).sum() / (len(ok) + 2)

@@ -2,8 +2,7 @@
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import boxcox1p, ndtri
-from scipy.stats import rankdata
+from scipy.special import boxcox1p
 
 FENCE = 3.0  # spreads
 WIDEST = 4.0  # spread, in those of the better half
@@ -15,15 +14,6 @@ def standardise(y):
     z = y / max(np.abs(y).max(), np.finfo(float).tiny)  # squares of large values overflow
     sd = z.std()
     return (z - z.mean()) / sd if sd > 1e-12 else np.zeros_like(z)
-
-
-def normal_scores(y):
-    """Return for each value the normal quantile of its rank; equal values share one.
-
-    The copula transform of Salinas, Shen, Perrone, "A quantile-based approach for hyperparameter
-    transfer learning", ICML 2020. https://proceedings.mlr.press/v119/salinas20a.html
-    """
-    return ndtri((rankdata(y) - 0.5) / len(y))
 
 
 def tame(y):

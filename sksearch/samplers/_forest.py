@@ -48,12 +48,12 @@ class ForestSampler(LearningSampler):
         if rng.random() < RANDOM_SHARE:
             return space.sample(rng)
         y = tame(data.y)
-        U = np.vstack([data.U, data.failed])
-        forest = Forest().fit(U, np.r_[y, np.full(len(data.failed), y.min())], rng)
+        U, y = np.vstack([data.U, data.failed]), np.r_[y, np.full(len(data.failed), y.min())]
+        forest = Forest().fit(U, y, rng)
         if len(data.pending):
             believed = forest.predict(data.pending)[0]
-            y_failed = np.full(len(data.failed), y.min())
-            forest = Forest().fit(np.vstack([U, data.pending]), np.r_[y, y_failed, believed], rng)
-        best = float(forest.predict(data.U)[0].max())
+            U, y = np.vstack([U, data.pending]), np.r_[y, believed]
+            forest = Forest().fit(U, y, rng)
+        best = float(forest.predict(U)[0].max())
         criterion = Criterion([forest], LogEI(), [best])
         return best_of(criterion, history, data, rng, N_CANDIDATES)

@@ -4,20 +4,21 @@
 n           count of observations
 d           count of coordinates of the unit cube
 theta       hyperparameters, learnt when n has grown by a seventh
-world       a model in the average: a sample of theta, or a fantasy of what is pending
+world       a model in the average, one for each theta
+version     one of the means that a world has, one for each fantasy of what is pending
 ==========  ======================================================================
 """
 
 import bisect
 import hashlib
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sksearch._threads import one_blas_thread
-from sksearch.acquisition import UCB, Criterion, Interior, LogEI, LogPI, Penalty, draw
+from sksearch.acquisition import UCB, Criterion, Interior, LogEI, LogPI, Penalty, candidates, draw
 from sksearch.models import (
     Feasibility,
     GaussianProcess,
@@ -27,9 +28,16 @@ from sksearch.models import (
     sample_theta,
     tame,
 )
+from sksearch.models._feasibility import LABEL_NOISE, centred_labels
 from sksearch.models._kernels import FAMILIES
 from sksearch.samplers._observations import TRANSFERS
-from sksearch.samplers._surrogate import LearningSampler, all_points, best_of, first_unknown
+from sksearch.samplers._surrogate import (
+    LearningSampler,
+    all_points,
+    best_of,
+    best_points,
+    first_unknown,
+)
 from sksearch.samplers._tpe import TPESampler
 
 ACQUISITIONS = {"log_ei": LogEI(), "log_pi": LogPI(), "lcb": UCB()}
@@ -56,12 +64,13 @@ class GPSampler(LearningSampler):
         "log_ei", the logarithm of the expected improvement; "log_pi", of its probability; "lcb",
         the confidence bound; "ei_per_second", expected improvement by a model of the cost;
         "thompson", the maximum of a drawn function; "portfolio", the first three by turns, the
-        more often the better the scores that they led to; "ei_distribution", a draw from the
-        expected improvement taken as a density [3]_.
+        more often the better the scores that they led to, in the spirit of [5]_;
+        "ei_distribution", a draw from the expected improvement taken as a density [3]_.
     pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
         What running candidates are taken for: their predicted means; several draws, over which
         the acquisition function is averaged; centres of balls that are left out; or nothing,
-        but each proposal is the maximum of another drawn function.
+        but each proposal is the maximum of another drawn function. What is believed counts for
+        the best score, too, so that nothing is expected twice.
     n_initial : int or None, default=None
         Count of quasi-random candidates before the first model. None: between 4 and 10.
     kernel : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
@@ -92,7 +101,7 @@ class GPSampler(LearningSampler):
     is that of `TPESampler`, until a better one is found; and each score that exactly equals the
     best, as accuracies often do, raises what counts as an improvement by 0.3 standard
     deviations. Neither is done where the acquisition function knows of costs, takes turns or is
-    drawn from.
+    drawn from, nor with scores of several resources.
 
     References
     ----------
@@ -104,6 +113,8 @@ class GPSampler(LearningSampler):
        neural networks: combining Hyperband with Bayesian model selection", CAp 2017.
     .. [4] C. Hvarfner et al., "piBO: Augmenting acquisition functions with user beliefs for
        Bayesian optimization", ICLR 2022. https://arxiv.org/abs/2204.11051
+    .. [5] M. Hoffman, E. Brochu, N. de Freitas, "Portfolio allocation for Bayesian
+       optimization", UAI 2011. https://arxiv.org/abs/1009.5419
     """
 
     acquisition: str = "log_ei"
@@ -124,7 +135,7 @@ class GPSampler(LearningSampler):
             return _Task(self, history, data, rng).propose()
 
     def _without_model(self, history, data, start, rng):
-        if len(data.failed) and not len(data.y):
+        if len(data.failed) and not data.ok.any():
             with one_blas_thread():
                 return self._avoid_failures(history, data, rng)
         return super()._without_model(history, data, start, rng)
@@ -140,6 +151,45 @@ class GPSampler(LearningSampler):
         return first_unknown(history, points[np.argsort(-(mean + sd), kind="stable")])
 
 
+@dataclass
+class _Target:
+    """What a process learns.
+
+    Parameters
+    ----------
+    name : str
+        Of the process, in the cache.
+    kernel : MixedKernel
+        Its covariance.
+    U : ndarray of shape (n, n_dims)
+        Points.
+    told : ndarray of shape (n,)
+        What was told of them.
+    seen_as : callable
+        ``seen_as(told) -> (n,)``, the values that the process sees.
+    noise : float, default=0.0
+        Known variance of these.
+    """
+
+    name: str
+    kernel: MixedKernel
+    U: np.ndarray
+    told: np.ndarray
+    seen_as: Callable
+    noise: float = 0.0
+    _values: dict = field(default_factory=dict)
+
+    def values(self, n):
+        """The first n, as the process sees them."""
+        if n not in self._values:
+            self._values[n] = self.seen_as(self.told[:n])
+        return self._values[n]
+
+    def digest(self, n):
+        """Of the first n points and what was told of them."""
+        return hashlib.blake2b(self.U[:n].tobytes() + self.told[:n].tobytes()).digest()
+
+
 class _Task:
     """One proposal: the models of a sampler for one state of a history."""
 
@@ -149,15 +199,16 @@ class _Task:
         categorical = space.categorical
         if sampler.transfer == "joint":
             categorical = np.r_[categorical, False]
-        self.kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
+        kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
         self.space = space
         self.U = self._with_resource(data.U, data.resource)
+        self.score = _Target("score", kernel, self.U, data.y, tame)
         self.cache = history.cache.setdefault(("gp", sampler), {})
 
-    @cached_property
+    @property
     def y(self):
         """Scores as the process sees them; another model's proposal does not need them."""
-        return tame(self.data.y)
+        return self.score.values(len(self.U))
 
     def propose(self):
         """The next params."""
@@ -170,11 +221,11 @@ class _Task:
         if name == "ei_distribution":
             return self._draw_from(self._criterion(name))
         # One that knows of costs goes on where it is cheap, and one that takes turns looks around.
-        alone = name in ACQUISITIONS
+        alone = name in ACQUISITIONS and self.sampler.transfer != "joint"
         if alone and self._is_stuck() and len(self.history.trials) % 2:
             return SECOND_OPINION._propose(self.history, self.data, self.rng)
         criterion = self._criterion(name, self._least_gain() if alone else 0.0)
-        n = len(self.y)
+        n = len(self.U)
         # The cost of a candidate grows with n^2; that of everything else is to stay in sight.
         # More than this found no greater log-EI, to 0.01 on average, for twice the time.
         effort = (300, 15, 4) if n <= 300 else (200, 10, 3)
@@ -193,28 +244,18 @@ class _Task:
     def _worlds(self):
         """Processes that the acquisition function is averaged over."""
         if not self.sampler.marginalise:
-            return [self._process("score", self.kernel, self.U, self._tamed)]
-        thetas = self._thetas()
-        return [GaussianProcess(self.kernel, theta).fit(self.U, self.y) for theta in thetas]
+            return [self._process(self.score)]
+        kernel = self.score.kernel
+        return [GaussianProcess(kernel, theta).fit(self.U, self.y) for theta in self._thetas()]
 
-    def _tamed(self, n):
-        """The first n scores as the process sees them."""
-        return self.y if n == len(self.data.y) else tame(self.data.y[:n])
-
-    def _log_costs(self, n):
-        """Logarithms of the first n costs, centred."""
-        cost = np.log(np.maximum(self.data.cost[:n], 1e-6))
-        return cost - cost.mean()
-
-    def _process(self, name, kernel, U, values):
+    def _process(self, target):
         """A process on all points, made from the last one by appending rows.
 
-        ``values(n)`` are those of the first n. Rows are appended one by one to those that theta
-        was learnt at, so that a process made anew, after the cache was dropped, has the same
-        bits.
+        Rows are appended one by one to those that theta was learnt at, so that a process made
+        anew, after the cache was dropped, has the same bits.
         """
-        theta = self._theta(name, kernel, U, values)
-        gp = self.cache.get((name, "gp"))
+        theta, U = self._theta(target), target.U
+        gp = self.cache.get((target.name, "gp"))
         if not (
             gp is not None
             and len(gp.U) <= len(U)
@@ -222,35 +263,35 @@ class _Task:
             and np.array_equal(gp.U, U[: len(gp.U)], equal_nan=True)
         ):
             n = _learnt_at(len(U))
-            gp = GaussianProcess(kernel, theta).fit(U[:n], values(n))
+            gp = GaussianProcess(target.kernel, theta).fit(U[:n], target.values(n), target.noise)
         for i in range(len(gp.U), len(U)):
-            gp.append(U[i : i + 1])
-        self.cache[name, "gp"] = gp.set_values(values(len(U)))
+            gp.append(U[i : i + 1], noise=target.noise)
+        self.cache[target.name, "gp"] = gp.set_values(target.values(len(U)))
         return gp
 
-    def _theta(self, name, kernel, U, values):
+    def _theta(self, target):
         """Hyperparameters as they were learnt at the last point of the schedule."""
-        n = _learnt_at(len(U))
+        n = _learnt_at(len(target.U))
         rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
-        return self._once(
-            (name, "theta"), n, lambda: learn_theta(kernel, U[rows], values(n)[rows])
-        )
+
+        def learn():
+            y = target.values(n)[rows]
+            return learn_theta(target.kernel, target.U[rows], y, target.noise)
+
+        return self._once((target.name, "theta"), target.digest(n), learn)
 
     def _thetas(self):
         n = _learnt_at(len(self.U))
-        theta = self._theta("score", self.kernel, self.U, self._tamed)
+        theta = self._theta(self.score)
 
         def draw_thetas():
             rng = np.random.default_rng((self.history.problem.seed, n))
-            return sample_theta(self.kernel, theta, self.U[:n], self._tamed(n), rng)
+            return sample_theta(self.score.kernel, theta, self.U[:n], self.score.values(n), rng)
 
-        return self._once("thetas", n, draw_thetas)
+        return self._once("thetas", self.score.digest(n), draw_thetas)
 
-    def _once(self, name, n, compute):
-        """A function of the first n observations, computed once."""
-        data = self.data
-        seen = (self.U[:n], data.y[:n], data.cost[:n])
-        digest = hashlib.blake2b(b"".join(part.tobytes() for part in seen)).digest()
+    def _once(self, name, digest, compute):
+        """What is computed once for each digest of what it depends on."""
         if self.cache.get(name, (None,))[0] != digest:
             self.cache[name] = (digest, compute())
         return self.cache[name][1]
@@ -262,33 +303,38 @@ class _Task:
         if name == "portfolio":
             name = self._arm()
         acquisition = ACQUISITIONS.get(name, ACQUISITIONS["log_ei"])
-        known = [float(np.max(self._means(world))) for world in worlds]
+        best = [np.max(self._means(world)) for world in worlds]
         if len(failed := self._at_top(self.data.failed)):
             # Not a score, but nothing to look for either: or else the greatest improvement is
             # expected there again and again, where scores grow towards the failures.
             poor = np.full(len(failed), np.quantile(self.y, 0.25))
             worlds = [world.believing(failed, poor) for world in worlds]
         if len(pending := self._at_top(self.data.pending)):
-            if self.sampler.pending == "believer":
-                worlds = [world.believing(pending) for world in worlds]
-            elif self.sampler.pending == "fantasies":
-                worlds = [
-                    world.believing(pending, world.sample(pending, N_FANTASIES, self.rng))
-                    for world in worlds
-                ]
+            if self.sampler.pending == "penalisation":
+                factors += self._penalties(worlds[0], best[0])
             else:
-                factors += self._penalties(worlds[0], known[0])
+                worlds = [self._believing(world, pending) for world in worlds]
+                believed = [world.predict(pending)[0].max(axis=0) for world in worlds]
+                best = [np.maximum(*pair) for pair in zip(best, believed, strict=True)]
         if self.sampler.transfer == "joint":
             worlds = [_AtTop(world, self._at_top) for world in worlds]
         return Criterion(
             worlds,
             acquisition,
-            [best + least_gain for best in known],
+            [score + least_gain for score in best],
             numbers=np.flatnonzero(~self.space.categorical),
             feasibility=self._feasibility(),
             log_cost=self._log_cost() if name == "ei_per_second" else None,
             factors=factors,
         )
+
+    def _believing(self, world, pending):
+        """The world with pending points taken for known."""
+        if self.sampler.pending == "believer":
+            return world.believing(pending)
+        values = world.sample(pending, N_FANTASIES, self.rng)
+        noise = self.rng.standard_normal(values.shape)
+        return world.believing(pending, values + math.sqrt(world.noise) * noise)
 
     def _means(self, world):
         """Predicted scores, at the largest resource, of what is known."""
@@ -297,28 +343,27 @@ class _Task:
         return world.predict(self._at_top(self.data.U))[0]
 
     def _feasibility(self):
+        """Model of the probability that a candidate does not fail; None if none did."""
         if not len(self.data.failed):
             return None
-        n_ok, n_failed = len(self.data.y), len(self.data.failed)
-        known = self.cache.get("feasibility")
-        U = np.vstack([self.data.U, self.data.failed])
-        if known is None or not np.array_equal(known[0], U, equal_nan=True):
-            ok = np.arange(n_ok + n_failed) < n_ok
-            model = Feasibility(MixedKernel(self.space.categorical)).fit(U, ok)
-            self.cache["feasibility"] = known = (U, model)
-        return known[1]
+        U, ok = self.data.tried, self.data.ok
+        kernel = MixedKernel(self.space.categorical)
+        target = _Target("feasibility", kernel, U, ok, centred_labels, LABEL_NOISE)
+        return Feasibility(self._process(target), ok)
 
     def _log_cost(self):
         """Model of log seconds, centred."""
         kernel = MixedKernel(self.space.categorical)
-        return self._process("cost", kernel, self.data.U, self._log_costs)
+        return self._process(_Target("cost", kernel, self.data.U, self.data.cost, _log_costs))
 
-    def _penalties(self, gp, best):
+    def _penalties(self, world, best):
         """Local penalisers of the pending points."""
-        points = self._at_top(draw(self.space, self.rng, 200))
-        slopes = gp.predict_with_gradient(np.vstack([points, self.U]))[2]
+        if self.sampler.transfer == "joint":
+            world = _AtTop(world, self._at_top)
+        points = np.vstack([draw(self.space, self.rng, 200), self.data.U])
+        slopes = world.predict_with_gradient(points)[2]
         lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
-        mean, sd = gp.predict(self._at_top(self.data.pending))
+        mean, sd = world.predict(self.data.pending)
         return [
             Penalty(u, float(m), float(s), best, lipschitz)
             for u, m, s in zip(self.data.pending, mean, sd, strict=True)
@@ -329,7 +374,7 @@ class _Task:
     def _thompson(self):
         points = all_points(self.history)
         if points is None:
-            points = draw(self.space, self.rng, N_THOMPSON)
+            points = candidates(self.space, best_points(self.data), self.rng, N_THOMPSON)
         elif len(points) > N_THOMPSON:
             points = points[self.rng.choice(len(points), N_THOMPSON, replace=False)]
         values = self._worlds()[0].sample(self._at_top(points), 1, self.rng)[:, 0]
@@ -348,28 +393,12 @@ class _Task:
         return first_unknown(self.history, points[order])
 
     def _arm(self):
-        """An acquisition function, the likelier the better the scores that it led to.
-
-        Each trial's arm is drawn again from its number, and its gain is the share of earlier
-        scores that the trial was better than.
-        """
-        names = list(ACQUISITIONS)
-        gains, counts = np.full(len(names), 0.5), np.ones(len(names))
-        earlier: list[float] = []
-
-        def arm_of(trial_id):
-            rng = np.random.default_rng((self.history.problem.seed, trial_id, PORTFOLIO_STREAM))
-            weights = np.exp(4 * gains / counts)
-            return rng.choice(len(names), p=weights / weights.sum())
-
-        for trial in self.history.trials:
-            arm, results = arm_of(trial.id), trial.results.values()
-            score = max((r.score for r in results if r.status == "ok"), default=math.nan)
-            if not math.isnan(score):
-                gains[arm] += bisect.bisect_left(earlier, score) / max(1, len(earlier))
-                counts[arm] += 1
-                bisect.insort(earlier, score)
-        return names[arm_of(len(self.history.trials))]
+        """An acquisition function, the likelier the better the scores that it led to."""
+        n_initial = self.sampler.n_initial or self.sampler.default_n_initial(self.space)
+        portfolio = self.cache.setdefault("portfolio", _Portfolio(n_initial)).read(self.history)
+        return list(ACQUISITIONS)[
+            portfolio.draw(self.history.problem.seed, len(self.history.trials))
+        ]
 
     # ---- the resource as a coordinate
 
@@ -396,6 +425,56 @@ class _AtTop:
     def predict_with_gradient(self, U):
         mean, sd, d_mean, d_sd = self._gp.predict_with_gradient(self._at_top(U))
         return mean, sd, d_mean[..., :-1], d_sd[:, :-1]
+
+
+class _Portfolio:
+    """Acquisition functions by turns, of which each has gained something so far.
+
+    A trial's arm is drawn when it is asked for, by its number, and again when the log of the
+    history is read: nothing of it is stored. Its gain is the share of earlier trials that were
+    worse, by first scores.
+    """
+
+    def __init__(self, n_initial):
+        self.n_initial = n_initial  # trials that no arm proposed
+        self.gains, self.counts = np.full(len(ACQUISITIONS), 0.5), np.ones(len(ACQUISITIONS))
+        self.n_read = 0
+        self.arms: dict[int, int] = {}
+        self.scores: dict[int, float] = {}
+        self.ordered: list[float] = []
+
+    def read(self, history):
+        """Take in what is new in the log."""
+        for event, trial_id, resource in history.log[self.n_read :]:
+            if event == "ask":
+                if trial_id not in self.arms:
+                    self.arms[trial_id] = self.draw(history.problem.seed, trial_id)
+                continue
+            score = history.trials[trial_id].results[resource].score
+            if trial_id not in self.scores and not math.isnan(score):
+                self._gain(trial_id, score)
+        self.n_read = len(history.log)
+        return self
+
+    def draw(self, seed, trial_id):
+        """Index of an arm, the likelier the more it gained."""
+        rng = np.random.default_rng((seed, trial_id, PORTFOLIO_STREAM))
+        weights = np.exp(4 * self.gains / self.counts)
+        return int(rng.choice(len(weights), p=weights / weights.sum()))
+
+    def _gain(self, trial_id, score):
+        if trial_id >= self.n_initial:
+            n_worse = bisect.bisect_left(self.ordered, score)
+            self.gains[self.arms[trial_id]] += n_worse / max(1, len(self.ordered))
+            self.counts[self.arms[trial_id]] += 1
+        self.scores[trial_id] = score
+        bisect.insort(self.ordered, score)
+
+
+def _log_costs(seconds):
+    """Their logarithms, centred."""
+    logs = np.log(np.maximum(seconds, 1e-6))
+    return logs - logs.mean()
 
 
 def _learnt_at(n):

@@ -15,7 +15,8 @@ import numpy as np
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model.
 NEAR = 5
-WITHOUT_JOINT = ("rung", "none", "all", "surv", "same")  # one score a trial
+OWN_FAILURES = ("none", "surv", "same")  # which know of earlier brackets what has a score only
+WITHOUT_JOINT = ("rung", "all", *OWN_FAILURES)  # one score a trial
 TRANSFERS = (*WITHOUT_JOINT, "joint")
 
 
@@ -33,8 +34,17 @@ class Observations:
         Seconds of the jobs.
     resource : ndarray of shape (n,)
         Counts of units at which the scores were measured.
+    when : ndarray of shape (n,)
+        Places of the scores in the order of telling, among which are those of failures.
     failed : ndarray of shape (n_failed, n_dims)
         Points whose jobs failed.
+    failed_when : ndarray of shape (n_failed,)
+        Their places in the order of telling.
+    tried : ndarray of shape (n_tried, n_dims)
+        Points of all trials with a result, at whatever resource, in the order of first results;
+        empty if none failed.
+    ok : ndarray of shape (n_tried,)
+        Whether the trial never failed, bool.
     pending : ndarray of shape (n_pending, n_dims)
         Points of running jobs whose score is not among `y`.
     """
@@ -43,7 +53,11 @@ class Observations:
     y: np.ndarray
     cost: np.ndarray
     resource: np.ndarray
+    when: np.ndarray
     failed: np.ndarray
+    failed_when: np.ndarray
+    tried: np.ndarray
+    ok: np.ndarray
     pending: np.ndarray
 
 
@@ -54,9 +68,11 @@ class Ledger:
         self.n_read = 0
         self.n_points = 0
         self._points = np.empty((64, n_dims))
-        self.entries: list[tuple[int, int]] = []
-        self.by_resource: dict[int, tuple[list, list, list]] = {}  # trial ids, scores, costs
-        self.failed: list[int] = []
+        self.when: dict[tuple[int, int], int] = {}  # by trial id and resource, without failures
+        # Trial ids, scores, costs, places in the order of telling:
+        self.by_resource: dict[int, tuple[list, list, list, list]] = {}
+        self.failed: dict[int, int] = {}  # by trial id, place in the order of telling
+        self.tried: dict[int, None] = {}  # trial ids in the order of first results
 
     @classmethod
     def of(cls, history):
@@ -67,9 +83,11 @@ class Ledger:
             ledger = history.cache["ledger"] = cls(space.n_dims)
         for trial in history.trials[ledger.n_points :]:
             ledger._add_point(space.to_unit(trial.params))
-        for event, trial_id, resource in history.log[ledger.n_read :]:
+        for when in range(ledger.n_read, len(history.log)):
+            event, trial_id, resource = history.log[when]
             if event == "tell":
-                ledger._add_result(trial_id, resource, history.trials[trial_id].results[resource])
+                result = history.trials[trial_id].results[resource]
+                ledger._add_result(trial_id, resource, result, when)
         ledger.n_read = len(history.log)
         return ledger
 
@@ -84,13 +102,15 @@ class Ledger:
         self._points[self.n_points] = u
         self.n_points += 1
 
-    def _add_result(self, trial_id, resource, result):
+    def _add_result(self, trial_id, resource, result, when):
+        self.tried.setdefault(trial_id)
         if math.isnan(result.score):
-            self.failed.append(trial_id)
+            self.failed[trial_id] = when
             return
-        self.entries.append((trial_id, resource))
-        columns = self.by_resource.setdefault(resource, ([], [], []))
-        for column, value in zip(columns, (trial_id, result.score, result.cost), strict=True):
+        self.when[trial_id, resource] = when
+        columns = self.by_resource.setdefault(resource, ([], [], [], []))
+        row = (trial_id, result.score, result.cost, when)
+        for column, value in zip(columns, row, strict=True):
             column.append(value)
 
 
@@ -109,7 +129,8 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
         which has most. "joint": all results at those resources. The other four are those of
         [1]_; besides the own bracket's results at r0 they have, of earlier brackets, "none":
         nothing, "all": every trial that reached r0, "surv": trials that reached the last rung,
-        "same": trials that were stopped exactly at r0.
+        "same": trials that were stopped exactly at r0. Failed and running trials of other
+        brackets are seen with "rung", "joint" and "all" only.
     n_enough : int, default=2
         See "rung".
 
@@ -127,27 +148,40 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
     near = {r for r in ledger.by_resource if r * NEAR >= history.problem.max_resources}
     if transfer == "rung":
         resource = _richest(ledger, near, n_enough)
-        ids, scores, costs = ledger.by_resource.get(resource, ([], [], []))
+        ids, scores, costs, when = ledger.by_resource.get(resource, ([], [], [], []))
         resources = np.full(len(ids), resource)
     else:
         pairs = (
-            [(i, r) for i, r in ledger.entries if r in near]
+            [(i, r) for i, r in ledger.when if r in near]
             if transfer == "joint"
             else _transferred(history, ledger, start, transfer)
         )
         results = [history.trials[i].results[r] for i, r in pairs]
         ids, resources = [i for i, _ in pairs], np.array([r for _, r in pairs], dtype=int)
         scores, costs = [r.score for r in results], [r.cost for r in results]
+        when = [ledger.when[pair] for pair in pairs]
+
+    def visible(trial_ids):
+        if transfer not in OWN_FAILURES:
+            return list(trial_ids)
+        return [i for i in trial_ids if history.trials[i].bracket == start.bracket]
+
     running = _running(history)
     known = set(ids) if running else ()
-    pending = [trial.id for trial in running if trial.id not in known]
+    pending = visible(trial.id for trial in running if trial.id not in known)
+    failed = visible(ledger.failed)
+    tried = visible(ledger.tried) if failed else []
     points = ledger.points
     return Observations(
         points[np.array(ids, dtype=int)],
         np.array(scores, dtype=float),
         np.array(costs, dtype=float),
         resources,
-        points[ledger.failed],
+        np.array(when, dtype=int),
+        points[failed],
+        np.array([ledger.failed[i] for i in failed], dtype=int),
+        points[tried],
+        np.array([i not in ledger.failed for i in tried], dtype=bool),
         points[pending],
     )
 
@@ -175,7 +209,7 @@ def _transferred(history, ledger, start, transfer):
     trials, r0, own = history.trials, start.resource, start.bracket
     last = history.problem.max_resources
     pairs, seen = [], set()
-    for trial_id, _ in ledger.entries:
+    for trial_id, _ in ledger.when:
         trial = trials[trial_id]
         if trial_id in seen or trial.bracket > own:
             continue

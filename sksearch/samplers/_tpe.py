@@ -43,8 +43,12 @@ class TPESampler(LearningSampler):
 
     Notes
     -----
-    Of 24 draws from l the one with the greatest l / g is taken, which is the one with the
-    greatest expected improvement [1]_. Failed candidates belong to g, and so do pending ones.
+    A Gaussian process models p(y | x), the score of given params. This models p(x | y): the
+    density l of the params whose score is among the best, p(x | y >= y*), and the density g of
+    the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l / (gamma l +
+    (1 - gamma) g), and the expected improvement over y* is proportional to it, as l is one
+    density for all scores above y*. Both grow with l / g [1]_, and so of 24 draws from l the
+    one with the greatest l / g is taken. Failed candidates belong to g, and so do pending ones.
 
     References
     ----------
@@ -77,12 +81,17 @@ class TPESampler(LearningSampler):
         return first_unknown(history, points[np.argsort(-value, kind="stable")])
 
     def _split(self, data):
-        """Points of good and of other candidates, the others in the order of telling."""
+        """Points of good and of other candidates, the others in the order of telling.
+
+        Those that are pending are the last.
+        """
         n = len(data.y)
         is_good = np.zeros(n, bool)
         n_good = min(math.ceil(self.gamma * n), MAX_GOOD)
         is_good[np.argsort(-data.y, kind="stable")[:n_good]] = True
-        return data.U[is_good], np.vstack([data.U[~is_good], data.failed, data.pending])
+        other = np.vstack([data.U[~is_good], data.failed])
+        order = np.argsort(np.r_[data.when[~is_good], data.failed_when])
+        return data.U[is_good], np.vstack([other[order], data.pending])
 
 
 def _draw(space, columns, good, other, n_dims, rng):

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import log_ndtr
 
 from sksearch.acquisition import UCB, Criterion, Interior, LogEI, LogPI, Penalty
-from sksearch.models import Feasibility, Forest, GaussianProcess, MixedKernel
-from tests.models.cases import MIXED, finite_differences, points, rng, theta_of
+from sksearch.models import Forest, GaussianProcess, MixedKernel
+from tests.models.cases import MIXED, feasibility_of, finite_differences, points, rng, theta_of
 
 NUMBERS = np.array([0, 2, 4])
 ACQUISITIONS = [LogEI(), LogPI(), UCB()]
@@ -21,7 +21,7 @@ def process(seed=0, n=15):
 
 def feasibility():
     U = points(20, MIXED, 0.3, seed=5)
-    return Feasibility(MixedKernel(MIXED)).fit(U, np.nan_to_num(U[:, 4], nan=0.2) < 0.6)
+    return feasibility_of(MIXED, U, np.nan_to_num(U[:, 4], nan=0.2) < 0.6)
 
 
 def penalties():
@@ -33,7 +33,6 @@ PARTS = {
     "alone": {},
     "feasibility": {"feasibility": feasibility()},
     "cost": {"log_cost": process(seed=7)},
-    "half the cost": {"log_cost": process(seed=7), "cost_weight": 0.5},
     "penalties": {"factors": penalties()},
     "interior": {"factors": [Interior(0.7)]},
     "all": {
@@ -138,7 +137,6 @@ def test_factors_multiply_what_is_expected():
     plain = criterion_of("one", LogEI(), "alone")(U)
     cost = PARTS["cost"]["log_cost"].predict(U)[0]
     np.testing.assert_allclose(criterion_of("one", LogEI(), "cost")(U), plain - cost)
-    np.testing.assert_allclose(criterion_of("one", LogEI(), "half the cost")(U), plain - cost / 2)
     ok = PARTS["feasibility"]["feasibility"].log_probability(U)
     np.testing.assert_allclose(criterion_of("one", LogEI(), "feasibility")(U), plain + ok)
     away = sum(penalty(U, NUMBERS)[0] for penalty in PARTS["penalties"]["factors"])

@@ -3,11 +3,13 @@
 import numpy as np
 from sklearn.gaussian_process import kernels
 
+from sksearch.models import Feasibility, GaussianProcess, MixedKernel, learn_theta
+from sksearch.models._feasibility import LABEL_NOISE, centred_labels
 from sksearch.models._kernels import FAMILIES
 
 __all__ = [
-    "FAMILIES", "MIXED", "SKLEARN", "covariance", "finite_differences", "points", "rng",
-    "theta_of",
+    "FAMILIES", "MIXED", "SKLEARN", "covariance", "feasibility_of", "finite_differences",
+    "points", "rng", "theta_of",
 ]  # fmt: skip
 
 SKLEARN = {
@@ -45,3 +47,10 @@ def finite_differences(function, x, step=1e-6):
     return np.array(
         [(function(x + h) - function(x - h)) / (2 * step) for h in step * np.eye(len(x))]
     )
+
+
+def feasibility_of(categorical, U, ok):
+    """The model of what fails, learnt from points and whether they succeeded."""
+    kernel, labels = MixedKernel(categorical), centred_labels(ok)
+    theta = learn_theta(kernel, U, labels, LABEL_NOISE)
+    return Feasibility(GaussianProcess(kernel, theta).fit(U, labels, LABEL_NOISE), ok)

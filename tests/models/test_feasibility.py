@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sksearch.models import Feasibility, MixedKernel
-from tests.models.cases import MIXED, finite_differences, points, rng
+from tests.models.cases import MIXED, feasibility_of, finite_differences, points, rng
 
 
 def fitted(n=40, seed=0, categorical=(False, False)):
     """Failures where the first coordinate is above 0.6."""
     U = points(n, list(categorical), seed=seed)
-    return Feasibility(MixedKernel(list(categorical))).fit(U, U[:, 0] <= 0.6), U
+    return feasibility_of(list(categorical), U, U[:, 0] <= 0.6), U
 
 
 def probability(model, U):
@@ -29,9 +28,8 @@ def test_it_tells_where_candidates_fail():
 
 
 def test_it_tells_which_choice_fails():
-    model, _ = fitted(categorical=(False, True))
     U = points(40, [False, True], seed=3)
-    model.fit(U, U[:, 1] != 0.375)
+    model = feasibility_of([False, True], U, U[:, 1] != 0.375)
     assert (probability(model, [[0.3, 0.125], [0.9, 0.875]]) > 0.8).all()
     assert (probability(model, [[0.3, 0.375], [0.9, 0.375]]) < 0.2).all()
 
@@ -50,8 +48,8 @@ def test_a_probability_is_that_of_a_noisy_label_above_zero():
 @pytest.mark.parametrize("n_failed", [1, 3, 15])
 def test_labels_of_one_kind_say_what_is_likely_and_mirror_each_other(n_failed):
     U = points(n_failed, [False, False])
-    all_failed = Feasibility(MixedKernel([False, False])).fit(U, np.zeros(n_failed, bool))
-    none_failed = Feasibility(MixedKernel([False, False])).fit(U, np.ones(n_failed, bool))
+    all_failed = feasibility_of([False, False], U, np.zeros(n_failed, bool))
+    none_failed = feasibility_of([False, False], U, np.ones(n_failed, bool))
     for at in (U, rng(1).random((20, 2))):
         failing, working = probability(all_failed, at), probability(none_failed, at)
         np.testing.assert_allclose(failing, 1 - working, atol=1e-9)
@@ -60,7 +58,7 @@ def test_labels_of_one_kind_say_what_is_likely_and_mirror_each_other(n_failed):
 
 def test_a_single_failure_leaves_some_doubt():
     U = points(6, [False, False])
-    model = Feasibility(MixedKernel([False, False])).fit(U, np.arange(6) > 0)
+    model = feasibility_of([False, False], U, np.arange(6) > 0)
     assert 1e-4 < probability(model, U[:1])[0] < 0.5
 
 
@@ -68,7 +66,7 @@ def test_a_single_failure_leaves_some_doubt():
 def test_far_from_all_points_it_follows_the_share_of_successes(share):
     # Labels that no coordinate explains, in a corner of a cube of many dimensions.
     U = 0.05 * rng(5).random((100, 6))
-    model = Feasibility(MixedKernel([False] * 6)).fit(U, rng(6).random(100) < share)
+    model = feasibility_of([False] * 6, U, rng(6).random(100) < share)
     far = probability(model, np.ones((1, 6)))[0]
     assert far == pytest.approx(share, abs=0.15)
 
@@ -84,7 +82,7 @@ def test_logarithms_do_not_underflow():
 @pytest.mark.parametrize("offset", [0.0, -30.0, 30.0], ids=["", "surely fails", "never fails"])
 def test_the_gradient_equals_differences(offset):
     U = points(30, MIXED, 0.3)
-    model = Feasibility(MixedKernel(MIXED)).fit(U, np.nan_to_num(U[:, 0], nan=0.3) < 0.6)
+    model = feasibility_of(MIXED, U, np.nan_to_num(U[:, 0], nan=0.3) < 0.6)
     model.mean += offset
     queries = points(8, MIXED, 0.3, seed=9)
     value, gradient = model.log_probability_with_gradient(queries)
