@@ -16,6 +16,7 @@ SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
 N_REFINED = 5
 N_ROUNDS = 3  # of gradient steps and exchanges in turn
 N_ALTERNATIVES = 8  # other values of a discrete coordinate that are tried at once
+N_NEIGHBOURS = 20  # of a point, where there is no gradient
 
 
 def draw(space, rng, n):
@@ -91,7 +92,7 @@ def listed(space):
 
 
 def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED):
-    """Improve the best of some points by gradients and exchanges.
+    """Improve the best of some points by gradients, or steps to neighbours, and exchanges.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED
     points : ndarray of shape (m, n_dims)
         Canonical points.
     rng : numpy.random.Generator
-        For exchanges.
+        For exchanges and neighbours.
     n_iterations : int, default=20
         Of a gradient search at most.
     n_refined : int, default=5
@@ -121,10 +122,13 @@ def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED
     discrete = [j for j, d in enumerate(space.dimensions) if d.size != math.inf]
     numbers = getattr(criterion, "numbers", None)
     smooth = [] if numbers is None else [i for i, j in enumerate(numbers) if space.continuous[j]]
-    for _ in range(N_ROUNDS if discrete else 1):
+    by_steps = numbers is None and len(discrete) < space.n_dims
+    for _ in range(N_ROUNDS if discrete or by_steps else 1):
         before = best_values.copy()
         if smooth:
             _climb(criterion, space, best, best_values, smooth, n_iterations)
+        if by_steps:
+            _step(criterion, space, best, best_values, rng)
         if discrete:
             _exchange(criterion, space, best, best_values, discrete, rng)
         if (best_values <= before).all():
@@ -164,6 +168,15 @@ def _climb(criterion, space, best, best_values, smooth, n_iterations):
     # A number may be the parent of a condition, and then other coordinates come or go.
     moved = space.canonical(np.where(np.isnan(moved), 0.5, moved))
     _keep_better(criterion(moved), moved, best, best_values)
+
+
+def _step(criterion, space, best, best_values, rng):
+    """Move each point to its best neighbour, if that is better; in place."""
+    near = [perturb(space, u[np.newaxis], rng, N_NEIGHBOURS) for u in best]
+    values = criterion(np.vstack(near)).reshape(len(best), N_NEIGHBOURS)
+    top = values.argmax(axis=1)
+    rows = np.arange(len(best))
+    _keep_better(values[rows, top], np.array(near)[rows, top], best, best_values)
 
 
 def _exchange(criterion, space, best, best_values, discrete, rng):
