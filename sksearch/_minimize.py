@@ -5,7 +5,9 @@ import numbers
 import time
 import warnings
 
+import numpy as np
 from scipy.optimize import OptimizeResult
+from sklearn.base import clone
 
 from sksearch._seeds import draw_seed
 from sksearch.base import Sampler, Scheduler
@@ -97,7 +99,10 @@ def minimize(
     problem = Problem(
         space, min_resources, max_resources or 1, seed, space.guesses(initial_params)
     )
-    study = Study(problem, sampler or GPSampler(), scheduler or FullFidelity(n_iter))
+    if sampler is None:
+        n_initial = None if scheduler else GPSampler.default_n_initial(space, n_iter)
+        sampler = GPSampler(n_initial=n_initial)
+    study = Study(problem, sampler, scheduler or FullFidelity(n_iter))
     deadline = math.inf if timeout is None else time.monotonic() + timeout
     evaluate = _Evaluation(func, with_resource=max_resources is not None)
     message = _run(study, evaluate, deadline, -math.inf if target is None else target, callback)
@@ -141,8 +146,9 @@ class _Evaluation:
     def __call__(self, job):
         """The result of one job."""
         start = time.perf_counter()
-        args = (dict(job.params), job.resource)[: 1 + self.with_resource]
         try:
+            params = clone(job.params, safe=False)  # a function may change what it gets
+            args = (params, job.resource)[: 1 + self.with_resource]
             loss = float(self.func(*args))
         except Exception as error:  # whatever a user's function raises costs one candidate
             self.error = error
@@ -163,11 +169,16 @@ def _run(study, evaluate, deadline, target, callback):
         study.tell(job, result)
         if job.resource == history.problem.max_resources and -result.score <= target:
             return "The target was reached."
-        if callback is not None and callback(history) is True:
+        if callback is not None and _is_true(callback(history)):
             return "The callback stopped the search."
         if time.monotonic() >= deadline:
             return "Time is up."
     return "All candidates were evaluated."
+
+
+def _is_true(answer):
+    """Whether a callback said so: whatever else it returns does not stop a search."""
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
 
 def _result(history, evaluate, message):

@@ -38,6 +38,10 @@ class Problem:
     initial_params: tuple[Params, ...] = ()
 
     def __post_init__(self):
+        if not isinstance(self.space, Space):
+            raise TypeError(f"space={self.space!r} must be a Space: Space(the dict).")
+        for i, params in enumerate(self.initial_params):
+            self.space.check(params, where=f"initial_params[{i}]")
         if not 1 <= self.min_resources <= self.max_resources:
             raise ValueError(
                 f"min_resources={self.min_resources} must be at least 1 and not greater than "
@@ -71,6 +75,8 @@ class Result:
     def __post_init__(self):
         if math.isinf(self.score):
             raise ValueError(f"score={self.score} must be finite, or NaN for a failed job.")
+        if not 0 <= self.cost < math.inf:
+            raise ValueError(f"cost={self.cost} must be a count of seconds, 0 or more.")
 
 
 @dataclass

@@ -123,7 +123,13 @@ class Study:
         ------
         ValueError
             If the job is not running.
+        TypeError
+            If the result is not a `Result`.
         """
+        if not isinstance(result, Result):
+            raise TypeError(
+                f"result={result!r} must be a Result: Result(score), where greater is better."
+            )
         self.history.tell(job.trial_id, job.resource, result)
 
     def _rng(self, *words: int) -> np.random.Generator:

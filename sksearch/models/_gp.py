@@ -125,7 +125,7 @@ class GaussianProcess:
             self._features = self.kernel.features(self.theta[1:], self.U)
         return self if y is None else self.set_values(y)
 
-    def believing(self, U, y=None):
+    def believing(self, U, y=None, noise=0.0):
         """Return a process that takes k more points for known.
 
         Parameters
@@ -135,6 +135,9 @@ class GaussianProcess:
         y : ndarray of shape (k,), (k, m) or None
             What they are believed to be, in m versions; None: the predicted mean, which changes
             no prediction but makes the sd smaller (the kriging believer).
+        noise : float or ndarray of shape (k,), default=0.0
+            Known variance of these values, on top of the learnt one; less than 0 where they are
+            believed more than one that was told.
 
         Returns
         -------
@@ -149,7 +152,7 @@ class GaussianProcess:
         known = self.y
         if believed.ndim > known.ndim:
             known = np.repeat(known[:, None], believed.shape[1], axis=1)
-        return other.append(U, np.concatenate([known, believed]))
+        return other.append(U, np.concatenate([known, believed]), noise)
 
     def predict(self, U):
         """Return mean and standard deviation of the function, without noise.

@@ -50,9 +50,9 @@ class ForestSampler(LearningSampler):
         y = tame(data.y)
         U, y = np.vstack([data.U, data.failed]), np.r_[y, np.full(len(data.failed), y.min())]
         forest = Forest().fit(U, y, rng)
-        if len(data.pending):
-            believed = forest.predict(data.pending)[0]
-            U, y = np.vstack([U, data.pending]), np.r_[y, believed]
+        if len(pending := np.vstack([data.pending, data.waiting])):
+            believed = forest.predict(pending)[0]
+            U, y = np.vstack([U, pending]), np.r_[y, believed]
             forest = Forest().fit(U, y, rng)
         best = float(forest.predict(U)[0].max())
         criterion = Criterion([forest], LogEI(), [best])

@@ -202,6 +202,9 @@ class _Task:
         kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
         self.space = space
         self.U = self._with_resource(data.U, data.resource)
+        # What has a result that does not count is as unknown as what is running: without it, a
+        # bracket at a low resource would be filled with one candidate again and again.
+        self.pending = np.vstack([data.pending, data.waiting])
         self.score = _Target("score", kernel, self.U, data.y, tame)
         self.cache = history.cache.setdefault(("gp", sampler), {})
 
@@ -213,9 +216,7 @@ class _Task:
     def propose(self):
         """The next params."""
         name = self.sampler.acquisition
-        thompson = name == "thompson" or (
-            self.sampler.pending == "thompson" and len(self.data.pending)
-        )
+        thompson = name == "thompson" or (self.sampler.pending == "thompson" and len(self.pending))
         if thompson:
             return self._thompson()
         if name == "ei_distribution":
@@ -309,7 +310,7 @@ class _Task:
             # expected there again and again, where scores grow towards the failures.
             poor = np.full(len(failed), np.quantile(self.y, 0.25))
             worlds = [world.believing(failed, poor) for world in worlds]
-        if len(pending := self._at_top(self.data.pending)):
+        if len(pending := self._at_top(self.pending)):
             if self.sampler.pending == "penalisation":
                 factors += self._penalties(worlds[0], best[0])
             else:
@@ -329,12 +330,15 @@ class _Task:
         )
 
     def _believing(self, world, pending):
-        """The world with pending points taken for known."""
-        if self.sampler.pending == "believer":
-            return world.believing(pending)
-        values = world.sample(pending, N_FANTASIES, self.rng)
-        noise = self.rng.standard_normal(values.shape)
-        return world.believing(pending, values + math.sqrt(world.noise) * noise)
+        """The world with pending points taken for known.
+
+        It is the function that is believed there, with hardly any noise: where noise is large, a
+        measurement more would promise nearly as much at the same point.
+        """
+        values = None
+        if self.sampler.pending == "fantasies":
+            values = world.sample(pending, N_FANTASIES, self.rng)
+        return world.believing(pending, values, noise=-0.99 * world.noise)
 
     def _means(self, world):
         """Predicted scores, at the largest resource, of what is known."""
@@ -363,10 +367,10 @@ class _Task:
         points = np.vstack([draw(self.space, self.rng, 200), self.data.U])
         slopes = world.predict_with_gradient(points)[2]
         lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
-        mean, sd = world.predict(self.data.pending)
+        mean, sd = world.predict(self.pending)
         return [
             Penalty(u, float(m), float(s), best, lipschitz)
-            for u, m, s in zip(self.data.pending, mean, sd, strict=True)
+            for u, m, s in zip(self.pending, mean, sd, strict=True)
         ]
 
     # ---- choices that are no maximum of a criterion
@@ -479,7 +483,7 @@ def _log_costs(seconds):
 
 def _learnt_at(n):
     """The last count, up to n, at which hyperparameters are learnt."""
-    point = 2
+    point = min(2, n)
     while (following := max(point + 1, math.floor(point * GROWTH))) <= n:
         point = following
     return point

@@ -47,6 +47,8 @@ class Observations:
         Whether the trial never failed, bool.
     pending : ndarray of shape (n_pending, n_dims)
         Points of running jobs whose score is not among `y`.
+    waiting : ndarray of shape (n_waiting, n_dims)
+        Points of the own rung's trials that have a result, but none that is among `y`.
     """
 
     U: np.ndarray
@@ -59,6 +61,7 @@ class Observations:
     tried: np.ndarray
     ok: np.ndarray
     pending: np.ndarray
+    waiting: np.ndarray
 
 
 class Ledger:
@@ -150,6 +153,7 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
         resource = _richest(ledger, near, n_enough)
         ids, scores, costs, when = ledger.by_resource.get(resource, ([], [], [], []))
         resources = np.full(len(ids), resource)
+        unseen = start.resource != resource
     else:
         pairs = (
             [(i, r) for i, r in ledger.when if r in near]
@@ -160,17 +164,22 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
         ids, resources = [i for i, _ in pairs], np.array([r for _, r in pairs], dtype=int)
         scores, costs = [r.score for r in results], [r.cost for r in results]
         when = [ledger.when[pair] for pair in pairs]
+        unseen = transfer == "joint" and start.resource not in near
 
     def visible(trial_ids):
         if transfer not in OWN_FAILURES:
             return list(trial_ids)
         return [i for i in trial_ids if history.trials[i].bracket == start.bracket]
 
-    running = _running(history)
-    known = set(ids) if running else ()
-    pending = visible(trial.id for trial in running if trial.id not in known)
+    running = [trial.id for trial in _running(history)]
+    scored = set(ids) if running or unseen else ()
+    pending = visible(i for i in running if i not in scored)
     failed = visible(ledger.failed)
     tried = visible(ledger.tried) if failed else []
+    waiting = []
+    if unseen:
+        others = {*scored, *ledger.failed, *running}
+        waiting = [i for i in history.rung(start.bracket, start.resource) if i not in others]
     points = ledger.points
     return Observations(
         points[np.array(ids, dtype=int)],
@@ -183,6 +192,7 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
         points[tried],
         np.array([i not in ledger.failed for i in tried], dtype=bool),
         points[pending],
+        points[waiting],
     )
 
 

@@ -1,5 +1,6 @@
 """What samplers with a surrogate model share."""
 
+import math
 from abc import abstractmethod
 
 import numpy as np
@@ -30,9 +31,9 @@ class LearningSampler(Sampler):
         return self._propose(history, data, rng)
 
     @staticmethod
-    def default_n_initial(space):
-        """Count of candidates before the first model: between 4 and 10."""
-        return min(10, max(4, space.n_dims + 1))
+    def default_n_initial(space, n_candidates=math.inf):
+        """Count of candidates before the first model: 4 to 10, but a quarter of all at most."""
+        return min(10, max(4, space.n_dims + 1), max(2, n_candidates // 4))
 
     @abstractmethod
     def _propose(self, history, data, rng):

@@ -18,8 +18,9 @@ scoring : str, callable, list, tuple, dict or None, default=None
     first where it names none.
 n_jobs : int or None, default=None
     Count of candidates and folds that are trained at the same time, by the active joblib
-    backend. Never changes the result, except with ``resource="seconds"`` and, outside the main
-    thread, for estimators with ``random_state=None``, which share the global generators.
+    backend. Never changes the result, except where measured seconds count, with
+    ``resource="seconds"`` and ``acquisition="ei_per_second"``, and, outside the main thread,
+    for estimators with ``random_state=None``, which share the global generators.
 refit : bool, str or callable, default=True
     As for ``GridSearchCV``: whether, or by which metric, to train the best candidate on all
     rows.

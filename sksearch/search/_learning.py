@@ -77,10 +77,10 @@ class BaseLearningSearch(BaseSearch):
         return FullFidelity(self.n_iter)
 
     def _n_initial(self, sampler_type, space):
-        """The user's count, else the sampler's, but at most a quarter of the search."""
+        """The user's count, else the sampler's."""
         if self.n_initial is not None:
             return self.n_initial
-        return min(sampler_type.default_n_initial(space), max(2, self.n_iter // 4))
+        return sampler_type.default_n_initial(space, self.n_iter)
 
 
 @documented

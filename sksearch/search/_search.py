@@ -181,8 +181,8 @@ class BaseSearch(BaseSearchCV):
         Raises
         ------
         ValueError, TypeError
-            If an argument is not usable, before any training; if no candidate has a finite
-            score, after the first rung.
+            If an argument is not usable, before any training; if all trainings failed, after
+            the first rung. Scores that are NaN only warn, as in ``GridSearchCV``.
         KeyboardInterrupt
             On Ctrl-C. The attributes are set from what was known, but there is no refit.
         """

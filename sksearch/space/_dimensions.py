@@ -27,6 +27,7 @@ U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
 U_MIN_INTEGER, U_MAX_INTEGER = 1e-9, 1 - 1e-9
 X_MAX = sys.float_info.max
 TABLE_SIZE = 1024
+MAX_VALUES = 10_000  # of a distribution, to be listed
 
 _SCALARS = (str, bytes, bool, int, float, complex, type(None))
 
@@ -258,6 +259,11 @@ class DiscreteRV(Dimension):
         low, high = (int(k) if math.isfinite(k) else float(k) for k in distribution.support())
         self.bounds = (low, high)
         self.size = high - low + 1
+        self._values = None  # all, where the list is short: some may never be drawn
+        if self.size <= MAX_VALUES:
+            values = np.arange(low, high + 1)
+            self._values = values[distribution.pmf(values) > 0]
+            self.size = len(self._values)
         self._clip = _unit_limits(self.bounds, U_MIN_INTEGER, U_MAX_INTEGER)
 
     @property
@@ -278,7 +284,7 @@ class DiscreteRV(Dimension):
 
     def value(self, i):
         """Return the i-th integer of the support."""
-        return self.bounds[0] + i
+        return self.bounds[0] + i if self._values is None else int(self._values[i])
 
 
 class Categorical(Dimension):

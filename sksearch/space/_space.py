@@ -4,7 +4,7 @@ import bisect
 import itertools
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -384,6 +384,10 @@ class Space:
         """
         if isinstance(initial_params, Mapping):
             initial_params = [initial_params]
+        if not isinstance(initial_params or (), Iterable):
+            raise TypeError(
+                f"initial_params={initial_params!r} must be a dict or a list of dicts."
+            )
         unique = {}
         for i, guess in enumerate(initial_params or ()):
             self.check(guess, where=f"initial_params[{i}]")
