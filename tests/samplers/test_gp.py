@@ -1,4 +1,7 @@
-"""What a Gaussian process does where it gets no further."""
+"""What a Gaussian process does beside looking for the greatest expected improvement."""
+
+import math
+from random import Random
 
 import numpy as np
 import pytest
@@ -6,9 +9,10 @@ from scipy.stats import uniform
 
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
-from sksearch.samplers import GPSampler, TPESampler, _gp
+from sksearch.samplers import ForestSampler, GPSampler, TPESampler, _gp
 from sksearch.samplers._gp import ACQUISITIONS, CHOICES
-from sksearch.schedulers import FullFidelity
+from sksearch.samplers._observations import TRANSFERS, observe
+from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -96,3 +100,152 @@ def test_it_looks_at_the_ends_of_the_ranges_less_often(monkeypatch):
 def test_a_maximum_in_a_corner_is_found_all_the_same():
     x = proposals(lambda x: x.sum() - (x**2).sum() / 4, 30)
     assert x.sum(axis=1).max() > 4.99
+
+
+# ---- what is under way
+
+
+def with_pending(points, pending, scores=None):
+    """A history with results at some points and jobs under way at others."""
+    points = np.asarray(points)
+    scores = -((points - 0.4) ** 2).sum(axis=1) if scores is None else scores
+    history = history_of(points, scores)
+    for x, y in pending:
+        history.start({"x": x, "y": y}, 0, 1)
+    return history
+
+
+def criterion(sampler, history):
+    data = observe(history, Start(1))
+    return _gp._Task(sampler, history, data, np.random.default_rng(1))._criterion("log_ei")
+
+
+@pytest.mark.parametrize("pending", ["believer", "fantasies"])
+def test_nothing_is_expected_twice(pending):
+    points = np.random.default_rng(2).random((12, 2))
+    sampler, at = GPSampler(pending=pending), np.array([[0.41, 0.39]])
+    alone = criterion(sampler, with_pending(points, []))(at)
+    believed = criterion(sampler, with_pending(points, at))(at)
+    assert believed < alone - 3  # in logarithms
+
+
+@pytest.mark.parametrize("pending", ["believer", "fantasies"])
+def test_what_is_believed_counts_for_the_best_score(pending):
+    points = np.random.default_rng(2).random((12, 2))
+    sampler = GPSampler(pending=pending)
+    alone = criterion(sampler, with_pending(points, []))
+    believed = criterion(sampler, with_pending(points, [(0.41, 0.39)]))
+    assert (np.asarray(believed.best[0]) > alone.best[0]).mean() >= 0.5
+    assert (np.asarray(believed.best[0]) >= alone.best[0]).all()
+
+
+@pytest.mark.parametrize("pending", ["believer", "fantasies", "penalisation", "thompson"])
+def test_a_batch_is_spread_where_scores_are_noisy(pending):
+    rng = np.random.default_rng(4)
+    points = rng.random((25, 2))
+    history = with_pending(
+        points, [], -((points - 0.4) ** 2).sum(axis=1) + 0.05 * rng.normal(size=25)
+    )
+    batch = []
+    for _ in range(6):
+        params = ask(GPSampler(pending=pending), history)
+        history.start(params, 0, 1)
+        batch.append([params["x"], params["y"]])
+    distances = np.linalg.norm(np.array(batch)[:, None] - np.array(batch), axis=2)
+    assert np.median(distances[np.triu_indices(6, 1)]) > 0.05
+
+
+@pytest.mark.parametrize(
+    "sampler", [GPSampler(), GPSampler("portfolio"), ForestSampler()], ids=str
+)
+def test_results_that_do_not_count_are_not_proposed_again(sampler):
+    """A bracket whose own resource is too small for the model is still filled with many."""
+    study = Study(Problem(Space(SQUARE), 1, 27, seed=1), sampler, Hyperband(n_iterations=2))
+    while job := study.ask():
+        x = np.array(list(job.params.values()))
+        study.tell(job, Result(-float(((x - 0.4) ** 2).sum()) - 1 / job.resource))
+    found = [list(t.params.values()) for t in study.history.trials if t.bracket == 4]
+    distances = np.linalg.norm(np.array(found)[:, None] - np.array(found), axis=2)
+    nearest = np.where(np.tri(len(found), dtype=bool), 9, distances).min(axis=0)[1:]
+    assert len(found) == 27
+    assert np.mean(nearest < 0.01) < 0.5
+
+
+def test_with_several_resources_at_once_no_other_model_is_asked():
+    history = told(13, 9)
+    assert ask(GPSampler(transfer="joint"), history) != ask(TPESampler(), history)
+
+
+# ---- failures
+
+
+def failing(n, bracket_of, fails):
+    """A history of two brackets at the largest resource."""
+    history = History(Problem(Space(SQUARE), seed=3))
+    for i, (x, y) in enumerate(np.random.default_rng(n).random((n, 2))):
+        trial = history.start({"x": x, "y": y}, bracket_of(i), 1)
+        result = Result(math.nan, status="error") if fails(i) else Result(x + y, cost=1 + x)
+        history.tell(trial.id, 1, result)
+    return history
+
+
+@pytest.mark.parametrize("acquisition", CHOICES)
+@pytest.mark.parametrize("transfer", TRANSFERS)
+@pytest.mark.parametrize("n_own", [1, 2, 5])
+def test_failures_of_a_bracket_that_has_just_begun(acquisition, transfer, n_own):
+    history = failing(12, lambda i: int(i >= 12 - n_own), lambda i: i == 12 - n_own)
+    sampler = GPSampler(acquisition, transfer=transfer)
+    params = sampler.ask(history, Start(1, 1), np.random.default_rng(7))
+    assert params.keys() == SQUARE.keys()
+
+
+def test_a_failure_at_a_low_resource_does_not_end_the_design():
+    """Where others succeeded there, though none at a resource that a model learns from."""
+    space = Space({f"x{j}": uniform(0, 1) for j in range(4)})
+
+    def started(first):
+        study = Study(Problem(space, 1, 81, seed=2), GPSampler(), Hyperband())
+        for i in range(30):
+            job = study.ask()
+            study.tell(job, Result(math.nan, status="error") if i == 1 and first else Result(0.5))
+        return [trial.params for trial in study.history.trials]
+
+    assert started(True) == started(False)
+
+
+# ---- turns
+
+
+def test_each_trial_is_credited_to_the_function_that_proposed_it(monkeypatch):
+    used = {}
+    criterion = _gp._Task._criterion
+
+    def noting(self, name, *args):
+        arm = self._arm
+        self._arm = lambda: used.setdefault(len(self.history.trials), arm())
+        return criterion(self, name, *args)
+
+    monkeypatch.setattr(_gp._Task, "_criterion", noting)
+    sampler = GPSampler("portfolio", n_initial=5)
+    study, rng, running = Study(Problem(Space(SQUARE)), sampler, FullFidelity(40)), Random(3), []
+    while job := study.ask():
+        running.append(job)
+        if len(running) == 4:  # told in any order, three always under way
+            done = running.pop(rng.randrange(4))
+            study.tell(done, Result(done.params["x"]))
+    portfolio = _gp._Portfolio(5).read(study.history)
+    assert {i: list(ACQUISITIONS)[portfolio.arms[i]] for i in used} == used
+    assert len(used) == 40 - 5
+    assert portfolio.counts.sum() == 3 + len(portfolio.scores) - 5
+
+
+# ---- the order of telling
+
+
+def test_densities_of_recent_failures_do_not_push_out_recent_scores():
+    history = failing(60, lambda i: 0, lambda i: i < 20)
+    data = observe(history, Start(1))
+    good, other = TPESampler()._split(data)
+    points = np.array([history.problem.space.to_unit(t.params) for t in history.trials])
+    is_good = (points[:, None] == good).all(axis=2).any(axis=1)
+    np.testing.assert_array_equal(other, points[~is_good])
