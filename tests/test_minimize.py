@@ -94,7 +94,7 @@ def test_huge_losses_in_a_part_of_the_space_do_not_hinder(penalty):
 
 def test_the_default_is_a_gaussian_process():
     default, named = (
-        minimize(bowl, SPACE, n_iter=12, sampler=sampler, random_state=0)
+        minimize(bowl, SPACE, n_iter=16, sampler=sampler, random_state=0)
         for sampler in (None, GPSampler())
     )
     assert default.x == named.x
@@ -392,6 +392,7 @@ def test_bad_arguments_are_refused_before_anything_is_evaluated(kwargs, error, m
         {"timeout": "1 s"},
         {"target": "low"},
         {"callback": 3},
+        {"initial_params": 5},
         {"n_iter": True},
     ],
     ids=str,
@@ -420,3 +421,36 @@ def test_a_scheduler_names_its_own_count():
         random_state=0,
     )
     assert result.nit == 7
+
+
+@pytest.mark.parametrize(
+    ("answer", "n"),
+    [(True, 1), (np.True_, 1), (False, 4), (np.False_, 4), (None, 4), (1, 4), ("no", 4)],
+)
+def test_a_callback_stops_with_true_of_any_kind_and_nothing_else(answer, n):
+    result = minimize(bowl, SPACE, n_iter=4, callback=lambda history: answer, random_state=0)
+    assert result.nit == n
+
+
+def test_a_function_may_change_what_it_gets():
+    def greedy(params):
+        params["list"].append(1)
+        params["x"] = 7.0
+        return len(params["list"])
+
+    space = {"x": uniform(0, 1), "list": [[], [5]]}
+    result = minimize(greedy, space, n_iter=8, random_state=0)
+    assert result.x["list"] == []
+    assert space["list"] == [[], [5]]
+    assert all(0 <= trial.params["x"] <= 1 for trial in result.history.trials)
+
+
+def test_a_short_search_begins_with_a_quarter_of_it_at_most():
+    space = {f"x{j}": uniform(0, 1) for j in range(9)}
+    func = lambda params: sum((x - 0.3) ** 2 for x in params.values())  # noqa: E731
+
+    def tried(sampler):
+        result = minimize(func, space, n_iter=10, sampler=sampler, random_state=0)
+        return [trial.params for trial in result.history.trials]
+
+    assert tried(None) == tried(GPSampler(n_initial=2)) != tried(GPSampler())

@@ -107,3 +107,28 @@ def test_the_sum_of_a_plan():
     assert plan.n_candidates == 15
     assert plan.n_jobs == 20
     assert plan.total_resources(continues=False) == 9 + 9 + 9 + 9 + 9 + 27
+
+
+# ---- what makes no sense is told at once
+
+
+@pytest.mark.parametrize("cost", [math.nan, math.inf, -1.0])
+def test_a_cost_is_a_count_of_seconds(cost):
+    with pytest.raises(ValueError, match="count of seconds"):
+        Result(0.5, cost)
+
+
+def test_a_result_is_a_result():
+    study = Study(Problem(SPACE), RandomSampler(), FullFidelity(2))
+    job = study.ask()
+    with pytest.raises(TypeError, match=r"result=0.5 must be a Result"):
+        study.tell(job, 0.5)
+    study.tell(job, Result(0.5))
+    assert study.ask().trial_id == 1
+
+
+def test_a_problem_has_a_space_and_guesses_within_it():
+    with pytest.raises(TypeError, match="must be a Space"):
+        Problem({"x": uniform(0, 1)})
+    with pytest.raises(ValueError, match=r"initial_params\[1\]"):
+        Problem(SPACE, initial_params=({"x": 0.5}, {"x": 5.0}))

@@ -1,6 +1,5 @@
 """What samplers with a surrogate model share."""
 
-import math
 from abc import abstractmethod
 
 import numpy as np
@@ -31,9 +30,10 @@ class LearningSampler(Sampler):
         return self._propose(history, data, rng)
 
     @staticmethod
-    def default_n_initial(space, n_candidates=math.inf):
+    def default_n_initial(space, n_candidates=None):
         """Count of candidates before the first model: 4 to 10, but a quarter of all at most."""
-        return min(10, max(4, space.n_dims + 1), max(2, n_candidates // 4))
+        n_initial = min(10, max(4, space.n_dims + 1))
+        return n_initial if n_candidates is None else min(n_initial, max(2, n_candidates // 4))
 
     @abstractmethod
     def _propose(self, history, data, rng):

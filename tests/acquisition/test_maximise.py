@@ -105,6 +105,16 @@ def test_without_gradients_the_best_point_given_is_improved_by_exchanges(name):
         np.testing.assert_allclose(best[discrete], goal[discrete])
 
 
+def test_without_gradients_numbers_are_improved_by_steps():
+    space = Space({f"x{j}": uniform(0, 1) for j in range(3)})
+    for seed in range(5):
+        goal = draw(space, rng(seed + 50), 1)[0]
+        criterion = Quadratic(space, goal, with_gradient=False)
+        points = draw(space, rng(seed), 300)
+        best = maximise(criterion, space, points, rng(seed))[0]
+        assert criterion(best[None])[0] > criterion(points).max() / 3  # nearer to 0
+
+
 def test_integers_are_found_exactly():
     space = Space(SPACES["integers"])
     hits = 0

@@ -279,3 +279,18 @@ def test_lograndint_refuses_what_is_empty(low, high):
 def test_lograndint_refuses_floats():
     with pytest.raises(TypeError, match="two integers"):
         LogRandInt(1.0, 5)
+
+
+@pytest.mark.parametrize(
+    ("law", "possible"),
+    [
+        (stats.rv_discrete(values=([0, 1, 2], [0.5, 0, 0.5]))(), {0, 2}),
+        (stats.binom(3, 1.0), {3}),
+        (stats.randint(2, 5), {2, 3, 4}),
+    ],
+)
+def test_values_that_are_never_drawn_are_no_candidates(law, possible):
+    dimension = dimension_of(law)
+    assert dimension.size == len(possible)
+    assert {dimension.value(i) for i in range(dimension.size)} == possible
+    assert {type(dimension.value(i)) for i in range(dimension.size)} == {int}
