@@ -1,8 +1,8 @@
 """Samplers of this library and of others behind one pair of verbs.
 
-Every optimizer here has ``ask() -> params``, ``tell(loss)`` for what was asked last, and
-``fill(list of params, losses)``, which enters results that it did not ask for. `run` drives one
-over a task at full fidelity and takes the time of both verbs.
+Every optimizer here has ``ask() -> params``, ``tell(loss)`` for what was asked first of all that
+was not told, and ``fill(list of params, losses)``, which enters results that it did not ask for.
+`run` drives one over a task at full fidelity and takes the time of both verbs.
 
 Peers get the friendliest description of a parameter that they have a word for: numbers among
 which to choose are ordered to them, not categories, and a parameter that is inactive is left out
@@ -16,6 +16,7 @@ import math
 import tempfile
 import time
 import warnings
+from collections import deque
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -47,7 +48,7 @@ class Run(NamedTuple):
     seconds: list
 
 
-def run(method, task, n_evaluations, seed):
+def run(method, task, n_evaluations, seed, batch=1):
     """Search at full fidelity.
 
     Parameters
@@ -60,6 +61,8 @@ def run(method, task, n_evaluations, seed):
         Count of trainings.
     seed : int
         Seed of the method and of the repetitions that are drawn.
+    batch : int, default=1
+        Count of trainings that are asked for at once.
 
     Returns
     -------
@@ -69,20 +72,34 @@ def run(method, task, n_evaluations, seed):
     optimizer = make(method, task, n_evaluations, seed)
     rng = np.random.default_rng((seed, 1))
     done = Run([], [], [])
-    for _ in range(n_evaluations):
+    while len(done.params) < n_evaluations:
+        n = min(batch, n_evaluations - len(done.params))
         start = time.process_time()
-        params = optimizer.ask()
-        asked = time.process_time() - start
-        loss = task.loss(params, rng)
+        optimizer.prepare(n)
+        params = [optimizer.ask() for _ in range(n)]
+        spent = time.process_time() - start
+        losses = [task.loss(item, rng) for item in params]
         start = time.process_time()
-        optimizer.tell(loss)
-        done.seconds.append(asked + time.process_time() - start)
-        done.params.append(params)
-        done.losses.append(loss)
+        for loss in losses:
+            optimizer.tell(loss)
+        spent += time.process_time() - start
+        done.seconds.extend(n * [spent / n])
+        done.params.extend(params)
+        done.losses.extend(losses)
     return done
 
 
-class Ours:
+class Optimizer:
+    """What all have; ``_asked`` is what was not told yet."""
+
+    def __init__(self):
+        self._asked = deque()
+
+    def prepare(self, n):
+        """Note that the next n are asked for before any of them is told."""
+
+
+class Ours(Optimizer):
     """One of this library's samplers.
 
     Parameters
@@ -98,17 +115,19 @@ class Ours:
     """
 
     def __init__(self, task, n_evaluations, seed, sampler):
+        super().__init__()
         problem = Problem(Space(task.space), seed=seed)
         self._study = Study(problem, our_sampler(sampler), FullFidelity(n_evaluations))
 
     def ask(self):
         """Propose params."""
-        self._job = self._study.ask()
-        return self._job.params
+        job = self._study.ask()
+        self._asked.append(job)
+        return job.params
 
     def tell(self, loss):
         """Enter what they brought."""
-        self._study.tell(self._job, our_result(loss))
+        self._study.tell(self._asked.popleft(), our_result(loss))
 
     def fill(self, params, losses):
         """Enter results from elsewhere."""
@@ -129,7 +148,7 @@ def our_result(loss):
     return Result(-loss, status="nan" if math.isnan(loss) else "ok")
 
 
-class Skopt:
+class Skopt(Optimizer):
     """scikit-optimize's GP, which knows no conditions: inactive parameters do not matter.
 
     Parameters
@@ -139,8 +158,10 @@ class Skopt:
     """
 
     def __init__(self, task, n_evaluations, seed):
+        super().__init__()
         skopt = require("skopt")
         self._task = task
+        self._prepared = deque()
         self._optimizer = skopt.Optimizer(
             [self._dimension(skopt.space, p) for p in task.parameters], random_state=seed
         )
@@ -154,17 +175,22 @@ class Skopt:
         kind = space.Real if p.kind == "float" else space.Integer
         return kind(p.lower, p.upper, "log-uniform" if p.log else "uniform")
 
+    def prepare(self, n):
+        """Ask for n at once: one after the other they would be the same."""
+        self._prepared.extend(self._optimizer.ask(n) if n > 1 else [self._optimizer.ask()])
+
     def ask(self):
         """Propose params."""
-        self._x = self._optimizer.ask()
+        x = self._prepared.popleft() if self._prepared else self._optimizer.ask()
+        self._asked.append(x)
         names = [p.name for p in self._task.parameters]
-        return decode(self._task, dict(zip(names, self._x, strict=True)))
+        return decode(self._task, dict(zip(names, x, strict=True)))
 
     def tell(self, loss):
         """Enter what they brought; a failure counts as the worst so far."""
         if math.isnan(loss):
             loss = max(self._optimizer.yi, default=0.0)
-        self._optimizer.tell(self._x, loss)
+        self._optimizer.tell(self._asked.popleft(), loss)
 
     def fill(self, params, losses):
         """Enter results from elsewhere, fitting once."""
@@ -178,7 +204,7 @@ class Skopt:
         self._optimizer.tell(X[-1], losses[-1])
 
 
-class Optuna:
+class Optuna(Optimizer):
     """One of Optuna's samplers.
 
     Parameters
@@ -190,6 +216,7 @@ class Optuna:
     """
 
     def __init__(self, task, n_evaluations, seed, sampler):
+        super().__init__()
         self._optuna = require("optuna")
         self._optuna.logging.set_verbosity(self._optuna.logging.ERROR)
         self._task = task
@@ -197,15 +224,17 @@ class Optuna:
 
     def ask(self):
         """Propose params."""
-        self._trial = self._study.ask()
-        return optuna_suggest(self._trial, self._task)
+        trial = self._study.ask()
+        self._asked.append(trial)
+        return optuna_suggest(trial, self._task)
 
     def tell(self, loss):
         """Enter what they brought."""
+        trial = self._asked.popleft()
         if math.isnan(loss):
-            self._study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
+            self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
         else:
-            self._study.tell(self._trial, loss)
+            self._study.tell(trial, loss)
 
     def fill(self, params, losses):
         """Enter results from elsewhere."""
@@ -239,6 +268,7 @@ def optuna_sampler(name, task, seed):
             seed=seed,
             multivariate=name == "tpe",
             group=name == "tpe" and task.is_conditional,
+            constant_liar=True,  # advised where trials run side by side; no matter elsewhere
         )
 
 
@@ -259,7 +289,7 @@ def optuna_suggest(trial, task):
     return params
 
 
-class Smac:
+class Smac(Optimizer):
     """SMAC3's facade for hyperparameters: each configuration is trained once.
 
     Parameters
@@ -271,6 +301,7 @@ class Smac:
     """
 
     def __init__(self, task, n_evaluations, seed, n_initial=None):
+        super().__init__()
         smac = require("smac")
         self._task = task
         self._space = config_space(task, seed)
@@ -290,12 +321,13 @@ class Smac:
 
     def ask(self):
         """Propose params."""
-        self._info = self._facade.ask()
-        return decode(self._task, dict(self._info.config))
+        info = self._facade.ask()
+        self._asked.append(info)
+        return decode(self._task, dict(info.config))
 
     def tell(self, loss):
         """Enter what they brought."""
-        self._facade.tell(self._info, smac_value(loss), save=False)
+        self._facade.tell(self._asked.popleft(), smac_value(loss), save=False)
 
     def fill(self, params, losses):
         """Enter results from elsewhere, before the first proposal."""

@@ -11,6 +11,8 @@ tell; its mean contains what some methods do only now and then.
 
     python examples/benchmarks/sample_efficiency.py [--seeds 20] [--cache results.jsonl]
 
+With ``--batch 5`` five candidates are asked for at a time, as five workers do, and none of them
+knows what the others bring.
 Results are kept in the cache as they come. Peers need ``requirements.txt``; a method that is not
 there is left out. Exit status 1 if a bar fails, or a search.
 """
@@ -43,10 +45,10 @@ OPTUNA_TPE = ("Optuna TPE", "Optuna univariate TPE")
 CACHE = Path(tempfile.gettempdir()) / "sksearch_sample_efficiency.jsonl"
 
 
-def evaluate(method, name, n_evaluations, seed):
+def evaluate(method, name, n_evaluations, seed, batch=1):
     """Regrets of the incumbent after each evaluation, None without one, and milliseconds."""
     task = load_task(name)
-    done = run(method, task, n_evaluations, seed)
+    done = run(method, task, n_evaluations, seed, batch)
     regrets, best = [], math.inf
     for params, loss in zip(done.params, done.losses, strict=True):
         if loss < best:
@@ -86,6 +88,7 @@ def main():
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--evaluations", type=int, default=100)
+    parser.add_argument("--batch", type=int, default=1, help="candidates asked for at a time")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--cache", type=Path, default=CACHE)
     args = parser.parse_args()
@@ -93,8 +96,17 @@ def main():
     check = partial(make, task=load_task("branin"), n_evaluations=10, seed=0)
     methods = available(args.methods, versions, check)
     n = args.evaluations
+    if args.batch > 1:
+        versions = {m: f"{version}, batches of {args.batch}" for m, version in versions.items()}
     results, errors = collect(
-        evaluate, methods, args.tasks, args.seeds, n, versions, args.cache, args.jobs
+        partial(evaluate, batch=args.batch),
+        methods,
+        args.tasks,
+        args.seeds,
+        n,
+        versions,
+        args.cache,
+        args.jobs,
     )
     for method, error in errors.items():
         print(f"without {method}, which failed: {error}")
@@ -102,7 +114,8 @@ def main():
     checkpoints = sorted({*(c for c in CHECKPOINTS if c < n), n})
     table = partial(table_of, results, methods, args.tasks, args.seeds)
     regrets = table("regrets")[..., [c - 1 for c in checkpoints]]
-    print(f"{len(args.tasks)} tasks, {args.seeds} seeds, after {n} evaluations at most")
+    batches = f", {args.batch} at a time" if args.batch > 1 else ""
+    print(f"{len(args.tasks)} tasks, {args.seeds} seeds, after {n} evaluations at most{batches}")
     extras = {
         "median ms": np.median(table("median_ms"), axis=(1, 2)),
         "mean ms": np.median(table("mean_ms"), axis=(1, 2)),
