@@ -64,16 +64,35 @@ class Observations:
     waiting: np.ndarray
 
 
+class Rows:
+    """An array of numbers that grows by rows of a given length."""
+
+    def __init__(self, length):
+        self.n = 0
+        self._array = np.empty((64, length))
+
+    def append(self, row):
+        """Add one row."""
+        if self.n == len(self._array):
+            self._array = np.concatenate([self._array, np.empty_like(self._array)])
+        self._array[self.n] = row
+        self.n += 1
+
+    @property
+    def all(self):
+        """All rows, shape (n, length)."""
+        return self._array[: self.n]
+
+
 class Ledger:
     """The told jobs of a history, read once each; hangs on the history's cache."""
 
     def __init__(self, n_dims):
         self.n_read = 0
-        self.n_points = 0
-        self._points = np.empty((64, n_dims))
+        self.points = Rows(n_dims)  # of all trials
         self.when: dict[tuple[int, int], int] = {}  # by trial id and resource, without failures
-        # Trial ids, scores, costs, places in the order of telling:
-        self.by_resource: dict[int, tuple[list, list, list, list]] = {}
+        # Rows of trial id, score, cost, place in the order of telling:
+        self.by_resource: dict[int, Rows] = {}
         self.failed: dict[int, int] = {}  # by trial id, place in the order of telling
         self.tried: dict[int, None] = {}  # trial ids in the order of first results
 
@@ -84,8 +103,8 @@ class Ledger:
         ledger = history.cache.get("ledger")
         if ledger is None:
             ledger = history.cache["ledger"] = cls(space.n_dims)
-        for trial in history.trials[ledger.n_points :]:
-            ledger._add_point(space.to_unit(trial.params))
+        for trial in history.trials[ledger.points.n :]:
+            ledger.points.append(space.to_unit(trial.params))
         for when in range(ledger.n_read, len(history.log)):
             event, trial_id, resource = history.log[when]
             if event == "tell":
@@ -94,27 +113,14 @@ class Ledger:
         ledger.n_read = len(history.log)
         return ledger
 
-    @property
-    def points(self):
-        """Points of all trials, shape (n_trials, n_dims)."""
-        return self._points[: self.n_points]
-
-    def _add_point(self, u):
-        if self.n_points == len(self._points):
-            self._points = np.concatenate([self._points, np.empty_like(self._points)])
-        self._points[self.n_points] = u
-        self.n_points += 1
-
     def _add_result(self, trial_id, resource, result, when):
         self.tried.setdefault(trial_id)
         if math.isnan(result.score):
             self.failed[trial_id] = when
             return
         self.when[trial_id, resource] = when
-        columns = self.by_resource.setdefault(resource, ([], [], [], []))
-        row = (trial_id, result.score, result.cost, when)
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
+        rows = self.by_resource.setdefault(resource, Rows(4))
+        rows.append((trial_id, result.score, result.cost, when))
 
 
 def observe(history, start, transfer="rung", n_enough=2) -> Observations:
@@ -151,8 +157,8 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
     near = {r for r in ledger.by_resource if r * NEAR >= history.problem.max_resources}
     if transfer == "rung":
         resource = _richest(ledger, near, n_enough)
-        ids, scores, costs, when = ledger.by_resource.get(resource, ([], [], [], []))
-        resources = np.full(len(ids), resource)
+        rows = ledger.by_resource.get(resource, Rows(4)).all
+        resources = np.full(len(rows), resource)
         unseen = start.resource != resource
     else:
         pairs = (
@@ -161,9 +167,13 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
             else _transferred(history, ledger, start, transfer)
         )
         results = [history.trials[i].results[r] for i, r in pairs]
-        ids, resources = [i for i, _ in pairs], np.array([r for _, r in pairs], dtype=int)
-        scores, costs = [r.score for r in results], [r.cost for r in results]
-        when = [ledger.when[pair] for pair in pairs]
+        rows = np.array(
+            [
+                (pair[0], result.score, result.cost, ledger.when[pair])
+                for pair, result in zip(pairs, results, strict=True)
+            ]
+        ).reshape(-1, 4)
+        resources = np.array([r for _, r in pairs], dtype=int)
         unseen = transfer == "joint" and start.resource not in near
 
     def visible(trial_ids):
@@ -171,8 +181,9 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
             return list(trial_ids)
         return [i for i in trial_ids if history.trials[i].bracket == start.bracket]
 
+    ids = rows[:, 0].astype(int)
     running = [trial.id for trial in _running(history)]
-    scored = set(ids) if running or unseen else ()
+    scored = set(ids.tolist()) if running or unseen else ()
     pending = visible(i for i in running if i not in scored)
     failed = visible(ledger.failed)
     tried = visible(ledger.tried) if failed else []
@@ -180,13 +191,13 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
     if unseen:
         others = {*scored, *ledger.failed, *running}
         waiting = [i for i in history.rung(start.bracket, start.resource) if i not in others]
-    points = ledger.points
+    points = ledger.points.all
     return Observations(
-        points[np.array(ids, dtype=int)],
-        np.array(scores, dtype=float),
-        np.array(costs, dtype=float),
+        points[ids],
+        rows[:, 1].copy(),
+        rows[:, 2].copy(),
         resources,
-        np.array(when, dtype=int),
+        rows[:, 3].astype(int),
         points[failed],
         np.array([ledger.failed[i] for i in failed], dtype=int),
         points[tried],
@@ -210,7 +221,7 @@ def _running(history):
 
 def _richest(ledger, near, n_enough):
     """The largest resource with enough results, else where there are most; None: no result."""
-    counts = {r: len(ledger.by_resource[r][0]) for r in sorted(near, reverse=True)}
+    counts = {r: ledger.by_resource[r].n for r in sorted(near, reverse=True)}
     enough = (r for r, n in counts.items() if n >= n_enough)
     return next(enough, max(counts, key=counts.get, default=None))
 

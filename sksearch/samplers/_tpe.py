@@ -89,9 +89,11 @@ class TPESampler(LearningSampler):
         is_good = np.zeros(n, bool)
         n_good = min(math.ceil(self.gamma * n), MAX_GOOD)
         is_good[np.argsort(-data.y, kind="stable")[:n_good]] = True
-        other = np.vstack([data.U[~is_good], data.failed])
-        order = np.argsort(np.r_[data.when[~is_good], data.failed_when])
-        return data.U[is_good], np.vstack([other[order], data.pending])
+        other = data.U[~is_good]
+        if len(data.failed):
+            order = np.argsort(np.r_[data.when[~is_good], data.failed_when])
+            other = np.vstack([other, data.failed])[order]
+        return data.U[is_good], np.vstack([other, data.pending])
 
 
 def _draw(space, columns, good, other, n_dims, rng):

@@ -315,4 +315,4 @@ def test_each_event_is_read_once():
     history.tell(9, MID, Result(0.5))
     assert list(Ledger.of(history).when) == [*entries, (9, MID)]
     assert set(ledger.failed) == FAILED
-    assert len(ledger.points) == len(history.trials)
+    assert len(ledger.points.all) == len(history.trials)
