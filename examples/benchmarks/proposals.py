@@ -10,13 +10,15 @@ repeats, since other load slows down even processor time.
 
     python examples/benchmarks/proposals.py [--repeats 3] [--methods GP TPE]
 
-The exponent is that of growth from 200 to 1,000. Exit status 1 if a bar fails.
+Memory is what the Gaussian process takes at its peak for one proposal. Exponents are those of
+growth from 200 to 1,000. Exit status 1 if a bar fails.
 """
 
 import argparse
 import math
 import sys
 import time
+import tracemalloc
 import warnings
 from functools import partial
 
@@ -91,15 +93,31 @@ def row_of(method, counts, repeats):
     return row
 
 
+def megabytes(n):
+    """What a proposal of the Gaussian process takes at its peak, models that stay included."""
+    task = load_task(TASK)
+    optimizer = make("GP", task, 2 * n, 0)
+    space, rng = Space(task.space), np.random.default_rng(3)
+    params = [space.sample(rng) for _ in range(n)]
+    optimizer.fill(params, [task.loss(item, rng) for item in params])
+    # The last is the best, or else another model might be asked.
+    optimizer.fill([space.sample(rng)], [-1e3])
+    tracemalloc.start()
+    optimizer.ask()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 2**20
+
+
 def exponent_of(row):
-    """Slope of the logarithm of the time over that of the count, NaN if not measured."""
+    """Slope of the logarithm of a value over that of the count, NaN if not measured."""
     low, high = (row.get(n, math.inf) for n in GROWTH)
     if not math.isfinite(low + high):
         return math.nan
     return math.log(high / low) / math.log(GROWTH[1] / GROWTH[0])
 
 
-def bars_of(rows):
+def bars_of(rows, memory):
     """What must hold."""
     bars = []
     for method, limits in MAX_MILLISECONDS.items():
@@ -107,6 +125,11 @@ def bars_of(rows):
             value = rows.get(method, {}).get(n)
             ok = None if value is None else value <= limit
             bars.append((f"{method} at most {limit} ms at {n:,}", ok))
+    exponent = exponent_of(memory)
+    what = "GP's memory grows by n^2 at most"
+    if math.isfinite(exponent):
+        what += f" (n^{exponent:.2f})"
+    bars.append((what, exponent <= 2.0 if math.isfinite(exponent) else None))
     for method, rivals in RIVALS.items():
         found = {r: rows[r][RATIO_COUNT] for r in rivals if RATIO_COUNT in rows.get(r, {})}
         what = f"{method} at most a tenth of the fastest peer at {RATIO_COUNT}"
@@ -141,7 +164,11 @@ def main():
             rows[method] = row = row_of(method, args.counts, args.repeats)
             cells = "".join(f"{row[n]:>10.2f}" for n in args.counts)
             print(f"{method:<22}{cells}{exponent_of(row):>9.2f}", flush=True)
-    return int(not print_bars(bars_of(rows)))
+        memory = {n: megabytes(n) for n in args.counts} if "GP" in methods else {}
+    if memory:
+        cells = "".join(f"{memory[n]:>10.1f}" for n in args.counts)
+        print(f"{'GP, MB':<22}{cells}{exponent_of(memory):>9.2f}")
+    return int(not print_bars(bars_of(rows, memory)))
 
 
 def limit_torch():
