@@ -27,7 +27,8 @@ def job_result(outs, outputs, metric):
     result : Result
         Its score is the mean over folds; NaN if one of them failed.
     """
-    cost = sum(out["fit_time"] + out["score_time"] for out in outputs)
+    # A clock that is set back makes differences negative, and that is no reason to fail.
+    cost = max(0.0, sum(out["fit_time"] + out["score_time"] for out in outputs))
     for out in outs:
         if out["status"] != "ok":
             return Result(math.nan, cost, out["status"], out["error"])
