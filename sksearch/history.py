@@ -38,10 +38,6 @@ class Problem:
     initial_params: tuple[Params, ...] = ()
 
     def __post_init__(self):
-        if not isinstance(self.space, Space):
-            raise TypeError(f"space={self.space!r} must be a Space: Space(the dict).")
-        for i, params in enumerate(self.initial_params):
-            self.space.check(params, where=f"initial_params[{i}]")
         if not 1 <= self.min_resources <= self.max_resources:
             raise ValueError(
                 f"min_resources={self.min_resources} must be at least 1 and not greater than "

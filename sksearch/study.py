@@ -6,6 +6,7 @@ import numpy as np
 
 from sksearch.base import Job, Resume, Sampler, Scheduler, Start
 from sksearch.history import History, Params, Problem, Result
+from sksearch.space import Space
 
 N_TRIES = 10  # proposals that are already known, before a new one is drawn at random
 
@@ -48,6 +49,10 @@ class Study:
     """
 
     def __init__(self, problem: Problem, sampler: Sampler, scheduler: Scheduler):
+        if not isinstance(problem.space, Space):
+            raise TypeError(f"problem.space={problem.space!r} must be a Space: Space(the dict).")
+        for i, params in enumerate(problem.initial_params):
+            problem.space.check(params, where=f"initial_params[{i}]")
         self.sampler = sampler
         self.scheduler = scheduler
         self.history = History(problem)

@@ -127,8 +127,11 @@ def test_a_result_is_a_result():
     assert study.ask().trial_id == 1
 
 
-def test_a_problem_has_a_space_and_guesses_within_it():
+def test_a_study_has_a_space_and_guesses_within_it():
+    def study_of(problem):
+        return Study(problem, RandomSampler(), FullFidelity(2))
+
     with pytest.raises(TypeError, match="must be a Space"):
-        Problem({"x": uniform(0, 1)})
+        study_of(Problem({"x": uniform(0, 1)}))
     with pytest.raises(ValueError, match=r"initial_params\[1\]"):
-        Problem(SPACE, initial_params=({"x": 0.5}, {"x": 5.0}))
+        study_of(Problem(SPACE, initial_params=({"x": 0.5}, {"x": 5.0})))
