@@ -234,7 +234,7 @@ class GaussianProcess:
         return mean[:, np.newaxis] + CholeskyFactor(covariance).L @ normal
 
     def leave_one_out(self):
-        """Predict each value from all others ([1]_, section 5.4.2).
+        """Predict each value from all others, as Rasmussen and Williams in section 5.4.2.
 
         Returns
         -------

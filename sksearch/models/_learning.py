@@ -8,10 +8,6 @@ log(d) / 2 + sqrt 2 - 3 of [1]_ does, so that the covariance of random points do
 
 .. [1] C. Hvarfner, E. O. Hellsten, L. Nardi, "Vanilla Bayesian optimization performs great in high
    dimensions", ICML 2024. https://proceedings.mlr.press/v235/hvarfner24a.html
-.. [2] I. Murray, R. P. Adams, "Slice sampling covariance hyperparameters of latent Gaussian
-   models", NeurIPS 2010. https://arxiv.org/abs/1006.0868
-.. [3] R. M. Neal, "Slice sampling", Annals of Statistics 31, 2003.
-   https://doi.org/10.1214/aos/1056562461
 """
 
 import numpy as np
@@ -138,8 +134,14 @@ def sample_theta(kernel, theta, U, y, rng, noise=0.0):
     Notes
     -----
     Each step is along a random direction, scaled by the prior's spreads, with the interval
-    stepped out and shrunk as in [3]_ of the module. That hyperparameters are sampled so follows
-    [2]_.
+    stepped out and shrunk as in [1]_. That hyperparameters are sampled so follows [2]_.
+
+    References
+    ----------
+    .. [1] R. M. Neal, "Slice sampling", Annals of Statistics 31, 2003.
+       https://doi.org/10.1214/aos/1056562461
+    .. [2] I. Murray, R. P. Adams, "Slice sampling covariance hyperparameters of latent Gaussian
+       models", NeurIPS 2010. https://arxiv.org/abs/1006.0868
     """
     _, spread = prior(kernel)
     low = np.r_[BOUNDS_NOISE[0], np.full(kernel.n_theta, BOUNDS[0])]
