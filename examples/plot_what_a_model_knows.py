@@ -113,7 +113,7 @@ left.axline((0, 0), slope=1, color="0.7", zorder=0)
 left.set(xlabel="error, in predicted standard deviations", ylabel="quantile of the normal law")
 left.legend(title="gamma")
 right.plot(3 * line[:, 1], curves.T, color="C1", alpha=0.4)
-right.set(xscale="symlog", xlabel="gamma, at one C", ylabel="predicted score, standardised")
+right.set(xlabel="gamma, at one C", ylabel="predicted score, standardised")
 right.set_xscale("symlog", linthresh=0.01)
 figure.tight_layout()
 if "--out" in sys.argv:

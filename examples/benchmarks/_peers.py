@@ -176,8 +176,9 @@ class Skopt(Optimizer):
         return kind(p.lower, p.upper, "log-uniform" if p.log else "uniform")
 
     def prepare(self, n):
-        """Ask for n at once: one after the other they would be the same."""
-        self._prepared.extend(self._optimizer.ask(n) if n > 1 else [self._optimizer.ask()])
+        """Ask for several at once: one after the other they would be the same."""
+        if n > 1:
+            self._prepared.extend(self._optimizer.ask(n))
 
     def ask(self):
         """Propose params."""

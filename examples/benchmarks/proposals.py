@@ -48,16 +48,21 @@ MIN_RATIO, RATIO_COUNT = 10, 200
 MAKERS = {"SMAC3": partial(Smac, n_initial=0)}
 
 
-def measure(method, n, seed):
-    """Mean milliseconds of a tell and an ask from `n` results on, infinite if it is too slow."""
+def filled(method, n, seed):
+    """An optimizer that knows `n` random results, its task, and the generator of these."""
     task = load_task(TASK)
-    ours = method in OURS
-    n_pairs = n // SHARE if ours else PEER_PAIRS
     optimizer = MAKERS.get(method, partial(make, method))(task, 2 * n, seed)
     space, rng = Space(task.space), np.random.default_rng((seed, 2))
     params = [space.sample(rng) for _ in range(n)]
-    start = time.process_time()
     optimizer.fill(params, [task.loss(item, rng) for item in params])
+    return optimizer, task, rng
+
+
+def measure(method, n, seed):
+    """Mean milliseconds of a tell and an ask from `n` results on, infinite if it is too slow."""
+    ours = method in OURS
+    n_pairs = n // SHARE if ours else PEER_PAIRS
+    optimizer, task, rng = filled(method, n, seed)
     proposal = optimizer.ask()
     # The first one may have imported modules, so ask another one before giving up.
     for _ in range(2):
@@ -95,13 +100,9 @@ def row_of(method, counts, repeats):
 
 def megabytes(n):
     """What a proposal of the Gaussian process takes at its peak, models that stay included."""
-    task = load_task(TASK)
-    optimizer = make("GP", task, 2 * n, 0)
-    space, rng = Space(task.space), np.random.default_rng(3)
-    params = [space.sample(rng) for _ in range(n)]
-    optimizer.fill(params, [task.loss(item, rng) for item in params])
+    optimizer, task, rng = filled("GP", n, seed=0)
     # The last is the best, or else another model might be asked.
-    optimizer.fill([space.sample(rng)], [-1e3])
+    optimizer.fill([Space(task.space).sample(rng)], [-1e3])
     tracemalloc.start()
     optimizer.ask()
     peak = tracemalloc.get_traced_memory()[1]

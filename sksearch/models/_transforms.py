@@ -47,7 +47,7 @@ def tame(y):
     better = y[y >= median]
     above = np.sqrt(np.mean((better - median) ** 2))
     below = median - np.quantile(y, 0.25)
-    spread = max(above, min(below, WIDEST * above)) if above > 0 else below
+    spread = np.clip(below, above, WIDEST * above) if above > 0 else below
     z = standardise(np.maximum(y, median - FENCE * spread) if spread > 0 else y)
     if len(z) < 3 or not z.any():
         return z

@@ -50,7 +50,7 @@ class ForestSampler(LearningSampler):
         y = tame(data.y)
         U, y = np.vstack([data.U, data.failed]), np.r_[y, np.full(len(data.failed), y.min())]
         forest = Forest().fit(U, y, rng)
-        if len(pending := np.vstack([data.pending, data.waiting])):
+        if len(pending := data.unknown):
             believed = forest.predict(pending)[0]
             U, y = np.vstack([U, pending]), np.r_[y, believed]
             forest = Forest().fit(U, y, rng)

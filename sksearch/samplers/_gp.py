@@ -204,7 +204,7 @@ class _Task:
         self.U = self._with_resource(data.U, data.resource)
         # What has a result that does not count is as unknown as what is running: without it, a
         # bracket at a low resource would be filled with one candidate again and again.
-        self.pending = np.vstack([data.pending, data.waiting])
+        self.pending = data.unknown
         self.score = _Target("score", kernel, self.U, data.y, tame)
         self.cache = history.cache.setdefault(("gp", sampler), {})
 
@@ -398,7 +398,7 @@ class _Task:
 
     def _arm(self):
         """An acquisition function, the likelier the better the scores that it led to."""
-        n_initial = self.sampler.n_initial or self.sampler.default_n_initial(self.space)
+        n_initial = self.sampler.count_initial(self.space)
         portfolio = self.cache.setdefault("portfolio", _Portfolio(n_initial)).read(self.history)
         return list(ACQUISITIONS)[
             portfolio.draw(self.history.problem.seed, len(self.history.trials))
@@ -444,7 +444,7 @@ class _Portfolio:
         self.gains, self.counts = np.full(len(ACQUISITIONS), 0.5), np.ones(len(ACQUISITIONS))
         self.n_read = 0
         self.arms: dict[int, int] = {}
-        self.scores: dict[int, float] = {}
+        self.scored: set[int] = set()
         self.ordered: list[float] = []
 
     def read(self, history):
@@ -455,7 +455,7 @@ class _Portfolio:
                     self.arms[trial_id] = self.draw(history.problem.seed, trial_id)
                 continue
             score = history.trials[trial_id].results[resource].score
-            if trial_id not in self.scores and not math.isnan(score):
+            if trial_id not in self.scored and not math.isnan(score):
                 self._gain(trial_id, score)
         self.n_read = len(history.log)
         return self
@@ -471,7 +471,7 @@ class _Portfolio:
             n_worse = bisect.bisect_left(self.ordered, score)
             self.gains[self.arms[trial_id]] += n_worse / max(1, len(self.ordered))
             self.counts[self.arms[trial_id]] += 1
-        self.scores[trial_id] = score
+        self.scored.add(trial_id)
         bisect.insort(self.ordered, score)
 
 

@@ -63,6 +63,11 @@ class Observations:
     pending: np.ndarray
     waiting: np.ndarray
 
+    @property
+    def unknown(self):
+        """Points that a surrogate has to believe something of: pending and waiting ones."""
+        return np.vstack([self.pending, self.waiting])
+
 
 class Rows:
     """An array of numbers that grows by rows of a given length."""
@@ -182,7 +187,7 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
         return [i for i in trial_ids if history.trials[i].bracket == start.bracket]
 
     ids = rows[:, 0].astype(int)
-    running = [trial.id for trial in _running(history)]
+    running = _running(history)
     scored = set(ids.tolist()) if running or unseen else ()
     pending = visible(i for i in running if i not in scored)
     failed = visible(ledger.failed)
@@ -208,13 +213,13 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
 
 
 def _running(history):
-    """Running trials, O(n_running): whatever is under way is among the last asked."""
+    """Ids of running trials, O(n_running): whatever is under way is among the last asked."""
     left, found = history.n_running, []
     for event, trial_id, resource in reversed(history.log):
         if left == 0:
             break
         if event == "ask" and history.trials[trial_id].running == resource:
-            found.append(history.trials[trial_id])
+            found.append(trial_id)
             left -= 1
     return found[::-1]
 

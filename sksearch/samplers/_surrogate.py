@@ -22,12 +22,15 @@ class LearningSampler(Sampler):
     def ask(self, history, start, rng):
         """Propose a quasi-random point, or what the model says."""
         space = history.problem.space
-        n_initial = self.n_initial or self.default_n_initial(space)
         data = observe(history, start, self.transfer, n_enough=space.n_dims + 2)
         n_tried = len(data.y) + len(data.failed) + len(data.pending)
-        if space.n_dims == 0 or n_tried < n_initial or len(data.y) < 2:
+        if space.n_dims == 0 or n_tried < self.count_initial(space) or len(data.y) < 2:
             return self._without_model(history, data, start, rng)
         return self._propose(history, data, rng)
+
+    def count_initial(self, space):
+        """Count of candidates before the first model, the user's or the default."""
+        return self.n_initial or self.default_n_initial(space)
 
     @staticmethod
     def default_n_initial(space, n_candidates=None):

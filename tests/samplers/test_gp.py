@@ -236,7 +236,7 @@ def test_each_trial_is_credited_to_the_function_that_proposed_it(monkeypatch):
     portfolio = _gp._Portfolio(5).read(study.history)
     assert {i: list(ACQUISITIONS)[portfolio.arms[i]] for i in used} == used
     assert len(used) == 40 - 5
-    assert portfolio.counts.sum() == 3 + len(portfolio.scores) - 5
+    assert portfolio.counts.sum() == 3 + len(portfolio.scored) - 5
 
 
 # ---- the order of telling
