@@ -37,7 +37,8 @@ SEARCHES = {
     "HyperbandSearchCV": {"n_iterations": 3} | EPOCHS,
     "BOHBSearchCV": {"n_iterations": 3} | EPOCHS,
     "GPHyperbandSearchCV": {"n_iterations": 2} | EPOCHS,
-    "TPEHalvingSearchCV": {"n_iterations": 12} | EPOCHS,
+    "GPHalvingSearchCV": {"n_iterations": 8} | EPOCHS,
+    "TPEHalvingSearchCV": {"n_iterations": 15} | EPOCHS,
     "IncrementalEvaluationSearchCV": {"budget": 36 * 27, "min_resources": 8, "step": 8} | EPOCHS,
 }
 AS_RANDOM = ("RandomSearchCV", "QuasiRandomSearchCV")

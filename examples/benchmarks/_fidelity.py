@@ -27,7 +27,7 @@ from _peers import (
 )
 
 from sksearch.history import Problem
-from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.schedulers import FullFidelity, Hyperband, IteratedHalving
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -149,19 +149,22 @@ class Ours:
     sampler : str
         Name of a class of `sksearch.samplers`.
     scheduler : {"hyperband", "halving", "full"}, default="hyperband"
-        All brackets, brackets of three rungs (the first twice as wide), or all in full.
+        All brackets, a wide bracket and then short ones, or all in full.
+    **options
+        Of the sampler.
     """
 
-    def __init__(self, task, budget, seed, sampler, scheduler="hyperband"):
-        low = max(1, task.n_epochs // FACTOR**2) if scheduler == "halving" else 1
-        problem = Problem(Space(task.space), low, task.n_epochs, seed)
+    def __init__(self, task, budget, seed, sampler, scheduler="hyperband", **options):
         times = 1 + budget // task.n_epochs  # at least as often as the budget allows
+        halving = IteratedHalving(FACTOR, times)
+        low = halving.lowest(task.n_epochs) if scheduler == "halving" else 1
+        problem = Problem(Space(task.space), low, task.n_epochs, seed)
         schedulers = {
             "hyperband": Hyperband(FACTOR, n_iterations=times),
-            "halving": SuccessiveHalving(factor=FACTOR, n_iterations=times, first=2),
+            "halving": halving,
             "full": FullFidelity(times),
         }
-        self._study = Study(problem, our_sampler(sampler), schedulers[scheduler])
+        self._study = Study(problem, our_sampler(sampler, **options), schedulers[scheduler])
 
     def ask(self):
         """Ask for a job."""
@@ -318,10 +321,12 @@ class Dehb:
         self._dehb.tell(self._job, {"fitness": fitness, "cost": self._job["fidelity"]})
 
 
+EI = {"acquisition": "ei_distribution"}
 OURS = {
+    "GPHalving": partial(Ours, sampler="GPSampler", scheduler="halving", transfer="joint", **EI),
     "TPEHalving": partial(Ours, sampler="TPESampler", scheduler="halving"),
     "BOHB": partial(Ours, sampler="TPESampler"),
-    "GPHyperband": partial(Ours, sampler="GPSampler"),
+    "GPHyperband": partial(Ours, sampler="GPSampler", **EI),
     "Hyperband": partial(Ours, sampler="RandomSampler"),
     "Random": partial(Ours, sampler="RandomSampler", scheduler="full"),
 }

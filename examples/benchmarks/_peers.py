@@ -136,11 +136,11 @@ class Ours(Optimizer):
             self._study.history.tell(trial.id, 1, our_result(loss))
 
 
-def our_sampler(name):
+def our_sampler(name, **options):
     """Make a sampler of this library by the name of its class."""
     if name not in samplers.__all__:
         raise ImportError(f"sksearch.samplers has no {name}.")
-    return getattr(samplers, name)()
+    return getattr(samplers, name)(**options)
 
 
 def our_result(loss):

@@ -34,7 +34,7 @@ from _report import (
 from _tasks import RECORDED, load_task
 
 FRACTIONS = (0.1, 0.3, 1.0)
-DEFAULT = "TPEHalving"  # the combination of ours that a user is advised to take
+DEFAULT = "GPHalving"  # the combination of ours that a user is advised to take
 LEADERS = ("BOHB", DEFAULT)
 BASELINES = ("Hyperband", "Random")  # ours, but they learn nothing
 RIVALS = ("Hyperband", "Optuna TPE Hyperband", "SMAC3 multi-fidelity", "DEHB")

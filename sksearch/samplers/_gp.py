@@ -82,10 +82,10 @@ class GPSampler(LearningSampler):
         which costs more than their most probable values.
     transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
         Which results of a search with several resources it learns from: those at the largest
-        resource that has enough of them, if it is a fifth of the largest at least; with "none",
+        resource that has enough of them, if it is a fortieth of the largest at least; with "none",
         "all", "surv" or "same" those of the own bracket, and of earlier ones none, all, the
         survivors, or those that were stopped at the same resource; "joint": all at resources of
-        at least that fifth at once, with the resource as one more coordinate.
+        at least that fortieth at once, with the resource as one more coordinate.
 
     Notes
     -----

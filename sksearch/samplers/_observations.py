@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 # What is best after a tiny part of the training is not what is best after all of it: a model of
-# such results misled the search on each recorded task, and was worse than no model.
-NEAR = 5
+# such results misled the search on each recorded task, and was worse than no model. All rungs of
+# `IteratedHalving` are in, however they are rounded: 1 of 40 is, 40 / 27 being 1.48.
+NEAR = 40
 OWN_FAILURES = ("none", "surv", "same")  # which know of earlier brackets what has a score only
 WITHOUT_JOINT = ("rung", "all", *OWN_FAILURES)  # one score a trial
 TRANSFERS = (*WITHOUT_JOINT, "joint")
@@ -139,7 +140,7 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
         Resource r0 and bracket of the next candidate.
     transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
         "rung": all results at the largest resource that has `n_enough` of them, as BOHB [2]_,
-        among resources of at least a fifth of the largest; while none has so many, at that
+        among resources of at least a fortieth of the largest; while none has so many, at that
         which has most. "joint": all results at those resources. The other four are those of
         [1]_; besides the own bracket's results at r0 they have, of earlier brackets, "none":
         nothing, "all": every trial that reached r0, "surv": trials that reached the last rung,

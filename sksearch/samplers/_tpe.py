@@ -37,7 +37,7 @@ class TPESampler(LearningSampler):
         Count of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
         Which results of a search with several resources it learns from: those at the largest
-        resource that has enough of them, as BOHB [2]_, if it is a fifth of the largest at
+        resource that has enough of them, as BOHB [2]_, if it is a fortieth of the largest at
         least; or those of the own bracket, and of earlier ones none, all, the survivors, or
         those that were stopped at the same resource.
 

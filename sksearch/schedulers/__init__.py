@@ -7,6 +7,7 @@ from sksearch.schedulers._brackets import BracketScheduler, ladder
 from sksearch.schedulers._full_fidelity import FullFidelity
 from sksearch.schedulers._hyperband import Hyperband
 from sksearch.schedulers._incremental_evaluation import IncrementalEvaluation
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.schedulers._median_stopping import MedianStopping
 from sksearch.schedulers._pasha import PASHA
 from sksearch.schedulers._successive_halving import SuccessiveHalving
@@ -20,6 +21,7 @@ __all__ = [
     "FullFidelity",
     "Hyperband",
     "IncrementalEvaluation",
+    "IteratedHalving",
     "MedianStopping",
     "SuccessiveHalving",
     "ladder",

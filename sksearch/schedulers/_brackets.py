@@ -36,7 +36,9 @@ def check_factor(factor: float) -> Fraction:
     return Fraction(factor)
 
 
-def ladder(min_resources: int, max_resources: int, factor: float) -> list[int]:
+def ladder(
+    min_resources: int, max_resources: int, factor: float, nearest: bool = False
+) -> list[int]:
     """Return the resources of the rungs, lowest first and `max_resources` last.
 
     The k-th rung from the top is ``floor(max_resources / factor**k)``, down to the last that is
@@ -49,6 +51,8 @@ def ladder(min_resources: int, max_resources: int, factor: float) -> list[int]:
         Counts of resource units.
     factor : float
         Ratio of neighbouring rungs, at least 1.1.
+    nearest : bool, default=False
+        Whether the quotients are rounded to the nearest whole number, halves up, not down.
 
     Returns
     -------
@@ -64,8 +68,9 @@ def ladder(min_resources: int, max_resources: int, factor: float) -> list[int]:
     [1, 6, 25, 100]
     """
     exact = check_factor(factor)
+    half = Fraction(1, 2) if nearest else 0
     resources, power = [max_resources], exact
-    while (resource := math.floor(max_resources / power)) >= max(1, min_resources):
+    while (resource := math.floor(max_resources / power + half)) >= max(1, min_resources):
         if resource < resources[-1]:  # equal neighbours for factors under 2
             resources.append(resource)
         power *= exact

@@ -18,10 +18,6 @@ class SuccessiveHalving(BracketScheduler):
         candidate reaches ``max_resources`` and each rung costs about the same.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
-    n_iterations : int, default=1
-        How often the bracket is gone through, each time with new candidates.
-    first : int, default=1
-        The first bracket, before anything was learnt, begins with so many times as many.
 
     References
     ----------
@@ -40,13 +36,11 @@ class SuccessiveHalving(BracketScheduler):
 
     n_candidates: int | None = None
     factor: float = 3
-    n_iterations: int = 1
-    first: int = 1
 
     def brackets(self, problem):
-        """Name one bracket over the whole ladder, `n_iterations` times."""
+        """Name one bracket over the whole ladder."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         n = self.n_candidates
         if n is None:
             n = math.floor(Fraction(self.factor) ** (len(resources) - 1))
-        return [(self.first * n, resources)] + [(n, resources)] * (self.n_iterations - 1)
+        return [(n, resources)]

@@ -4,7 +4,12 @@ from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
 from sksearch.search._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
-from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV, TPEHalvingSearchCV
+from sksearch.search._hybrids import (
+    BOHBSearchCV,
+    GPHalvingSearchCV,
+    GPHyperbandSearchCV,
+    TPEHalvingSearchCV,
+)
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
 from sksearch.search._load_history import SavedSearch, load_history
@@ -18,6 +23,7 @@ __all__ = [
     "BOHBSearchCV",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",
+    "GPHalvingSearchCV",
     "GPHyperbandSearchCV",
     "HyperbandSearchCV",
     "IncrementalEvaluationSearchCV",

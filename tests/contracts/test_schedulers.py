@@ -21,6 +21,7 @@ from sksearch.schedulers import (
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
+    IteratedHalving,
     MedianStopping,
     SuccessiveHalving,
 )
@@ -31,13 +32,14 @@ SYNCHRONOUS = [
     FullFidelity(20),
     SuccessiveHalving(),
     SuccessiveHalving(n_candidates=10, factor=2),
-    SuccessiveHalving(n_candidates=4, factor=2, n_iterations=2, first=2),
     Hyperband(),
     Hyperband(factor=4, candidates="algorithm1"),
     Hyperband(factor=2.5, n_iterations=2),
     IncrementalEvaluation(),
     IncrementalEvaluation(budget=60, keep=0.6, step=5, candidates="largest"),
     IncrementalEvaluation(budget=300, keep=0.3, step=13, continues=False),
+    IteratedHalving(),
+    IteratedHalving(factor=2, n_iterations=3),
 ]
 ASYNCHRONOUS = [
     ASHA(),

@@ -160,14 +160,14 @@ def test_a_batch_is_spread_where_scores_are_noisy(pending):
 )
 def test_results_that_do_not_count_are_not_proposed_again(sampler):
     """A bracket whose own resource is too small for the model is still filled with many."""
-    study = Study(Problem(Space(SQUARE), 1, 27, seed=1), sampler, Hyperband(n_iterations=2))
+    study = Study(Problem(Space(SQUARE), 1, 81, seed=1), sampler, Hyperband(n_iterations=2))
     while job := study.ask():
         x = np.array(list(job.params.values()))
         study.tell(job, Result(-float(((x - 0.4) ** 2).sum()) - 1 / job.resource))
-    found = [list(t.params.values()) for t in study.history.trials if t.bracket == 4]
+    found = [list(t.params.values()) for t in study.history.trials if t.bracket == 5]
     distances = np.linalg.norm(np.array(found)[:, None] - np.array(found), axis=2)
     nearest = np.where(np.tri(len(found), dtype=bool), 9, distances).min(axis=0)[1:]
-    assert len(found) == 27
+    assert len(found) == 81
     assert np.mean(nearest < 0.01) < 0.5
 
 

@@ -17,10 +17,12 @@ from sksearch import (
     BOHBSearchCV,
     ForestBayesSearchCV,
     GPBayesSearchCV,
+    GPHalvingSearchCV,
     GPHyperbandSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
+    TPEHalvingSearchCV,
     TPESearchCV,
     When,
 )
@@ -32,7 +34,7 @@ from tests.fakes import Curve, Failing
 
 X, y = load_iris(return_X_y=True)
 FULL = [GPBayesSearchCV, TPESearchCV, ForestBayesSearchCV]
-HYBRID = [BOHBSearchCV, GPHyperbandSearchCV]
+HYBRID = [BOHBSearchCV, GPHyperbandSearchCV, GPHalvingSearchCV]
 
 
 class Bowl(RegressorMixin, BaseEstimator):
@@ -409,6 +411,8 @@ def test_bad_arguments_are_refused(cls, kwargs):
         (GPBayesSearchCV, {"acquisition": "ei"}),
         (GPHyperbandSearchCV, {"acquisition": "ei"}),
         (GPHyperbandSearchCV, {"transfer": "some"}),
+        (GPHalvingSearchCV, {"acquisition": "ei"}),
+        (TPEHalvingSearchCV, {"transfer": "joint"}),
         (BOHBSearchCV, {"transfer": "joint"}),
         (BOHBSearchCV, {"n_iterations": 0}),
         (TPESearchCV, {"n_iter": 0}),

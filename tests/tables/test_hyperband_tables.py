@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch.history import Problem
-from sksearch.schedulers import Hyperband, SuccessiveHalving, ladder
+from sksearch.schedulers import Hyperband, IteratedHalving, SuccessiveHalving, ladder
 from sksearch.space import Space
 
 SPACE = Space({"x": uniform(0, 1)})
@@ -143,6 +143,44 @@ def test_halving_ends_with_one_candidate_by_default():
 def test_halving_of_few_candidates_still_reaches_the_top():
     (rungs,) = SuccessiveHalving(n_candidates=5, factor=3).plan(problem(81)).brackets
     assert [rung.n_candidates for rung in rungs] == [5, 1, 1, 1, 1]
+
+
+# max_resources: rungs of the wide bracket and of the short ones, where nobody chose the lowest.
+@pytest.mark.parametrize(
+    ("max_resources", "wide", "short"),
+    [
+        (81, [(3, 36), (9, 12), (27, 4), (81, 1)], [(9, 9), (27, 3), (81, 1)]),
+        (52, [(2, 36), (6, 12), (17, 4), (52, 1)], [(6, 9), (17, 3), (52, 1)]),
+        (20, [(1, 36), (2, 12), (7, 4), (20, 1)], [(2, 9), (7, 3), (20, 1)]),
+        (10, [(1, 12), (3, 4), (10, 1)], [(3, 3), (10, 1)]),
+        (5, [(1, 12), (2, 4), (5, 1)], [(2, 3), (5, 1)]),
+        (2, [(1, 4), (2, 1)], [(2, 1)]),
+        (1, [(1, 4)], [(1, 1)]),
+    ],
+)
+def test_iterated_halving_is_wide_once(max_resources, wide, short):
+    scheduler = IteratedHalving(n_iterations=3)
+    low = scheduler.lowest(max_resources)
+    brackets = scheduler.plan(problem(max_resources, low)).brackets
+    assert [[(r.resource, r.n_candidates) for r in b] for b in brackets] == [wide, short, short]
+
+
+def test_iterated_halving_begins_where_the_user_says():
+    (wide, short) = IteratedHalving(n_iterations=2).brackets(problem(243, 1))
+    assert wide == (4 * 81, [1, 3, 9, 27, 81, 243])
+    assert short == (81, [3, 9, 27, 81, 243])
+    assert IteratedHalving(n_iterations=2).brackets(problem(243, 81)) == [
+        (4, [81, 243]), (1, [243]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("max_resources", [54, 52, 100, 1_797])
+def test_iterated_halving_costs_what_is_documented(max_resources):
+    scheduler = IteratedHalving(n_iterations=2)
+    plan = scheduler.plan(problem(max_resources, scheduler.lowest(max_resources)))
+    for continues, documented in ((True, [3.8, 2.3]), (False, [5, 3])):
+        spent = [plan.bracket_resources(b, continues) / max_resources for b in plan.brackets]
+        assert spent == pytest.approx(documented, rel=0.06)
 
 
 def test_a_small_space_shortens_the_plan():
