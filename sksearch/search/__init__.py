@@ -4,12 +4,8 @@ from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
 from sksearch.search._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
-from sksearch.search._hybrids import (
-    BOHBSearchCV,
-    GPHalvingSearchCV,
-    GPHyperbandSearchCV,
-    TPEHalvingSearchCV,
-)
+from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
+from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
 from sksearch.search._load_history import SavedSearch, load_history
