@@ -1,10 +1,14 @@
 """What is not collected where an extra is not installed, and what is tried again."""
 
+import signal
 from importlib.util import find_spec
 
 import pytest
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sksearch/neural/*"]
+
+# A shell has what it runs in the background ignore Ctrl-C, which some tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # They kill processes and close clusters at moments that nobody chooses; a cluster may fail by
 # itself then. What was tried again is named in the summary.
