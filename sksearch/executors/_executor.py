@@ -1,6 +1,8 @@
 """What an executor is, and those that need no other process."""
 
+import math
 import threading
+import time
 from abc import ABC, abstractmethod
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -10,6 +12,8 @@ import joblib
 
 from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
+
+SLICE = 0.5  # seconds
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,13 @@ class Executor(ABC):
 
     def wait(self, futures, timeout) -> None:
         """Return when one of the unfinished futures is done, or after `timeout` seconds."""
-        wait(futures, timeout, FIRST_COMPLETED)
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        left = math.inf if timeout is None else timeout
+        # Not at once: where a library has signals restart what they interrupt, Ctrl-C would wait.
+        while futures and not wait(futures, min(max(left, 0), SLICE), FIRST_COMPLETED).done:
+            left = end - time.monotonic()
+            if left <= 0:
+                return
 
     def __enter__(self):
         return self
