@@ -66,11 +66,11 @@ class Executor(ABC):
     def wait(self, futures, timeout) -> None:
         """Return when one of the unfinished futures is done, or after `timeout` seconds."""
         end = math.inf if timeout is None else time.monotonic() + timeout
-        left = math.inf if timeout is None else timeout
         # Not at once: where a library has signals restart what they interrupt, Ctrl-C would wait.
-        while futures and not wait(futures, min(max(left, 0), SLICE), FIRST_COMPLETED).done:
+        while futures:
             left = end - time.monotonic()
-            if left <= 0:
+            done = wait(futures, max(0, min(left, SLICE)), FIRST_COMPLETED).done
+            if done or left <= SLICE:
                 return
 
     def __enter__(self):

@@ -1,11 +1,9 @@
 """Asynchronous successive halving."""
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
-from sksearch.schedulers._brackets import ladder
+from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,4 @@ class ASHA(AsynchronousScheduler):
 
     def brackets(self, problem):
         """Name one bracket over the whole ladder."""
-        resources = ladder(problem.min_resources, problem.max_resources, self.factor)
-        n = self.n_candidates
-        if n is None:
-            n = math.floor(Fraction(self.factor) ** (len(resources) - 1))
-        return [(n, resources)]
+        return SuccessiveHalving(self.n_candidates, self.factor).brackets(problem)

@@ -82,6 +82,11 @@ def n_promoted(n_candidates: int, factor: float) -> int:
     return max(1, math.floor(n_candidates / Fraction(factor)))
 
 
+def n_for_one(resources: list[int], factor: float) -> int:
+    """Count of candidates at the lowest of these rungs of which one reaches the last."""
+    return math.floor(Fraction(factor) ** (len(resources) - 1))
+
+
 class BracketScheduler(Scheduler):
     """A scheduler whose brackets are a table; subclasses only name the table.
 

@@ -1,10 +1,8 @@
 """Successive halving again and again: once wide, then short."""
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 
-from sksearch.schedulers._brackets import BracketScheduler, ladder
+from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one
 
 WIDTH = 4  # a first bracket of 36, 12, 4, 1 before those of 9, 3, 1
 DEPTH = 3  # rungs of a first bracket below the last, where nobody chose
@@ -54,7 +52,7 @@ class IteratedHalving(BracketScheduler):
         """Name the wide bracket and the short ones."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor, nearest=True)
         short = resources[1:] or resources
-        n = math.floor(Fraction(self.factor) ** (len(short) - 1))
+        n = n_for_one(short, self.factor)
         return [(WIDTH * n, resources)] + [(n, short)] * (self.n_iterations - 1)
 
     def lowest(self, max_resources):

@@ -1,10 +1,8 @@
 """Successive halving: many candidates a little, the best ones more."""
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 
-from sksearch.schedulers._brackets import BracketScheduler, ladder
+from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one
 
 
 @dataclass(frozen=True)
@@ -42,5 +40,5 @@ class SuccessiveHalving(BracketScheduler):
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         n = self.n_candidates
         if n is None:
-            n = math.floor(Fraction(self.factor) ** (len(resources) - 1))
+            n = n_for_one(resources, self.factor)
         return [(n, resources)]

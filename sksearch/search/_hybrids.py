@@ -13,7 +13,7 @@ from sksearch.search._search import POSITIVE_INT
 
 
 class BaseHybridSearch(BaseFidelitySearch):
-    """What hybrids with Hyperband share: its brackets, its budget, its exact counts."""
+    """What hybrids share; the brackets are those of Hyperband, unless a subclass has others."""
 
     _parameter_constraints: dict = {
         **BaseFidelitySearch._parameter_constraints,

@@ -279,11 +279,9 @@ def test_twenty_thousand_results_open_in_less_than_two_seconds(tmp_path):
     hyperband(tmp_path, cv=2).fit(X, y)
     header, _, _ = read_journal(tmp_path)
     write_journal(tmp_path / "journal.jsonl", header, 20_000)
-    seconds = []
-    for _ in range(3):  # the first may have met a busy machine
-        start = time.process_time()
-        saved = load_history(tmp_path)
-        seconds.append(time.process_time() - start)
+    start = time.process_time()
+    saved = load_history(tmp_path)
+    seconds = time.process_time() - start
     assert len(saved.cv_results_["params"]) == len(saved.history_.trials) == 20_000
     assert set(saved.cv_results_["param_model"]) == {"SVC(C=3)"}
-    assert min(seconds) < 2
+    assert seconds < 2

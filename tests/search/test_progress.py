@@ -150,7 +150,7 @@ def test_ten_thousand_results_cost_nothing_when_nobody_looks():
             start = time.perf_counter()
             watch.told()
             seconds += time.perf_counter() - start
-    assert seconds < 0.04  # microseconds a result, on a busy machine too
+    assert seconds < 0.02
 
 
 def test_a_pickled_watch_is_the_snapshot():
