@@ -1,5 +1,6 @@
 """What one sees of a search while it runs."""
 
+import math
 import pickle
 import re
 import threading
@@ -142,15 +143,18 @@ def test_reading_now_and_then_gives_the_same_as_reading_once():
 
 
 def test_ten_thousand_results_cost_nothing_when_nobody_looks():
-    study, plan = studied(FullFidelity(10_000))
-    watch = Watch(plan, study.history, verbose=0)
-    seconds = 0.0
-    with watch:
-        for _ in played(study, 10_000):
-            start = time.perf_counter()
-            watch.told()
-            seconds += time.perf_counter() - start
-    assert seconds < 0.02
+    best = math.inf
+    for _ in range(3):  # a busy machine only adds to it
+        study, plan = studied(FullFidelity(10_000))
+        watch = Watch(plan, study.history, verbose=0)
+        seconds = 0.0
+        with watch:
+            for _ in played(study, 10_000):
+                start = time.perf_counter()
+                watch.told()
+                seconds += time.perf_counter() - start
+        best = min(best, seconds)
+    assert best < 0.02
 
 
 def test_a_pickled_watch_is_the_snapshot():
