@@ -4,13 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sksearch._compat import StrOptions
-from sksearch.samplers import GPSampler, TPESampler
-from sksearch.samplers._gp import CHOICES
-from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import IteratedHalving
 from sksearch.search._docs import documented
-from sksearch.search._hybrids import BaseHybridSearch
+from sksearch.search._hybrids import BaseGPHybridSearch, BaseHybridSearch, BaseTPEHybridSearch
 
 
 class BaseHalvingHybridSearch(BaseHybridSearch):
@@ -28,7 +24,7 @@ class BaseHalvingHybridSearch(BaseHybridSearch):
 
 
 @documented
-class GPHalvingSearchCV(BaseHalvingHybridSearch):
+class GPHalvingSearchCV(BaseHalvingHybridSearch, BaseGPHybridSearch):
     """A wide bracket of successive halving, then short ones; a Gaussian process proposes.
 
     What to use if you do not know. The first bracket begins with 36 candidates at a 27th of the
@@ -85,12 +81,6 @@ class GPHalvingSearchCV(BaseHalvingHybridSearch):
     >>> search.n_resources_, search.n_candidates_
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
-
-    _parameter_constraints: dict = {
-        **BaseHybridSearch._parameter_constraints,
-        "acquisition": [StrOptions(set(CHOICES))],
-        "transfer": [StrOptions(set(TRANSFERS))],
-    }
 
     def __init__(
         self,
@@ -157,12 +147,9 @@ class GPHalvingSearchCV(BaseHalvingHybridSearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_sampler(self, space, rng):
-        return GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
-
 
 @documented
-class TPEHalvingSearchCV(BaseHalvingHybridSearch):
+class TPEHalvingSearchCV(BaseHalvingHybridSearch, BaseTPEHybridSearch):
     """Short brackets of successive halving whose candidates a Parzen estimator proposes.
 
     The first bracket begins with 36 candidates at a 27th of the largest resource, each later one
@@ -214,11 +201,6 @@ class TPEHalvingSearchCV(BaseHalvingHybridSearch):
     >>> search.n_resources_, search.n_candidates_
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
-
-    _parameter_constraints: dict = {
-        **BaseHybridSearch._parameter_constraints,
-        "transfer": [StrOptions(set(WITHOUT_JOINT))],
-    }
 
     def __init__(
         self,
@@ -282,6 +264,3 @@ class TPEHalvingSearchCV(BaseHalvingHybridSearch):
         self.resource = resource
         self.min_resources = min_resources
         self.max_resources = max_resources
-
-    def _make_sampler(self, space, rng):
-        return TPESampler(n_initial=self.n_initial, transfer=self.transfer)

@@ -26,8 +26,33 @@ class BaseHybridSearch(BaseFidelitySearch):
         return Hyperband(self.factor, self.n_iterations)
 
 
+class BaseTPEHybridSearch(BaseHybridSearch):
+    """What hybrids share whose candidates a Parzen estimator proposes."""
+
+    _parameter_constraints: dict = {
+        **BaseHybridSearch._parameter_constraints,
+        "transfer": [StrOptions(set(WITHOUT_JOINT))],
+    }
+
+    def _make_sampler(self, space, rng):
+        return TPESampler(n_initial=self.n_initial, transfer=self.transfer)
+
+
+class BaseGPHybridSearch(BaseHybridSearch):
+    """What hybrids share whose candidates a Gaussian process proposes."""
+
+    _parameter_constraints: dict = {
+        **BaseHybridSearch._parameter_constraints,
+        "acquisition": [StrOptions(set(CHOICES))],
+        "transfer": [StrOptions(set(TRANSFERS))],
+    }
+
+    def _make_sampler(self, space, rng):
+        return GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
+
+
 @documented
-class BOHBSearchCV(BaseHybridSearch):
+class BOHBSearchCV(BaseTPEHybridSearch):
     """Hyperband whose candidates are proposed by a Parzen estimator.
 
     Hyperband decides how far each candidate is trained, and what was learnt from all candidates
@@ -93,9 +118,8 @@ class BOHBSearchCV(BaseHybridSearch):
     """
 
     _parameter_constraints: dict = {
-        **BaseHybridSearch._parameter_constraints,
+        **BaseTPEHybridSearch._parameter_constraints,
         "scheduler": [StrOptions({"hyperband", "asynchronous"})],
-        "transfer": [StrOptions(set(WITHOUT_JOINT))],
     }
 
     def __init__(
@@ -168,12 +192,9 @@ class BOHBSearchCV(BaseHybridSearch):
             return AsyncHyperband(self.factor, self.n_iterations)
         return super()._make_halving()
 
-    def _make_sampler(self, space, rng):
-        return TPESampler(n_initial=self.n_initial, transfer=self.transfer)
-
 
 @documented
-class GPHyperbandSearchCV(BaseHybridSearch):
+class GPHyperbandSearchCV(BaseGPHybridSearch):
     """Hyperband whose candidates are proposed by a Gaussian process.
 
     The method of [1]_: while a bracket is filled, candidates are drawn with probabilities
@@ -229,12 +250,6 @@ class GPHyperbandSearchCV(BaseHybridSearch):
     >>> search.n_candidates_
     [9, 3, 1, 3, 1, 3]
     """
-
-    _parameter_constraints: dict = {
-        **BaseHybridSearch._parameter_constraints,
-        "acquisition": [StrOptions(set(CHOICES))],
-        "transfer": [StrOptions(set(TRANSFERS))],
-    }
 
     def __init__(
         self,
@@ -300,6 +315,3 @@ class GPHyperbandSearchCV(BaseHybridSearch):
         self.resource = resource
         self.min_resources = min_resources
         self.max_resources = max_resources
-
-    def _make_sampler(self, space, rng):
-        return GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)

@@ -366,13 +366,13 @@ def test_what_the_engine_does_not_have_yet_can_be_cancelled():
 
 def test_ctrl_c_ends_the_wait():
     with engine("dask"), start(act, None) as executor:
-        future = executor.submit(Do("sleep", 5))
+        future = executor.submit(Do("sleep", 2))
         main = threading.main_thread().ident
         threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
         begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             executor.wait([future], None)
-        assert time.monotonic() - begin < 4, "the job takes 5 seconds"
+        assert time.monotonic() - begin < 1.5
 
 
 # ---- Dask's ways

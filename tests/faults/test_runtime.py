@@ -390,15 +390,6 @@ class Interrupting(Fake):
         return super().partial_fit(X, y, classes)
 
 
-@pytest.fixture
-def sigint():
-    """Ctrl-C, which a shell makes its background jobs ignore."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("make", [RandomSearchCV, hyperband])
 def test_ctrl_c_keeps_what_is_known(make):  # row 23
     Interrupting.n_fits = 0

@@ -311,11 +311,9 @@ def test_on_disk_there_are_the_best_and_in_the_end_nobody_else(name, tmp_path):
 
 @pytest.fixture
 def calm():
-    """Signals as Python has them, and no trouble."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """No trouble afterwards."""
     yield
     Trouble.after = None
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("name", SEARCHES)

@@ -27,12 +27,10 @@ from tests.interrupted import Big, Noisy, Other, Trouble, X, Y, scorer
 
 @pytest.fixture(autouse=True)
 def calm():
-    """Signals as Python has them, and no trouble."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """No trouble."""
     Trouble.after, Trouble.refit_fails = None, False
     yield
     Trouble.after, Trouble.refit_fails = None, False
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
