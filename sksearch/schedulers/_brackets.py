@@ -87,6 +87,15 @@ def n_for_one(resources: list[int], factor: float) -> int:
     return math.floor(Fraction(factor) ** (len(resources) - 1))
 
 
+def rungs_of(n_candidates: int, resources: list[int], factor: float) -> tuple[Rung, ...]:
+    """The rungs of a bracket that begins with so many candidates."""
+    rungs = []
+    for resource in resources:
+        rungs.append(Rung(resource, n_candidates))
+        n_candidates = n_promoted(n_candidates, factor)
+    return tuple(rungs)
+
+
 class BracketScheduler(Scheduler):
     """A scheduler whose brackets are a table; subclasses only name the table.
 
@@ -107,12 +116,8 @@ class BracketScheduler(Scheduler):
         for n_candidates, resources in self.brackets(problem):
             n = min(n_candidates, left)
             left -= n
-            rungs = []
-            for resource in resources if n else ():
-                rungs.append(Rung(resource, n))
-                n = n_promoted(n, self.factor)
-            if rungs:
-                brackets.append(tuple(rungs))
+            if n:
+                brackets.append(rungs_of(n, resources, self.factor))
         return Plan(tuple(brackets))
 
     def next(self, history, rng):

@@ -1,10 +1,11 @@
 """Successive halving again and again: once wide, then short."""
 
 from dataclasses import dataclass
+from itertools import count
 
-from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one
+from sksearch.base import Plan
+from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one, rungs_of
 
-WIDTH = 4  # a first bracket of 36, 12, 4, 1 before those of 9, 3, 1
 DEPTH = 3  # rungs of a first bracket below the last, where nobody chose
 
 
@@ -12,13 +13,13 @@ DEPTH = 3  # rungs of a first bracket below the last, where nobody chose
 class IteratedHalving(BracketScheduler):
     """A wide bracket of successive halving to learn from, then short ones that know more.
 
-    The first bracket begins at the lowest rung, with four times as many candidates as a later
-    one has. Later brackets begin one rung higher: there is something to learn from by then, and
-    results that are nearer to the end say more. With ``max_resources=27`` and factor 3 that is
-    36, 12, 4 and 1 candidates at 1, 3, 9 and 27, then 9, 3 and 1 at 3, 9 and 27. Where training
-    continues the first bracket costs 3.8 full trainings, less than the four of Hyperband's last
-    bracket, and a later one 2.3; where it does not, as with rows, five (one more than any of
-    Hyperband's with these rungs) and three.
+    The first bracket begins at the lowest rung, with as many times the candidates of a later one
+    as each bracket of Hyperband with these rungs may cost: `max_resources` a rung. Later
+    brackets begin one rung higher: there is something to learn from by then, and results that
+    are nearer to the end say more. With ``max_resources=27`` and factor 3 that is 36, 12, 4 and
+    1 candidates at 1, 3, 9 and 27, then 9, 3 and 1 at 3, 9 and 27: 3.8 full trainings, and 2.3
+    for a later bracket. Where training does not continue, as with rows, the first has 27
+    candidates for four full trainings, a later one costs three.
 
     Parameters
     ----------
@@ -26,11 +27,15 @@ class IteratedHalving(BracketScheduler):
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=8
         Count of brackets, each with new candidates.
+    continues : bool, default=True
+        Whether a candidate that goes on pays only for what is new, as with epochs, or for all
+        from nothing, as with rows.
 
     Notes
     -----
-    Rungs are ``max_resources / factor**i`` rounded to the nearest whole number, and not down as
-    in `Hyperband`, which promises a budget: of 52 epochs the lowest rung has 2, and not 1.
+    Where training continues, rungs are ``max_resources / factor**i`` rounded to the nearest
+    whole number, and not down as in `Hyperband`: of 52 epochs the lowest rung has 2, and not 1.
+    Where it does not, 27 candidates have no room for that.
 
     Examples
     --------
@@ -47,14 +52,25 @@ class IteratedHalving(BracketScheduler):
 
     factor: float = 3
     n_iterations: int = 8
+    continues: bool = True
 
     def brackets(self, problem):
         """Name the wide bracket and the short ones."""
-        resources = ladder(problem.min_resources, problem.max_resources, self.factor, nearest=True)
+        resources = self._ladder(problem.min_resources, problem.max_resources)
         short = resources[1:] or resources
         n = n_for_one(short, self.factor)
-        return [(WIDTH * n, resources)] + [(n, short)] * (self.n_iterations - 1)
+        budget = len(resources) * problem.max_resources
+
+        def fits(times):
+            rungs = rungs_of(times * n, resources, self.factor)
+            return Plan.bracket_resources(rungs, self.continues) <= budget
+
+        times = next(times for times in count(1) if not fits(times + 1))
+        return [(times * n, resources)] + [(n, short)] * (self.n_iterations - 1)
 
     def lowest(self, max_resources):
         """Return where the first bracket begins if nobody chose: three rungs below the last."""
-        return ladder(1, max_resources, self.factor, nearest=True)[-1 - DEPTH :][0]
+        return self._ladder(1, max_resources)[-1 - DEPTH :][0]
+
+    def _ladder(self, min_resources, max_resources):
+        return ladder(min_resources, max_resources, self.factor, nearest=self.continues)

@@ -132,7 +132,7 @@ class ASHASearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_halving(self):
+    def _make_halving(self, resource):
         return ASHA(self.n_candidates, self.factor, self.variant)
 
 
@@ -252,5 +252,5 @@ class PASHASearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_halving(self):
+    def _make_halving(self, resource):
         return PASHA(self.n_candidates, self.factor)

@@ -32,10 +32,10 @@ class BaseFidelitySearch(BaseSearch):
         if len(rungs) == 1 and self.min_resources == "auto":
             # Nothing to halve, such as rows too few: be what RandomizedSearchCV would be.
             return FullFidelity(getattr(self, "n_candidates", None) or 10)
-        return self._make_halving()
+        return self._make_halving(resource)
 
     @abstractmethod
-    def _make_halving(self) -> Scheduler:
+    def _make_halving(self, resource) -> Scheduler:
         """The scheduler, where there is more than one rung."""
 
 
@@ -149,7 +149,7 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_halving(self):
+    def _make_halving(self, resource):
         return SuccessiveHalving(self.n_candidates, self.factor)
 
 
@@ -279,5 +279,5 @@ class HyperbandSearchCV(BaseFidelitySearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_halving(self):
+    def _make_halving(self, resource):
         return Hyperband(self.factor, self.n_iterations, self.candidates)

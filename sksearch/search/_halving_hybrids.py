@@ -15,12 +15,12 @@ class BaseHalvingHybridSearch(BaseHybridSearch):
     def _problem(self, space, resource, *args):
         problem = super()._problem(space, resource, *args)
         if self.min_resources == "auto":
-            low = self._make_halving().lowest(problem.max_resources)
+            low = self._make_halving(resource).lowest(problem.max_resources)
             problem = replace(problem, min_resources=max(problem.min_resources, low))
         return problem
 
-    def _make_halving(self):
-        return IteratedHalving(self.factor, self.n_iterations)
+    def _make_halving(self, resource):
+        return IteratedHalving(self.factor, self.n_iterations, resource.continues)
 
 
 @documented
@@ -40,7 +40,8 @@ class GPHalvingSearchCV(BaseHalvingHybridSearch, BaseGPHybridSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart; the first
         bracket has four, a later one three.
     n_iterations : int, default=8
-        Count of brackets, each with new candidates, the first with four times as many.
+        Count of brackets, each with new candidates; the first is as wide as Hyperband's budget
+        for a bracket allows.
     acquisition : str, default="ei_distribution"
         Of "ei_distribution" a bracket's candidates are draws from the expected improvement,
         taken as a density; for the others see `GPBayesSearchCV`.
@@ -65,7 +66,9 @@ class GPHalvingSearchCV(BaseHalvingHybridSearch, BaseGPHybridSearch):
 
     Notes
     -----
-    ``min_resources="auto"`` is `max_resources` over the cube of `factor`.
+    ``min_resources="auto"`` is `max_resources` over the cube of `factor`. Where training does
+    not continue, as with rows, the first bracket has 27 candidates instead of 36: no bracket
+    costs more than one of Hyperband with the same rungs.
 
     Examples
     --------
@@ -164,7 +167,8 @@ class TPEHalvingSearchCV(BaseHalvingHybridSearch, BaseTPEHybridSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart; the first
         bracket has four, a later one three.
     n_iterations : int, default=8
-        Count of brackets, each with new candidates, the first with four times as many.
+        Count of brackets, each with new candidates; the first is as wide as Hyperband's budget
+        for a bracket allows.
     transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
         Which results the proposals learn from, see `BOHBSearchCV`.
     {n_initial}
@@ -185,7 +189,9 @@ class TPEHalvingSearchCV(BaseHalvingHybridSearch, BaseTPEHybridSearch):
 
     Notes
     -----
-    ``min_resources="auto"`` is `max_resources` over the cube of `factor`.
+    ``min_resources="auto"`` is `max_resources` over the cube of `factor`. Where training does
+    not continue, as with rows, the first bracket has 27 candidates instead of 36: no bracket
+    costs more than one of Hyperband with the same rungs.
 
     Examples
     --------

@@ -22,7 +22,7 @@ class BaseHybridSearch(BaseFidelitySearch):
         "batch_size": [POSITIVE_INT],
     }
 
-    def _make_halving(self):
+    def _make_halving(self, resource):
         return Hyperband(self.factor, self.n_iterations)
 
 
@@ -187,10 +187,10 @@ class BOHBSearchCV(BaseTPEHybridSearch):
         self.min_resources = min_resources
         self.max_resources = max_resources
 
-    def _make_halving(self):
+    def _make_halving(self, resource):
         if self.scheduler == "asynchronous":
             return AsyncHyperband(self.factor, self.n_iterations)
-        return super()._make_halving()
+        return super()._make_halving(resource)
 
 
 @documented

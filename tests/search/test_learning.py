@@ -9,6 +9,7 @@ from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -421,3 +422,15 @@ def test_bad_arguments_are_refused(cls, kwargs):
 def test_unknown_options_are_refused(cls, kwargs):
     with pytest.raises(ValueError, match=f"The '{next(iter(kwargs))}' parameter of"):
         search_of(cls, **kwargs).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [GPHalvingSearchCV, TPEHalvingSearchCV])
+@pytest.mark.parametrize(("resource", "n_first"), [("n_samples", 27), ("epochs", 36)])
+def test_the_first_bracket_costs_no_more_than_hyperbands(make, resource, n_first):
+    search = make(
+        SGDClassifier(), {"alpha": loguniform(1e-5, 1)}, n_iterations=1, resource=resource,
+        min_resources=2, max_resources=54, cv=3,
+    )  # fmt: skip
+    plan = search.plan(*load_iris(return_X_y=True))
+    assert plan.n_candidates == n_first
+    assert 0.9 * 4 * 54 < plan.total_resources <= 4 * 54

@@ -8,6 +8,7 @@ import mpmath
 import pytest
 from scipy.stats import uniform
 
+from sksearch.base import Plan
 from sksearch.history import Problem
 from sksearch.schedulers import Hyperband, IteratedHalving, SuccessiveHalving, ladder
 from sksearch.space import Space
@@ -151,11 +152,11 @@ def test_halving_of_few_candidates_still_reaches_the_top():
     [
         (81, [(3, 36), (9, 12), (27, 4), (81, 1)], [(9, 9), (27, 3), (81, 1)]),
         (52, [(2, 36), (6, 12), (17, 4), (52, 1)], [(6, 9), (17, 3), (52, 1)]),
-        (20, [(1, 36), (2, 12), (7, 4), (20, 1)], [(2, 9), (7, 3), (20, 1)]),
+        (20, [(1, 27), (2, 9), (7, 3), (20, 1)], [(2, 9), (7, 3), (20, 1)]),
         (10, [(1, 12), (3, 4), (10, 1)], [(3, 3), (10, 1)]),
-        (5, [(1, 12), (2, 4), (5, 1)], [(2, 3), (5, 1)]),
-        (2, [(1, 4), (2, 1)], [(2, 1)]),
-        (1, [(1, 4)], [(1, 1)]),
+        (5, [(1, 9), (2, 3), (5, 1)], [(2, 3), (5, 1)]),
+        (2, [(1, 3), (2, 1)], [(2, 1)]),
+        (1, [(1, 1)], [(1, 1)]),
     ],
 )
 def test_iterated_halving_is_wide_once(max_resources, wide, short):
@@ -174,13 +175,30 @@ def test_iterated_halving_begins_where_the_user_says():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("max_resources", [54, 52, 100, 1_797])
-def test_iterated_halving_costs_what_is_documented(max_resources):
-    scheduler = IteratedHalving(n_iterations=2)
+@pytest.mark.parametrize("max_resources", [54, 81, 100, 1_797])
+@pytest.mark.parametrize(
+    ("continues", "n_candidates", "documented"), [(True, 36, [3.8, 2.3]), (False, 27, [4, 3])]
+)
+def test_iterated_halving_costs_what_is_documented(
+    max_resources, continues, n_candidates, documented
+):
+    scheduler = IteratedHalving(n_iterations=2, continues=continues)
     plan = scheduler.plan(problem(max_resources, scheduler.lowest(max_resources)))
-    for continues, documented in ((True, [3.8, 2.3]), (False, [5, 3])):
-        spent = [plan.bracket_resources(b, continues) / max_resources for b in plan.brackets]
-        assert spent == pytest.approx(documented, rel=0.06)
+    assert plan.brackets[0][0].n_candidates == n_candidates
+    spent = [plan.bracket_resources(b, continues) / max_resources for b in plan.brackets]
+    assert spent == pytest.approx(documented, rel=0.06)
+
+
+@pytest.mark.parametrize("continues", [True, False])
+@pytest.mark.parametrize("factor", [1.5, 2, 3, 4, 10])
+def test_no_bracket_of_iterated_halving_costs_more_than_hyperband_allows(factor, continues):
+    scheduler = IteratedHalving(factor, n_iterations=2, continues=continues)
+    for max_resources in range(1, 1_001):
+        for low in {1, scheduler.lowest(max_resources)}:
+            wide, short = scheduler.plan(problem(max_resources, low)).brackets
+            for bracket in (wide, short):
+                cost = Plan.bracket_resources(bracket, continues)
+                assert cost <= len(wide) * max_resources
 
 
 def test_a_small_space_shortens_the_plan():
