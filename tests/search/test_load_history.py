@@ -275,18 +275,15 @@ def write_journal(path, header, n):
 
 
 @pytest.mark.timeout(120)
-def test_twenty_thousand_results_open_soon_after_they_are_read(tmp_path):
-    """Within 2 seconds on an idle machine; a busy one takes as much longer for both."""
+def test_twenty_thousand_results_open_in_less_than_two_seconds(tmp_path):
     hyperband(tmp_path, cv=2).fit(X, y)
     header, _, _ = read_journal(tmp_path)
     write_journal(tmp_path / "journal.jsonl", header, 20_000)
-    ratios = []
-    for _ in range(3):
+    seconds = []
+    for _ in range(3):  # a busy machine only adds to it
         start = time.process_time()
-        read_journal(tmp_path)
-        middle = time.process_time()
         saved = load_history(tmp_path)
-        ratios.append((time.process_time() - middle) / (middle - start))
+        seconds.append(time.process_time() - start)
     assert len(saved.cv_results_["params"]) == len(saved.history_.trials) == 20_000
     assert set(saved.cv_results_["param_model"]) == {"SVC(C=3)"}
-    assert min(ratios) < 4  # reading itself is one of them
+    assert min(seconds) < 2
