@@ -175,12 +175,13 @@ def test_iterated_halving_begins_where_the_user_says():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("max_resources", [54, 81, 100, 1_797])
 @pytest.mark.parametrize(
-    ("continues", "n_candidates", "documented"), [(True, 36, [3.8, 2.3]), (False, 27, [4, 3])]
+    ("continues", "n_candidates", "documented", "max_resources"),
+    [(True, 36, [3.8, 2.3], n) for n in (54, 52, 100, 1_797)]
+    + [(False, 27, [4, 3], n) for n in (54, 81, 100, 1_797)],
 )
 def test_iterated_halving_costs_what_is_documented(
-    max_resources, continues, n_candidates, documented
+    continues, n_candidates, documented, max_resources
 ):
     scheduler = IteratedHalving(n_iterations=2, continues=continues)
     plan = scheduler.plan(problem(max_resources, scheduler.lowest(max_resources)))
