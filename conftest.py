@@ -9,7 +9,7 @@ collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sk
 
 # They kill processes and close clusters at moments that nobody chooses; a cluster may fail by
 # itself then. What was tried again is named in the summary.
-AT_ANY_MOMENT = ("tests/faults/", "tests/executors/", "tests/journal/", "tests/test_chaos.py")
+AT_ANY_MOMENT = ("tests/faults/", "tests/executors/", "tests/checkpoint/", "tests/test_chaos.py")
 
 
 def pytest_collection_modifyitems(items):

@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV
 from sksearch.datasets import load
+from sksearch.fitting import AveragedClassifier
 from sksearch.schedulers import FullFidelity
-from sksearch.search import AveragedClassifier
 
 N_CANDIDATES, SIZE, N_SPLITS, N_SEEDS = 27, 10, 3, 3
 

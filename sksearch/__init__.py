@@ -1,6 +1,7 @@
 """sksearch: hyperparameter search for scikit-learn users, one import away from GridSearchCV."""
 
 from sksearch._minimize import minimize
+from sksearch.checkpoint import load_history
 from sksearch.search import (
     ASHASearchCV,
     BOHBSearchCV,
@@ -17,7 +18,6 @@ from sksearch.search import (
     SuccessiveHalvingSearchCV,
     TPEHalvingSearchCV,
     TPESearchCV,
-    load_history,
 )
 from sksearch.space import When
 

@@ -1,11 +1,11 @@
 """Where jobs run, and the loop that feeds them."""
 
 from sksearch._clock import spend
-from sksearch.executors._executor import Executor, Place
+from sksearch.executors._executor import Executor, TaskEnvironment
 from sksearch.executors._executors import check_devices, make_executor
 from sksearch.executors._futures import FuturesBackend
-from sksearch.executors._limits import EngineLostError, Limits, Lost, can_limit_memory
-from sksearch.executors._loop import Work, drive
+from sksearch.executors._limits import EngineLostError, Limits, LostTask, can_limit_memory
+from sksearch.executors._loop import Workload, drive
 from sksearch.executors._signals import Interrupts
 from sksearch.executors._slots import end_idle_workers
 from sksearch.executors._virtual import VirtualClock, VirtualExecutor
@@ -16,11 +16,11 @@ __all__ = [
     "FuturesBackend",
     "Interrupts",
     "Limits",
-    "Lost",
-    "Place",
+    "LostTask",
+    "TaskEnvironment",
     "VirtualClock",
     "VirtualExecutor",
-    "Work",
+    "Workload",
     "can_limit_memory",
     "check_devices",
     "drive",

@@ -22,7 +22,7 @@ from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
 from sksearch.executors._broadcast import MISSING
 from sksearch.executors._executor import Executor
-from sksearch.executors._limits import EngineLostError, Lost
+from sksearch.executors._limits import EngineLostError, LostTask
 from sksearch.executors._orders import Order, shared_here, work
 from sksearch.executors._slots import temporary_folder
 
@@ -118,13 +118,13 @@ class EngineExecutor(Executor):
     def _judge(self, error):
         """The outcome of a task whose worker gave no answer.
 
-        A `Lost`, `MISSING`, or an exception; an `EngineLostError` if it is not about this task.
+        A `LostTask`, `MISSING`, or an exception; an `EngineLostError` if it is not about this task.
         """
         if (reason := self._gone()) is not None:
             return self.lost_error(reason)
         names = {cls.__name__ for cls in type(error).__mro__}
         if names & DIED or any(words in str(error) for words in DIED_WORDS):
-            return Lost("crash", f"the worker died ({type(error).__name__})")
+            return LostTask("crash", f"the worker died ({type(error).__name__})")
         if isinstance(error, CancelledError | BrokenExecutor):
             return self.lost_error(first_line(error))
         return error
@@ -260,7 +260,7 @@ class EngineExecutor(Executor):
         if value is MISSING:
             failed = True
             value = RuntimeError(f"A worker was sent the data {MAX_SENT} times and has none.")
-        if isinstance(value, Lost) and value.status == "crash":
+        if isinstance(value, LostTask) and value.status == "crash":
             item.n_crashes += 1
             if item.n_crashes <= self._limits.retries:
                 self._queue.appendleft(item)

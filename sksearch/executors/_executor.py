@@ -17,7 +17,7 @@ SLICE = 0.5  # seconds
 
 
 @dataclass(frozen=True)
-class Place:
+class TaskEnvironment:
     """What a task has to know about where it runs.
 
     Parameters
@@ -39,7 +39,7 @@ class Place:
 class Executor(ABC):
     """Runs ``function(context, task, place)``.
 
-    The result of a task's future is what the function returned, or a `Lost`.
+    The result of a task's future is what the function returned, or a `LostTask`.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class SerialExecutor(InProcessExecutor):
     def submit(self, task):
         """Run the task; what it raises is raised here."""
         future = Future()
-        place = Place(self._folder, threading.current_thread() is threading.main_thread())
+        place = TaskEnvironment(self._folder, threading.current_thread() is threading.main_thread())
         future.set_result(self._function(self._context, task, place))
         return future
 
@@ -129,7 +129,7 @@ class ThreadExecutor(InProcessExecutor):
     def __init__(self, function, context, n_workers, window, nested, folder=None):
         super().__init__(configured(function), context, folder, nested)
         self.n_workers, self.window = n_workers, window
-        self._place = Place(folder, owns_globals=False)
+        self._place = TaskEnvironment(folder, owns_globals=False)
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
 
     def submit(self, task):

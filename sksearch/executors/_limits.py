@@ -35,7 +35,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostTask:
     """The outcome of a task from which its worker did not return.
 
     Parameters

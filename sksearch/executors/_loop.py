@@ -13,7 +13,7 @@ GRACE_SECONDS = 1.0  # for what runs at Ctrl-C
 SHORT_SECONDS = 0.5  # tasks for whose sake a worker shall not wait for a proposal
 
 
-class Work(ABC):
+class Workload(ABC):
     """What turns a job into tasks, and their outputs into a result."""
 
     @abstractmethod
@@ -22,29 +22,29 @@ class Work(ABC):
 
     @abstractmethod
     def collect(self, job: Job, outputs: list) -> Result:
-        """The result of a job; an output is what its task returned, or a `Lost`."""
+        """The result of a job; an output is what its task returned, or a `LostTask`."""
 
     @abstractmethod
-    def told(self, job: Job) -> None:
+    def on_result(self, job: Job) -> None:
         """Called when the history knows the result."""
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the search must stop, None for no limit; 0 is now."""
         return None
 
-    def under_way(self) -> list[Job]:
+    def unfinished_jobs(self) -> list[Job]:
         """Return the jobs that an earlier process had asked for and not told, oldest first."""
         return []
 
-    def known(self, task):
+    def recorded_output(self, task):
         """Return the output of a task that an earlier process has run, None if it has not."""
         return None  # noqa: RET501, a value like any other
 
-    def interrupted(self) -> None:  # noqa: B027
+    def on_interrupt(self) -> None:  # noqa: B027
         """Called when the loop ends by Ctrl-C or the like, before what had ended is told."""
 
 
-def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
+def drive(study, executor, work: Workload, batch_size: int | None = None) -> None:
     """Run a study to its end.
 
     Results are told in the order in which the jobs were asked for, whatever the order in which
@@ -59,7 +59,7 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
         Asked and told.
     executor : Executor
         Runs the tasks.
-    work : Work
+    work : Workload
         Knows what the tasks are.
     batch_size : int or None, default=None
         Count of jobs that are under way at a time; None: as many as keep all workers busy, for
@@ -75,7 +75,7 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
     batch_size = batch_size if in_order else None
     pace = _Pace()
     try:
-        for job in work.under_way():
+        for job in work.unfinished_jobs():
             # One of them may be what the earlier process died of.
             pending.append((job, _submit(executor.submit_suspect, work, job)))
         while True:
@@ -101,7 +101,7 @@ def drive(study, executor, work: Work, batch_size: int | None = None) -> None:
                 if batch_size is not None:
                     _tell_finished(study, work, pending, limit=1)
     except (KeyboardInterrupt, SystemExit):
-        work.interrupted()
+        work.on_interrupt()
         _let_end(executor, pending)
         for entry in [e for e in pending if any(f.done() and f.exception() for f in e[1])]:
             pending.remove(entry)  # the signal that ended the search matters more
@@ -114,7 +114,7 @@ def _submit(submit, work, job):
     """The futures of a job's tasks; those whose output is known are done."""
     futures = []
     for task in work.tasks(job):
-        if (output := work.known(task)) is None:
+        if (output := work.recorded_output(task)) is None:
             futures.append(submit(task))
         else:
             futures.append(Future())
@@ -155,7 +155,7 @@ def _tell_finished(study, work, pending, limit=math.inf, in_order=True, pace=Non
             pending.remove(entry)
             result = work.collect(job, [future.result() for future in futures])
             study.tell(job, result)
-            work.told(job)
+            work.on_result(job)
             if pace is not None:
                 pace.add(result, len(futures))
             limit -= 1

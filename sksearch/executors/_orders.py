@@ -14,8 +14,8 @@ import joblib
 from sksearch._compat import cloudpickle
 from sksearch._threads import controller
 from sksearch.executors import _broadcast
-from sksearch.executors._executor import Place
-from sksearch.executors._limits import Limits, Lost
+from sksearch.executors._executor import TaskEnvironment
+from sksearch.executors._limits import Limits, LostTask
 from sksearch.executors._process import WorkerProcess, that_travels
 from sksearch.executors._signals import Interrupts
 from sksearch.executors._worker import run_limited, run_task
@@ -99,7 +99,7 @@ def _carry_out(order, payload, alone):
     try:
         mark.touch(exist_ok=False)
     except FileExistsError:
-        return Lost("crash", "the worker died while it ran the task")
+        return LostTask("crash", "the worker died while it ran the task")
     except OSError:  # a full disk is no reason not to run it
         return _run(order, folder, payload, alone)
     try:
@@ -119,7 +119,7 @@ def _run(order, folder, payload, alone):
         return _own.child.run(order, folder, payload)
     if here is not None:  # threads of the searching process
         function, context, nested = here
-        place = Place(folder, owns_globals=False)
+        place = TaskEnvironment(folder, owns_globals=False)
         with joblib.parallel_config(nested):
             return function(context, order.task, place)
     with _one_blas_thread_from_any_thread():

@@ -16,7 +16,7 @@ from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.utils import kill_process_tree
 
 from sksearch._compat import cloudpickle
-from sksearch.executors._limits import EngineLostError, Lost
+from sksearch.executors._limits import EngineLostError, LostTask
 
 START_SECONDS = 120  # a process that says nothing for so long will not start any more
 LOOK_SECONDS = 0.5  # how often worker and master look whether the other one lives
@@ -75,7 +75,7 @@ class WorkerProcess:
         Returns
         -------
         value : object
-            What the function returned; a `Lost` if the process died or was killed.
+            What the function returned; a `LostTask` if the process died or was killed.
 
         Raises
         ------
@@ -89,10 +89,10 @@ class WorkerProcess:
             self._line.send_bytes(message)
             if not self._answers(None if seconds is None else begin + seconds):
                 self.kill()
-                return Lost("timeout", f"took more than {seconds:g} seconds", seconds)
+                return LostTask("timeout", f"took more than {seconds:g} seconds", seconds)
             failed, value = pickle.loads(self._line.recv_bytes())
         except (EOFError, OSError):
-            return Lost("crash", self._obituary(), time.monotonic() - begin)
+            return LostTask("crash", self._obituary(), time.monotonic() - begin)
         if failed:
             raise value
         return value

@@ -18,7 +18,7 @@ from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
 from sksearch.executors._devices import VARIABLE, neighbours, visible_devices
 from sksearch.executors._executor import Executor
-from sksearch.executors._limits import Limits, Lost
+from sksearch.executors._limits import Limits, LostTask
 from sksearch.executors._process import WorkerProcess
 from sksearch.executors._worker import run_limited
 
@@ -108,7 +108,7 @@ class SlotExecutor(Executor):
         """Run a task, and again if its worker died."""
         for _ in range(1 + self._limits.retries):
             out = run_limited(worker, self._ref, task, self._folder, self._limits)
-            if not (isinstance(out, Lost) and out.status == "crash"):
+            if not (isinstance(out, LostTask) and out.status == "crash"):
                 break
         return out
 

@@ -12,8 +12,8 @@ from numbers import Integral
 
 from sksearch._clock import _open_clock
 from sksearch._threads import one_blas_thread
-from sksearch.executors._executor import Executor, Place, SerialExecutor
-from sksearch.executors._limits import Limits, Lost
+from sksearch.executors._executor import Executor, SerialExecutor, TaskEnvironment
+from sksearch.executors._limits import Limits, LostTask
 
 DIGITS = 18
 TICKS = 10**DIGITS  # a second; time is counted in integers, which do not round
@@ -213,7 +213,7 @@ class VirtualClock:
         seconds = owner.limits.seconds
         if seconds is not None and spent > _ticks(seconds):
             spent, error = _ticks(seconds), None
-            value = Lost("timeout", f"took more than {seconds:g} seconds", seconds)
+            value = LostTask("timeout", f"took more than {seconds:g} seconds", seconds)
         return _Task(start + spent, next(self._numbers), start, future, owner, value, error)
 
     def _finish(self, task):
@@ -248,7 +248,7 @@ class VirtualExecutor(Executor):
 
     def submit(self, task):
         """Queue the task for the first free worker."""
-        place = Place(self._folder, threading.current_thread() is threading.main_thread())
+        place = TaskEnvironment(self._folder, threading.current_thread() is threading.main_thread())
         return self._clock._submit(self, lambda: self._function(self._context, task, place))
 
     def wait(self, futures, timeout):

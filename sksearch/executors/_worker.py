@@ -4,7 +4,7 @@ import joblib
 
 from sksearch._threads import one_blas_thread
 from sksearch.executors import _broadcast
-from sksearch.executors._executor import Place
+from sksearch.executors._executor import TaskEnvironment
 from sksearch.executors._limits import Limits, limited_memory
 
 
@@ -50,7 +50,7 @@ def run_task(ref, task, folder, payload=None, memory=None):
     if shared is _broadcast.MISSING:
         return shared
     function, context, nested = shared
-    place = Place(folder if folder.is_dir() else None, shares_memory=False)
+    place = TaskEnvironment(folder if folder.is_dir() else None, shares_memory=False)
     # A search inside of a search must not start workers of workers.
     with one_blas_thread(), joblib.parallel_config(nested), limited_memory(memory):
         return function(context, task, place)
@@ -71,7 +71,7 @@ def run_limited(process, ref, task, folder, limits: Limits, payload=None):
     Returns
     -------
     output : object
-        What the function returned, MISSING, or a `Lost`.
+        What the function returned, MISSING, or a `LostTask`.
     """
     if process.knows != ref.token:
         # Imports and data are not on the candidate's time.

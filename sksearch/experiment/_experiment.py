@@ -19,7 +19,7 @@ from sksearch.experiment._one_run import (
     is_search,
     space_name,
 )
-from sksearch.search._status_line import StatusLine, duration
+from sksearch.progress._status_line import StatusLine, duration
 from sksearch.simulators import CurveProblem
 
 
@@ -208,7 +208,7 @@ def _run_missing(runs, journal, n_jobs, verbose):
             else:
                 journal.add(key, curves)
             teller.n_done += 1
-            line.told()
+            line.update()
     if failures:
         order = {key: i for i, key in enumerate(runs)}
         (search, problem, seed, _), error = min(failures, key=lambda f: order[f[0]])

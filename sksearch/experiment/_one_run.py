@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from sksearch._threads import one_blas_thread
 from sksearch.executors import VirtualClock
+from sksearch.fitting._evaluation import seeded
 from sksearch.history import History
-from sksearch.search._evaluation import seeded
 from sksearch.simulators import CurveProblem, SimulatedEstimator, play
 
 CURVES = ("resource", "seconds", "loss", "incumbent")  # columns with one entry an evaluation

@@ -4,9 +4,9 @@ import numpy as np
 
 from sksearch._compat import StrOptions
 from sksearch.schedulers import ASHA, PASHA
+from sksearch.search._base import POSITIVE_INT
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
-from sksearch.search._search import POSITIVE_INT
 
 
 @documented

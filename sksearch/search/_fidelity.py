@@ -9,8 +9,8 @@ from sksearch._compat import Interval, StrOptions
 from sksearch.base import Resource, Scheduler
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving, ladder
+from sksearch.search._base import POSITIVE_INT, BaseSearch
 from sksearch.search._docs import documented
-from sksearch.search._search import POSITIVE_INT, BaseSearch
 
 
 class BaseFidelitySearch(BaseSearch):

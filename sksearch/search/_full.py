@@ -11,8 +11,8 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FullFidelity
+from sksearch.search._base import POSITIVE_INT, BaseSearch
 from sksearch.search._docs import documented
-from sksearch.search._search import POSITIVE_INT, BaseSearch
 from sksearch.space import When
 
 

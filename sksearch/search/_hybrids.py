@@ -7,9 +7,9 @@ from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import AsyncHyperband, Hyperband
+from sksearch.search._base import POSITIVE_INT
 from sksearch.search._docs import documented
 from sksearch.search._fidelity import BaseFidelitySearch
-from sksearch.search._search import POSITIVE_INT
 
 
 class BaseHybridSearch(BaseFidelitySearch):

@@ -9,8 +9,8 @@ from sksearch._compat import Interval, StrOptions
 from sksearch.base import Resource
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
 from sksearch.schedulers import IncrementalEvaluation
+from sksearch.search._base import POSITIVE_INT, BaseSearch
 from sksearch.search._docs import documented
-from sksearch.search._search import POSITIVE_INT, BaseSearch
 
 _POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler}
 BEGINNING = 10  # the document's candidates begin with 2 of at most 20 epochs: one tenth

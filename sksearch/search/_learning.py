@@ -6,8 +6,8 @@ from sksearch._compat import StrOptions
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.schedulers import FullFidelity
+from sksearch.search._base import POSITIVE_INT, BaseSearch
 from sksearch.search._docs import documented
-from sksearch.search._search import POSITIVE_INT, BaseSearch
 
 
 class BaseLearningSearch(BaseSearch):

@@ -7,7 +7,7 @@ from numbers import Integral
 from sksearch._clock import open_clock, spend
 from sksearch._seeds import draw_seed
 from sksearch.base import Sampler, Scheduler
-from sksearch.executors import VirtualClock, Work, drive, make_executor
+from sksearch.executors import VirtualClock, Workload, drive, make_executor
 from sksearch.history import History, Problem, Result
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
@@ -108,7 +108,7 @@ def _run(curves, job, place):
     return curves.result(job)
 
 
-class _Curves(Work):
+class _Curves(Workload):
     """What `drive` calls: a job is one task, its result is read from the trial's curve."""
 
     def __init__(self, problem, seed):
@@ -139,7 +139,7 @@ class _Curves(Work):
         """The only output."""
         return outputs[0]
 
-    def told(self, job):
+    def on_result(self, job):
         """Nothing to do."""
 
     def seconds_left(self):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch.executors import EngineLostError, Limits, Lost, drive, make_executor
+from sksearch.executors import EngineLostError, Limits, LostTask, drive, make_executor
 from sksearch.executors import _engine as engine_module
 from sksearch.executors._futures import FuturesBackend
 from sksearch.executors._orders import Order, shared_here
@@ -49,19 +49,19 @@ class Squares:
         assert outputs == [1 + job.trial_id**2, 1 + (job.trial_id + 1) ** 2]
         return Result(job.params["x"] - 1 / job.resource)
 
-    def told(self, job):
+    def on_result(self, job):
         pass
 
     def seconds_left(self):
         return None
 
-    def under_way(self):
+    def unfinished_jobs(self):
         return []
 
-    def known(self, task):
+    def recorded_output(self, task):
         return None
 
-    def interrupted(self):
+    def on_interrupt(self):
         pass
 
 
@@ -136,7 +136,7 @@ def test_a_crash_costs_one_task(name):
     with engine(name), start(act, None) as executor:
         tasks = [Do("sleep", 0.5), Do("kill"), Do(), Do()]
         outs = [future.result() for future in [executor.submit(task) for task in tasks]]
-    assert [isinstance(out, Lost) for out in outs] == [False, True, False, False]
+    assert [isinstance(out, LostTask) for out in outs] == [False, True, False, False]
     assert outs[1].status == "crash"
     assert "died" in outs[1].error
     assert 0 < outs[1].seconds < 60

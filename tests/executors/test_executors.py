@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import Executor, Work, _broadcast, drive, make_executor
+from sksearch.executors import Executor, Workload, _broadcast, drive, make_executor
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
@@ -28,7 +28,7 @@ def square(context, task, place):
     return context["offset"] + task**2
 
 
-class SquareWork(Work):
+class Squares(Workload):
     """Each job is two tasks; its score is a function of the trial."""
 
     def __init__(self, limit=None):
@@ -41,7 +41,7 @@ class SquareWork(Work):
         assert outputs == [1 + job.trial_id**2, 1 + (job.trial_id + 1) ** 2]
         return Result(job.params["x"] - 1 / job.resource)
 
-    def told(self, job):
+    def on_result(self, job):
         self.told_jobs.append((job.trial_id, job.resource))
 
     def seconds_left(self):
@@ -53,7 +53,7 @@ def study():
 
 
 def run(n_jobs, backend="loky", limit=None):
-    work, ours = SquareWork(limit), study()
+    work, ours = Squares(limit), study()
     with (
         joblib.parallel_config(backend, n_jobs=n_jobs),
         make_executor(square, {"offset": 1}, None, "2*n_jobs") as executor,
@@ -101,7 +101,7 @@ class ByHand(Executor):
         self.running.pop(0).set_result(None)
 
 
-class Lasting(Work):
+class Lasting(Workload):
     """Jobs of one task that take so many seconds."""
 
     def __init__(self, seconds):
@@ -113,7 +113,7 @@ class Lasting(Work):
     def collect(self, job, outputs):
         return Result(job.params["x"], cost=self.seconds)
 
-    def told(self, job):
+    def on_result(self, job):
         pass
 
 
@@ -219,7 +219,7 @@ def test_joblib_can_still_use_its_own_pool_afterwards():
 def test_a_study_of_full_fidelity_runs_as_many_as_asked():
     ours = Study(Problem(Space({"x": uniform(0, 1)})), RandomSampler(), FullFidelity(7))
     with make_executor(square, {"offset": 1}, 2, "2*n_jobs") as executor:
-        drive(ours, executor, SquareWork())
+        drive(ours, executor, Squares())
     assert len(ours.history.trials) == 7
 
 

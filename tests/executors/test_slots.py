@@ -10,7 +10,7 @@ from concurrent.futures import wait
 
 import pytest
 
-from sksearch.executors import Limits, Lost, make_executor
+from sksearch.executors import Limits, LostTask, make_executor
 from sksearch.executors._process import BEGIN, WorkerProcess
 from sksearch.executors._slots import end_idle_workers
 
@@ -82,7 +82,7 @@ def test_a_hang_is_stopped_in_time_and_not_tried_again(tmp_path):
         lost = future.result(timeout=60)
         # The next worker starts within no one's time.
         assert isinstance(executor.submit(("sleep", 0.1)).result(), int)
-    assert lost == Lost("timeout", "took more than 1.5 seconds", 1.5)
+    assert lost == LostTask("timeout", "took more than 1.5 seconds", 1.5)
     assert tries(log, "sleep") == 3
 
 

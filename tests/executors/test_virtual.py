@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDRegressor
 
 from sksearch import BOHBSearchCV, HyperbandSearchCV, RandomSearchCV, TPESearchCV
 from sksearch._clock import now, open_clock
-from sksearch.executors import VirtualClock, VirtualExecutor, Work, drive, make_executor, spend
+from sksearch.executors import VirtualClock, VirtualExecutor, Workload, drive, make_executor, spend
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
@@ -201,7 +201,7 @@ def test_time_does_not_run_backwards(seconds):
 # ---- studies
 
 
-class Durations(Work):
+class Durations(Workload):
     """Each job is two tasks, whose durations are functions of the trial."""
 
     def __init__(self, limit=None):
@@ -214,7 +214,7 @@ class Durations(Work):
     def collect(self, job, outputs):
         return Result(job.params["x"] - 1 / job.resource, sum(outputs))
 
-    def told(self, job):
+    def on_result(self, job):
         pass
 
     def seconds_left(self):

@@ -18,10 +18,10 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
 from sksearch._compat import cloudpickle
+from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError, read_journal
+from sksearch.checkpoint._lines import decode, encode
 from sksearch.executors._slots import end_idle_workers
-from sksearch.journal import JournalError, SearchLockedError, SearchMismatchError, read_journal
-from sksearch.journal._lines import decode, encode
-from sksearch.search._run import Run
+from sksearch.fitting._run import Run
 from tests.faults.engine import ROOT, end
 from tests.faults.estimators import (
     FEW,
@@ -44,7 +44,7 @@ pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.timeout(120)]
 def interrupted(tmp_path_factory):
     """Folder of a slow halving that was stopped after the first job of its second rung."""
     folder = tmp_path_factory.mktemp("interrupted")
-    told, n_told = Run.told, []
+    told, n_told = Run.on_result, []
 
     def told_ten(run, job):
         told(run, job)
@@ -53,7 +53,7 @@ def interrupted(tmp_path_factory):
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch, joblib.parallel_config("sequential"):
-        patch.setattr(Run, "told", told_ten)
+        patch.setattr(Run, "on_result", told_ten)
         with pytest.raises(KeyboardInterrupt):
             slow_halving(folder).fit(X, Y)
     return folder
@@ -137,7 +137,7 @@ def test_a_damaged_journal_is_used_up_to_the_damage(resumable):  # row 39
 
 HOLDER = """
 import sys, time
-from sksearch.journal import Checkpoint
+from sksearch.checkpoint import Checkpoint
 checkpoint = Checkpoint(sys.argv[1])
 print("open", flush=True)
 time.sleep(600)

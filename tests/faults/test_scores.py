@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import FitFailedWarning
 
 from sksearch._compat import cloudpickle
-from sksearch.journal import read_journal
+from sksearch.checkpoint import read_journal
 from tests.faults.estimators import (
     FEW,
     Everywhere,

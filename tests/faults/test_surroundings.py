@@ -21,11 +21,11 @@ from sklearn.preprocessing import StandardScaler
 
 import sksearch
 from sksearch._compat import cloudpickle
+from sksearch.checkpoint import SearchLockedError, SearchMismatchError, read_journal
+from sksearch.checkpoint._lines import encode
 from sksearch.executors import EngineLostError, FuturesBackend
 from sksearch.executors._slots import end_idle_workers
-from sksearch.journal import SearchLockedError, SearchMismatchError, read_journal
-from sksearch.journal._lines import encode
-from sksearch.search._run import Run
+from sksearch.fitting._run import Run
 from tests.executors import engines
 from tests.faults.engine import ROOT
 from tests.faults.estimators import (

@@ -1,0 +1,255 @@
+"""One checkpoint directory: opened, locked, written to."""
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from sksearch.checkpoint._errors import JournalError
+from sksearch.checkpoint._folder import (
+    TEMPORARY,
+    make_folder,
+    make_subfolder,
+    read_splits,
+    read_spool,
+    spool_file,
+    write_splits,
+)
+from sksearch.checkpoint._lines import decode, encode, scan
+from sksearch.checkpoint._lock import Lock
+from sksearch.checkpoint._log import ANEW, FORMATS, Log, check, split
+
+JOURNAL = "journal.jsonl"
+
+
+class Checkpoint:
+    """What a search has done, in a directory that only it writes to.
+
+    Opening creates the directory or reads and repairs what is there. Everything that can be
+    wrong with a directory is found here, before anything is spent. It is a context manager.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The directory; an absent one is created with its parents, for the user's eyes only.
+
+    Attributes
+    ----------
+    header : dict or None
+        The last header: what the search is. None before `begin` of a new search.
+    events : list of dict
+        Records after the last header, as they were at opening.
+    earlier : list of dict
+        Records before the last header, headers included: of a search that was extended.
+    states : Path
+        Directory of fitted models.
+    spool : Path
+        Directory of results that the journal may not have yet.
+
+    Raises
+    ------
+    NotADirectoryError
+        If the path is a file.
+    PermissionError
+        If others can write to the directory, or we cannot.
+    SearchLockedError
+        If another search uses the directory.
+    JournalError
+        If its journal is none, or of a newer version. It is left as it is.
+    OSError
+        If the disk is full or cannot be written.
+
+    Notes
+    -----
+    A damaged end of the journal, as a kill leaves it, is cut off with a warning. If whole records
+    follow the damage, it is moved with them to `journal.bad`. So what is used is always the
+    longest beginning of the journal in which every record is whole.
+
+    A process that is forked while the directory is open does not hold its lock, and must not use
+    this object.
+    """
+
+    def __init__(self, path):
+        self.path = Path(path).absolute()
+        self.states = self.path / "states"
+        self.spool = self.path / "spool"
+        self._splits = self.path / "splits.npz"
+        with contextlib.ExitStack() as stack:
+            try:
+                make_folder(self.path)
+                stack.enter_context(Lock(self.path / "lock"))
+                self._log = stack.enter_context(Log(self.path / JOURNAL))
+                self.header, self.events, self.earlier = split(self._log.records)
+                del self._log.records
+                for folder in (self.states, self.spool):
+                    make_subfolder(folder)
+                self._check_that_new_is_empty()
+            except OSError as error:
+                if error.errno is not None:  # the system's words, which say not what to do
+                    error.add_note("Pass a directory that can be written to and locked.")
+                raise
+            self._open = stack.pop_all()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.close()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all appended records are on disk."""
+        return self._log.complete
+
+    def begin(self, header: dict, splits: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Write what the search is, before it does anything.
+
+        Parameters
+        ----------
+        header : dict
+            A record; what it holds is the caller's. "k" and "fmt" are added.
+        splits : list of (train, test)
+            Rows of each fold, as integers or masks.
+
+        Raises
+        ------
+        TypeError
+            If the header holds what a journal cannot.
+        OSError
+            If the disk is full or cannot be written.
+        """
+        header = {"k": "header", "fmt": FORMATS[-1]} | header
+        as_read = decode(encode(header))
+        write_splits(self._splits, splits)
+        self._log.append_or_raise(header)
+        if self.header is not None:
+            self.earlier += [self.header, *self.events]
+        self.header, self.events = as_read, []
+
+    def append(self, record: dict, sync: bool = True) -> None:
+        """Append a record to the journal.
+
+        A disk that refuses it is no error: the record is kept in memory, a warning is given the
+        first time, and it is tried again with each later record and when closing.
+
+        Parameters
+        ----------
+        record : dict
+            JSON values, NaN, infinities, and scalars of numpy. Tuples come back as lists.
+        sync : bool, default=True
+            Whether the record must survive a loss of power once this returns. Otherwise it
+            survives the end of this process, and the next synced record makes it safe.
+
+        Raises
+        ------
+        TypeError
+            If the record holds what a journal cannot.
+        """
+        self._log.append(record, sync)
+
+    def load_splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the folds that `begin` was given; masks come back as integers.
+
+        Returns
+        -------
+        splits : list of (train, test)
+            Rows of each fold.
+
+        Raises
+        ------
+        JournalError
+            If their file is missing or damaged.
+        """
+        return read_splits(self._splits)
+
+    def spooled(self, name: str) -> dict | None:
+        """Return a result that a worker kept by `write_spool`, None if absent or damaged."""
+        return read_spool(self.spool, name)
+
+    def remove_spooled(self, names: Iterable[str]) -> None:
+        """Remove results that the journal has; absent ones are passed over."""
+        for name in names:
+            _remove(spool_file(self.spool, name))
+
+    def sweep(self, keep: set[str]) -> None:
+        """Remove files that nobody needs any more: states, and what was never finished.
+
+        Parameters
+        ----------
+        keep : set of str
+            Names of the files in `states` that stay.
+        """
+        for file in _files(self.states):
+            if file.name not in keep:
+                _remove(file)
+        for file in (*_files(self.spool), *self.path.glob(f"{self._splits.name}.*{TEMPORARY}")):
+            if file.suffix == TEMPORARY:
+                _remove(file)
+
+    def close(self) -> None:
+        """Write what is still kept, and free the directory for others."""
+        self._open.close()
+
+    def _check_that_new_is_empty(self) -> None:
+        """Raise unless the files here are of the journal here: `sweep` would remove others."""
+        for folder in (self.states, self.spool):
+            if self.header is None and any(folder.iterdir()):
+                raise JournalError(
+                    f"{folder} has files, but there is no journal of the search that they are "
+                    f"of: {ANEW}"
+                )
+
+
+def read_journal(path) -> tuple[dict | None, list[dict], list[dict]]:
+    """Read the journal of a checkpoint directory, also while a search writes to it.
+
+    Nothing is locked, repaired or written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The directory.
+
+    Returns
+    -------
+    header : dict or None
+        The last header, None if the search has not begun.
+    events : list of dict
+        Records after it.
+    earlier : list of dict
+        Records before it, headers included.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no journal.
+    JournalError
+        If it is no journal, or of a newer version.
+    """
+    path = Path(path) / JOURNAL
+    found = scan(path)
+    check(found, path)
+    if found.followed:
+        warnings.warn(
+            f"{path} is damaged after its first {len(found.records)} records; later ones are not "
+            "read.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return split(found.records)
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files in a directory, links included, directories not."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return [Path(e.path) for e in entries if not e.is_dir(follow_symlinks=False)]
+    return []
+
+
+def _remove(file: Path) -> None:
+    """Remove a file; one that stays does no harm."""
+    with contextlib.suppress(OSError):
+        file.unlink()

@@ -1,0 +1,150 @@
+"""The directory of a search and the files in it that are not its journal."""
+
+import contextlib
+import io
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from sksearch.checkpoint._errors import JournalError
+from sksearch.checkpoint._lines import decode, encode
+
+TEMPORARY = ".tmp"
+
+
+def make_folder(path: Path) -> None:
+    """Create a directory that is ours alone, with its parents; check it if it exists."""
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{path} is a file: pass a directory, or the path of a new one.")
+    for folder in (*reversed(path.parents), path):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+            sync_folder(folder.parent)
+    if os.name == "nt":
+        return
+    info = path.stat()
+    danger = "and what is loaded from it can run any code"
+    if info.st_uid != os.geteuid():
+        raise PermissionError(
+            f"{path} belongs to another user (uid {info.st_uid}), {danger}: pass a directory of "
+            "your own."
+        )
+    if info.st_mode & 0o022:
+        raise PermissionError(
+            f"{path} can be changed by other users, {danger}: run `chmod go-w '{path}'`, or pass "
+            "another directory."
+        )
+
+
+def make_subfolder(path: Path) -> None:
+    """Create or check a directory inside ours; it must not lead elsewhere."""
+    if path.is_symlink():
+        raise PermissionError(f"{path} is a link, which could lead anywhere: remove it.")
+    make_folder(path)
+
+
+def sync_folder(path: Path) -> None:
+    """Make new names in a directory survive a loss of power, where the system can."""
+    with contextlib.suppress(OSError):  # Windows cannot open directories
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
+    """Write a file that is seen whole or not at all; with `sync` also after a loss of power."""
+    descriptor, name = tempfile.mkstemp(TEMPORARY, f"{path.name}.", path.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            if sync:
+                os.fsync(descriptor)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def write_spool(folder: Path, name: str, record: dict) -> None:
+    """Keep the result of an evaluation until the journal has it.
+
+    A full disk is no reason to lose the evaluation, whose result travels to the search in
+    another way too: then nothing is kept.
+
+    Parameters
+    ----------
+    folder : Path
+        The checkpoint's `spool`.
+    name : str
+        Name of the result; an older one with the same name is replaced.
+    record : dict
+        The result: JSON values, NaN, infinities, and scalars of numpy.
+
+    Raises
+    ------
+    TypeError
+        If the record holds anything else.
+    """
+    line = encode(record)
+    with contextlib.suppress(OSError):
+        # After a loss of power its checksum tells; this is for processes that are killed.
+        write_atomically(spool_file(folder, name), line, sync=False)
+
+
+def read_spool(folder: Path, name: str) -> dict | None:
+    """Return a result that a worker kept, None if it is absent or damaged."""
+    try:
+        return decode(spool_file(folder, name).read_bytes())
+    except OSError:
+        return None
+
+
+def spool_file(folder: Path, name: str) -> Path:
+    """Return the file of a result."""
+    return Path(folder) / f"{name}.json"
+
+
+def write_splits(path: Path, splits) -> None:
+    """Write folds: all their rows one after another, and how many each has."""
+    arrays = {}
+    for key, parts in (("train", [s[0] for s in splits]), ("test", [s[1] for s in splits])):
+        rows = [_rows(part) for part in parts]
+        arrays[key] = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+        arrays[f"{key}_sizes"] = np.array([len(part) for part in rows], dtype=np.int64)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    write_atomically(path, buffer.getvalue())
+    sync_folder(path.parent)
+
+
+def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the folds of a file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            train, test = (_cut(file[key], file[f"{key}_sizes"]) for key in ("train", "test"))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise JournalError(
+            f"{path} is missing or damaged ({error}), and the folds of the search with it: pass "
+            "another directory, or move this one away to begin anew."
+        ) from error
+    return list(zip(train, test, strict=True))
+
+
+def _rows(indices) -> np.ndarray:
+    """Return indices of rows as integers; they may be a mask."""
+    indices = np.asarray(indices)
+    if indices.dtype == bool:
+        return np.flatnonzero(indices)
+    return indices.astype(np.int64, casting="unsafe" if indices.size == 0 else "same_kind")
+
+
+def _cut(rows: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
+    """Return the parts of an array, by their sizes."""
+    return [rows[end - size : end] for size, end in zip(sizes, np.cumsum(sizes), strict=True)]

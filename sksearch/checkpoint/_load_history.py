@@ -1,0 +1,223 @@
+"""A search as its checkpoint directory tells it: without the data, and while it runs."""
+
+import ast
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from sksearch.checkpoint._checkpoint import read_journal
+from sksearch.checkpoint._lines import without_garbage_collection
+from sksearch.checkpoint._params import readable
+from sksearch.fitting._plan import PlannedRung, SearchPlan
+from sksearch.fitting._results import cv_results, job_result, make_rows, name_error_scores
+from sksearch.history import History, Problem
+
+
+def load_history(path):
+    """Read what a search has found so far from its ``checkpoint_dir``.
+
+    Neither the data nor the estimator are needed, nothing is unpickled and nothing is written.
+    So it may be called at any time, also on another machine, and also while the search runs or
+    after it was killed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The ``checkpoint_dir`` of a search, or the file ``journal.jsonl`` in it.
+
+    Returns
+    -------
+    saved : SavedSearch
+        Its candidates, scores and errors.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no search has used this directory.
+    JournalError
+        If the file is no journal of a search, or of a newer version.
+
+    See Also
+    --------
+    sksearch.plotting.HistoryDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV, load_history
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     search = RandomSearchCV(
+    ...         SVC(), {"C": loguniform(1e-3, 1e3)}, random_state=0, checkpoint_dir=folder
+    ...     ).fit(X, y)
+    ...     saved = load_history(folder)
+    >>> saved
+    <SavedSearch: RandomSearchCV, 10 candidates, 10 evaluations, best score 0.9867, finished>
+    >>> saved.best_params_ == search.best_params_
+    True
+    """
+    path = Path(path)
+    folder = path.parent if path.is_file() else path
+    with without_garbage_collection():  # what is made here is kept, too
+        header, events, _ = read_journal(folder)
+        if header is None:
+            raise FileNotFoundError(f"The search of {str(path)!r} has not begun yet.")
+        return SavedSearch(header, events)
+
+
+class SavedSearch:
+    """What a search has found, as `load_history` returns it.
+
+    ``pandas.DataFrame(saved.cv_results_)`` is all of it as a table.
+
+    Parameters
+    ----------
+    header : dict
+        The journal's header.
+    events : list of dict
+        The journal's records after it; may be changed.
+
+    Attributes
+    ----------
+    cv_results_ : dict of str to array
+        Columns and rows of the search's own; parameters that are no plain values are shown as
+        texts.
+    best_index_ : int or None
+        Row of the best candidate among those with the largest resource; None if there is no
+        score yet. Of several metrics the one to be refitted counts, or else the first.
+    best_score_ : float or None
+        Its mean score.
+    best_params_ : dict or None
+        Its parameters.
+    statuses_ : list of str
+        For each row "ok", or what went wrong in its first fold that failed: "error", "memory",
+        "timeout", "crash" or "nan".
+    errors_ : list of str
+        For each row the error's first line, "" where there was none.
+    history_ : History
+        Its trials and results; the space has names only.
+    plan_ : SearchPlan
+        What the search was going to do.
+    n_splits_ : int
+        Count of folds.
+    scoring : str or None
+        The scorer's name, None if it has none.
+    finished : bool
+        Whether the search has ended, and not by an interrupt or an error. Whether an unfinished
+        one is still running cannot be told.
+    header : dict
+        Class, versions, seed, and descriptions of estimator, space and data.
+    """
+
+    def __init__(self, header, events):
+        self.header = header
+        self.n_splits_ = header["n_splits"]
+        self.scoring = _scoring(header)
+        self.finished = any(e["k"] == "stop" and e["why"] == "finished" for e in events)
+        self.plan_ = SearchPlan(
+            tuple(PlannedRung(*rung) for rung in header["plan"]),
+            header["unit"],
+            self.n_splits_,
+            header.get("refit", True),
+        )
+        space = _Names(header["names"])
+        limits = header["min_resources"], header["max_resources"]
+        self.history_ = History(Problem(space, *limits, header["seed"]))
+        rows = self._rows(events)
+        results = [self.history_.trials[r["trial_id"]].results[r["n_resources"]] for r in rows]
+        self.statuses_ = [result.status for result in results]
+        self.errors_ = [result.error for result in results]
+        self.cv_results_ = self._cv_results(rows)
+        self._keep_best(results)
+
+    def __repr__(self):
+        counts = [(len(self.history_.trials), "candidate"), (len(self.statuses_), "evaluation")]
+        parts = [self.header["class"]]
+        parts += [f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts]
+        best = self.best_score_
+        parts.append("no score" if best is None else f"best score {best:.4g}")
+        parts.append("finished" if self.finished else "not finished")
+        return f"<SavedSearch: {', '.join(parts)}>"
+
+    def _rows(self, events):
+        """Replay the events into the history; return the rows of the table."""
+        history, metric = self.history_, self.header["metric"]
+        outs: dict[tuple[int, int], list[dict]] = {}
+        new_outs: dict[tuple[int, int], list[dict]] = {}
+        for event in events:
+            if event["k"] == "ask":
+                self._ask(event)
+            elif event["k"] == "tell":
+                trial, resource = history.trials[event["t"]], event["r"]
+                outputs = new_outs[trial.id, resource] = event["o"]
+                earlier = outs.get((trial.id, trial.resource), [])
+                if len(earlier) + len(outputs) > self.n_splits_:
+                    earlier = []  # the folds are no resource: all were evaluated again
+                reached = outs[trial.id, resource] = earlier + outputs
+                history.tell(trial.id, resource, job_result(reached, outputs, metric))
+            elif event["k"] == "exhausted":
+                history.exhausted = True
+        return make_rows(history.trials, outs, new_outs, self._params_at)
+
+    def _ask(self, event):
+        if event["t"] < len(self.history_.trials):
+            self.history_.resume(event["t"], event["r"])
+        else:
+            params = {name: readable(value) for name, value in (event["p"] or {}).items()}
+            self.history_.start(params, event["b"], event["r"], event["parent"])
+
+    def _params_at(self, params, resource):
+        """The parameters, with the one that is the resource, if it is one."""
+        name = self.header.get("adds")
+        return params if name is None else {**params, name: resource}
+
+    def _cv_results(self, rows):
+        if not rows:
+            return {"params": []}
+        name_error_scores([out for row in rows for out in row["new_outs"]])
+        with warnings.catch_warnings():  # of scores that are not finite, as while searching
+            warnings.simplefilter("ignore", UserWarning)
+            return cv_results(
+                rows,
+                self.n_splits_,
+                self.header["return_train_score"],
+                with_resources=not self.header["whole"],
+            )
+
+    def _keep_best(self, results):
+        self.best_index_ = self.best_score_ = self.best_params_ = None
+        if any(math.isfinite(result.score) for result in results):
+            ranks = [name for name in self.cv_results_ if name.startswith("rank_test_")]
+            wanted = f"rank_test_{self.header['metric']}"
+            name = wanted if wanted in ranks else ranks[0]
+            self.best_index_ = int(np.argmin(self.cv_results_[name]))
+            mean = self.cv_results_[name.replace("rank", "mean", 1)]
+            self.best_score_ = float(mean[self.best_index_])
+            self.best_params_ = self.cv_results_["params"][self.best_index_]
+
+
+class _Names:
+    """Stands in for the space of a search whose objects are not here: names alone."""
+
+    size = math.inf
+
+    def __init__(self, names):
+        self.names = names
+
+    def __repr__(self):
+        return f"the space of {', '.join(self.names)}"
+
+    def key(self, params):
+        """Return what is equal for equal candidates."""
+        return repr(sorted(params.items()))
+
+
+def _scoring(header):
+    """The name of the scorer, which is described as a quoted text."""
+    text = header["parts"]["scoring"]["text"]
+    return ast.literal_eval(text) if text[:1] in ("'", '"') else None

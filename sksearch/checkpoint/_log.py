@@ -1,0 +1,189 @@
+"""The file of lines: read, repaired, and appended to while a search runs."""
+
+import os
+import re
+import warnings
+from pathlib import Path
+
+from sksearch.checkpoint._errors import JournalError
+from sksearch.checkpoint._folder import sync_folder
+from sksearch.checkpoint._lines import Scan, encode, scan
+
+FORMATS = (1,)  # that can be read; the last one is written
+HEADER = b'{"k":"header"'  # how the first record of every journal begins
+ANEW = "pass another directory, or move this one away to begin anew."
+
+
+class Log:
+    """A journal that is appended to; opening repairs it.
+
+    A line is safe once it was synced. Until then it is kept here, so that after any failure the
+    file can be cut back to what is safe, and everything later be written again.
+
+    Parameters
+    ----------
+    path : Path
+        The file; an absent one is created.
+
+    Raises
+    ------
+    JournalError
+        If the file is no journal, or of a newer format. The file is left as it is.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        is_new = not path.exists()
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - open as long as we are
+        try:
+            found = scan(path)
+            check(found, path)
+            self.records = found.records
+            self._repair(found)
+            if is_new:
+                sync_folder(path.parent)
+        except BaseException:
+            self._file.close()
+            raise
+        # Replaced as one, since Ctrl-C may come between any two statements.
+        self._safe: tuple[int, list[bytes]] = (found.good, [])  # offset, and the lines after it
+        self._n_written = 0  # count of those lines that are in the file
+        self._failed = False
+        self._warned = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.close()
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was appended is in the file."""
+        return not self._failed
+
+    def append(self, record: dict, sync: bool = True) -> None:
+        """Append a record; what the disk refuses is tried again with the next."""
+        self._safe[1].append(encode(record))
+        self._try_to_write(sync)
+
+    def append_or_raise(self, record: dict) -> None:
+        """Append a record and sync it, or raise OSError."""
+        lines = self._safe[1]
+        lines.append(encode(record))
+        try:
+            self._write(sync=True)
+        except OSError:
+            lines.pop()
+            raise
+
+    def close(self) -> None:
+        """Write what is still kept, and close the file."""
+        if self._file.closed:
+            return
+        try:
+            if self._safe[1]:
+                self._try_to_write(sync=True)
+        finally:
+            self._file.close()
+
+    def _try_to_write(self, sync: bool) -> None:
+        """Write the lines that are not in the file; warn at the first failure."""
+        try:
+            self._write(sync)
+        except OSError as error:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"{self.path} cannot be written ({error}). The search goes on and keeps what "
+                    "should be written in memory; it is tried again with each result. Results "
+                    "that are not written by the end of this process are lost to a later one.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+
+    def _write(self, sync: bool) -> None:
+        """Write the lines that are not in the file, in one call, or raise OSError."""
+        offset, lines = self._safe
+        if self._failed:
+            # Half a line may be there; and what a failed sync did not write is nowhere.
+            self._file.truncate(offset)
+            self._n_written = 0
+        self._failed = True  # until the end of this function, also for Ctrl-C in it
+        left = memoryview(b"".join(lines[self._n_written :]))
+        while left:
+            left = left[self._file.write(left) :]
+        self._n_written = len(lines)
+        if sync:
+            os.fsync(self._file.fileno())
+            self._n_written = 0
+            self._safe = (os.fstat(self._file.fileno()).st_size, [])
+        self._failed = False
+
+    def _repair(self, found: Scan) -> None:
+        """Cut damage off, and keep it if good lines are among it."""
+        damage = found.size - found.good
+        if not damage:
+            return
+        what = f"{self.path} is damaged after its first {len(found.records)} records"
+        if found.followed:
+            moved = _copy_tail(self.path, found.good)
+            message = (
+                f"{what}, and later records are whole. Results that came after the damage are "
+                f"NOT used: the last {damage} bytes were moved to {moved}. Check the disk."
+            )
+        else:
+            message = f"{what}, as a kill leaves it: the last {damage} bytes were cut off."
+        self._file.truncate(found.good)
+        os.fsync(self._file.fileno())
+        warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def check(found: Scan, path: Path) -> None:
+    """Raise JournalError unless this is a journal that we can read."""
+    if found.records:
+        begins = found.records[0].get("k") == "header"
+    else:
+        begins = _is_torn_header(found.damaged)
+    if not begins:
+        raise JournalError(
+            f"{path} does not begin with the header of a search: it is damaged, or not a journal "
+            f"of sksearch. It was left as it is: {ANEW}"
+        )
+    for record in found.records:
+        if record.get("k") == "header" and record.get("fmt") not in FORMATS:
+            raise JournalError(
+                f"{path} has format {record.get('fmt')}, and this version of sksearch reads "
+                f"formats up to {FORMATS[-1]}. It was left as it is: update sksearch, or {ANEW}"
+            )
+
+
+def split(records: list[dict]) -> tuple[dict | None, list[dict], list[dict]]:
+    """Return the last header, the records after it and the records before it."""
+    headers = [number for number, record in enumerate(records) if record.get("k") == "header"]
+    if not headers:
+        return None, [], []
+    return records[headers[-1]], records[headers[-1] + 1 :], records[: headers[-1]]
+
+
+def _is_torn_header(line: bytes) -> bool:
+    """Whether a line is what a kill leaves of the very first one; nothing is, too."""
+    line = line.rstrip(b"\0")
+    begins = re.match(rb"[0-9a-f]{0,8}$|[0-9a-f]{8} ", line)
+    return bool(begins) and line[-1:] != b"\n" and HEADER.startswith(line[9 : 9 + len(HEADER)])
+
+
+def _copy_tail(path: Path, offset: int) -> Path:
+    """Copy what is after an offset to a new file beside it."""
+    number, target = 0, path.with_suffix(".bad")
+    while target.exists():
+        number += 1
+        target = path.with_suffix(f".bad.{number}")
+    with open(path, "rb") as source, open(target, "xb") as file:
+        source.seek(offset)
+        while block := source.read(1 << 20):
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+    sync_folder(path.parent)
+    return target

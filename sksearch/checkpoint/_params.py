@@ -1,0 +1,188 @@
+"""Candidates as JSON values, and back as the very objects that the user listed.
+
+Nothing is pickled. A plain scalar stands for itself; anything else is a dict with the key "is":
+
+=========  ====================================================================
+choice     the i-th choice of the k-th dimension of this name, and its text
+numpy      a scalar of NumPy: type and value
+float      NaN or an infinity, which JSON does not have and which equals nothing
+tuple      and dict, bytes, complex: what they hold
+text       what cannot be stored: its text
+=========  ====================================================================
+"""
+
+import math
+
+import numpy as np
+
+from sksearch._description import ADDRESS
+
+PLAIN = (str, int, float, bool, type(None))
+LONGEST = 200  # characters of a text
+
+
+def encode_params(space, params):
+    """Make JSON values of a candidate.
+
+    Parameters
+    ----------
+    space : Space
+        Where it comes from.
+    params : dict
+        The candidate.
+
+    Returns
+    -------
+    encoded : dict of str to object
+        One entry for each parameter. A value that cannot be stored, such as an array that a
+        user's own distribution drew, is there as a text.
+    """
+    return {name: _encode(_choices(space, name), value) for name, value in params.items()}
+
+
+def decode_params(space, encoded):
+    """Give back what was encoded, also in another process with an equal space.
+
+    Parameters
+    ----------
+    space : Space
+        Equal to the one of `encode_params`.
+    encoded : dict of str to object
+        What `encode_params` returned, possibly through JSON.
+
+    Returns
+    -------
+    params : dict or None
+        The candidate, with the user's own objects where they are choices; None if a value
+        could not be stored, or is no choice of this space: it has to be proposed anew.
+    """
+    try:
+        return {name: _decode(_choices(space, name), value) for name, value in encoded.items()}
+    except _NotStoredError:
+        return None
+
+
+def readable(encoded):
+    """Return what a table shows for an encoded value, without the space.
+
+    Parameters
+    ----------
+    encoded : object
+        One value of what `encode_params` returned.
+
+    Returns
+    -------
+    object
+        The value itself where it is a scalar, or a tuple or list of those; a text for all else.
+    """
+    if not isinstance(encoded, dict):
+        return [readable(item) for item in encoded] if isinstance(encoded, list) else encoded
+    if encoded["is"] in ("choice", "text"):
+        return encoded["t"]
+    if encoded["is"] == "tuple":
+        return tuple(readable(item) for item in encoded["v"])
+    if encoded["is"] == "dict":
+        return {readable(key): readable(item) for key, item in encoded["v"]}
+    return encoded["v"] if encoded["is"] == "numpy" else _undo(encoded)
+
+
+class _NotStoredError(ValueError):
+    """A value is not in the record, or not in the space."""
+
+
+def _choices(space, name):
+    """The choices of the dimensions of this name; several where the dicts of a union differ."""
+    return [d for d in space.dimensions if d.name == name and d.kind == "categorical"]
+
+
+def _encode(dimensions, value):
+    if type(value) in PLAIN:
+        return _store(value)
+    place = _place(dimensions, value)
+    if place is None:
+        return _store(value)
+    choice = dimensions[place[0]].choices[place[1]]
+    if type(choice) in PLAIN:  # the user's guess was a scalar of NumPy
+        return _store(choice)
+    return {"is": "choice", "k": place[0], "i": place[1], "t": _text(choice)}
+
+
+def _place(dimensions, value):
+    """Numbers of the dimension and of the choice: the very object, else one that equals it."""
+    for k, dimension in enumerate(dimensions):
+        for i, choice in enumerate(dimension.choices):
+            if choice is value:
+                return k, i
+    for k, dimension in enumerate(dimensions):
+        if (i := dimension.index(value)) is not None:
+            return k, i
+    return None
+
+
+def _store(value):
+    """A value that is no choice."""
+    kind = type(value)
+    if kind is float and not math.isfinite(value):
+        return {"is": "float", "v": repr(value)}
+    if kind in PLAIN:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf" and value.itemsize <= 8:
+        return {"is": "numpy", "t": value.dtype.name, "v": value.item()}
+    if kind is list:
+        return [_store(item) for item in value]
+    if kind is tuple:
+        return {"is": "tuple", "v": [_store(item) for item in value]}
+    if kind is dict:
+        return {"is": "dict", "v": [[_store(key), _store(item)] for key, item in value.items()]}
+    if kind is bytes:
+        return {"is": "bytes", "v": value.hex()}
+    if kind is complex:
+        return {"is": "complex", "v": [value.real, value.imag]}
+    return {"is": "text", "t": _text(value)}
+
+
+def _decode(dimensions, encoded):
+    if isinstance(encoded, dict) and encoded["is"] == "choice":
+        k, i = encoded["k"], encoded["i"]
+        if k < len(dimensions) and i < dimensions[k].size:
+            choice = dimensions[k].choices[i]
+            if _text(choice) == encoded["t"]:
+                return choice
+        raise _NotStoredError
+    value = _undo(encoded)
+    for dimension in dimensions:
+        if (i := dimension.index(value)) is not None:
+            return dimension.choices[i]
+    return value
+
+
+def _undo(encoded):
+    """The inverse of `_store`."""
+    if isinstance(encoded, list):
+        return [_undo(item) for item in encoded]
+    if not isinstance(encoded, dict):
+        return encoded
+    kind, value = encoded["is"], encoded.get("v")
+    if kind == "float":
+        return float(value)
+    if kind == "numpy":
+        return np.dtype(encoded["t"]).type(value)
+    if kind == "tuple":
+        return tuple(_undo(item) for item in value)
+    if kind == "dict":
+        return {_undo(key): _undo(item) for key, item in value}
+    if kind == "bytes":
+        return bytes.fromhex(value)
+    if kind == "complex":
+        return complex(*value)
+    raise _NotStoredError
+
+
+def _text(value):
+    """A repr on one line, without the address that changes from run to run."""
+    try:
+        text = " ".join(ADDRESS.sub("", repr(value)).split())
+    except Exception:  # an object whose repr fails is still a choice
+        text = ""
+    text = text or type(value).__name__
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."

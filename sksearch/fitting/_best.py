@@ -1,0 +1,187 @@
+"""The models of the best candidates: kept while the search runs, trained again where lost."""
+
+import bisect
+import math
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+
+from sksearch._compat import NO_CALLBACKS
+from sksearch.executors import Interrupts
+from sksearch.executors._executor import SerialExecutor
+from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
+from sksearch.fitting._evaluation import evaluate
+from sksearch.fitting._states import as_state
+
+
+class Best:
+    """The best trials at one resource, in the order of the rows of ``cv_results_``.
+
+    Parameters
+    ----------
+    size : int or None
+        How many; None is none.
+    """
+
+    def __init__(self, size: int | None):
+        self.size = size or 0
+        self._entries: list[tuple[float, int, int]] = []  # (-score, bracket, id), best first
+
+    @classmethod
+    def of(cls, history, size):
+        """The best at the largest resource that any trial of a history has a score at."""
+        scored = [
+            (resource, trial, result.score)
+            for trial in history.trials
+            for resource, result in trial.results.items()
+            if math.isfinite(result.score)
+        ]
+        top = max((resource for resource, _, _ in scored), default=0)
+        best = cls(size)
+        for resource, trial, score in scored:
+            if resource == top:
+                best.enter(trial, score)
+        return best
+
+    def __contains__(self, trial_id):
+        return any(entry[-1] == trial_id for entry in self._entries)
+
+    def __len__(self):
+        return len(self._entries)
+
+    def enter(self, trial, score: float) -> list[int]:
+        """Give a trial its place; return the id of the one that has none, if there is one."""
+        if not math.isfinite(score):
+            return [trial.id]
+        bisect.insort(self._entries, (-score, trial.bracket, trial.id))
+        return [self._entries.pop()[-1]] if len(self._entries) > self.size else []
+
+
+def models_of(states, best):
+    """The models of the best, by trial and fold; states that cannot be read are left out.
+
+    Parameters
+    ----------
+    states : dict of tuple (int, int) to State, SavedState or bytes
+        By trial and fold.
+    best : Best
+        Whose states are read.
+
+    Returns
+    -------
+    models : dict of tuple (int, int) to estimator object
+        Fitted.
+    """
+    models = {}
+    for key, state in states.items():
+        if key[0] in best:
+            with suppress(Exception):
+                models[key] = as_state(state).estimator
+    return models
+
+
+def best_rows(rows, results, statuses, size, refit):
+    """The rows of an ensemble, best first: those that got as much as the best of all.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Of ``cv_results_``.
+    results : dict
+        ``cv_results_``.
+    statuses : list of str
+        For each row.
+    size : int
+        How many at most.
+    refit : bool, str or callable
+        Names the metric that counts, else it is the first.
+
+    Returns
+    -------
+    chosen : list of dict
+        Of different trials.
+    """
+    ranked = [name for name in results if name.startswith("rank_test_")]
+    ranks = results[f"rank_test_{refit}" if f"rank_test_{refit}" in ranked else ranked[0]]
+    order = [rows[i] for i in np.argsort(ranks, kind="stable") if statuses[i] == "ok"]
+    # Of entries that a list has twice there are two rows of one trial.
+    chosen = {r["trial_id"]: r for r in order if r["n_resources"] == order[0]["n_resources"]}
+    return list(chosen.values())[:size]
+
+
+def make_ensemble(run, rows):
+    """Average the models of rows, all their folds.
+
+    Parameters
+    ----------
+    run : Run
+        At its end, with the models that it has kept.
+    rows : list of dict
+        From `best_rows`.
+
+    Returns
+    -------
+    ensemble : AveragedClassifier, AveragedRegressor or None
+        None, after a warning, if there is no model.
+    """
+    models = []
+    context = replace(run.context, spool=None, search=None, verbose=0)
+    with Interrupts(), SerialExecutor(evaluate, context) as executor:
+        for row in rows:
+            for fold in range(len(row["outs"])):
+                model = _model(run, executor, row["trial_id"], fold, row["n_resources"])
+                if model is not None:
+                    models.append(FrozenEstimator(model))
+    if not models:
+        warnings.warn(
+            "No candidate has a finite score, so there are no models to average: ensemble_ is "
+            "not set.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return None
+    classifies = is_classifier(run.context.estimator)
+    return (AveragedClassifier if classifies else AveragedRegressor)(models)
+
+
+def _model(run, executor, trial_id, fold, resource):
+    """The model of a candidate at a resource on a fold, None if it cannot be had again."""
+    trial = run.study.history.trials[trial_id]
+    if trial.resource == resource and (trial_id, fold) in run.models:
+        return run.models[trial_id, fold]
+    out = executor.submit(_task_again(run, trial, fold, resource)).result()
+    if out["state"] is None:
+        warnings.warn(
+            f"The model of candidate {trial_id} on fold {fold} was lost, and to train it again "
+            f"failed ({out['error']}): the ensemble does without.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return None
+    return out["state"].estimator
+
+
+def _task_again(run, trial, fold, resource):
+    """What was last trained on this fold on the way to a resource, as it was."""
+    n_splits, rungs, task = len(run.context.splits), [], None
+    for rung in sorted(r for r in trial.results if r <= resource):
+        spent = rungs[-1] if rungs else 0
+        if fold in run.context.resource.folds(n_splits, rung, spent):
+            task = run.task(
+                trial_id=trial.id,
+                fold=fold,
+                params=trial.params,
+                resource=rung,
+                spent=spent,
+                state=None,
+                rungs=tuple(rungs),
+                keep=False,
+                final=True,
+                callbacks=NO_CALLBACKS,
+            )
+        rungs.append(rung)
+    return task

@@ -1,0 +1,364 @@
+"""How far a search is: a snapshot for programs, a line for people.
+
+==================  ==================================================================
+paid                units that a job costs
+work of a job       ``a + b * paid``, seconds summed over folds; a and b are fitted to the
+                    jobs that were told
+speed               work done since the beginning, in a second of waiting
+==================  ==================================================================
+"""
+
+import math
+from dataclasses import dataclass, replace
+from threading import Lock
+
+from sksearch._clock import now, open_clock
+from sksearch.progress._status_line import WIDTH, StatusLine, duration
+
+ROOM_FOR_NAME = 90  # characters
+WARM_UP = 5  # seconds in which workers start, which says nothing about what is to come
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search was at one moment; printed, it is a line of less than 100 characters.
+
+    Parameters
+    ----------
+    name : str
+        The search's.
+    n_candidates, n_planned : int
+        Count of candidates that were started, and of all that are planned.
+    n_jobs, n_jobs_planned : int
+        Count of (candidate, rung) pairs whose results are known, and of all that are planned.
+    bracket, iter, n_resources : int or None
+        The rung of the latest result, as in ``cv_results_``; None before the first one.
+    n_brackets : int
+        Count of brackets.
+    unit : str
+        Name of the resource.
+    best_score : float
+        Of the candidates at the largest resource at which any has a score; NaN before.
+    spent, planned : int
+        Count of units paid for by candidates whose results are known, and of all that are
+        planned, as in `SearchPlan.total_resources`: where folds train apart, in each fold.
+        What an asynchronous search does beyond its plan is added to both.
+    seconds : float or None
+        Since the beginning of ``fit``, simulated ones on a virtual clock; None where this is
+        not known.
+    seconds_left : float or None
+        How long it will take to the end, by the time that candidates took so far, but not
+        longer than `timeout` allows. The refit is not counted. None before there is a result,
+        and in the first seconds; 0 after the end.
+    """
+
+    name: str
+    n_candidates: int
+    n_planned: int
+    n_jobs: int
+    n_jobs_planned: int
+    bracket: int | None
+    iter: int | None
+    n_resources: int | None
+    n_brackets: int
+    unit: str
+    best_score: float
+    spent: int
+    planned: int
+    seconds: float | None = None
+    seconds_left: float | None = None
+
+    @classmethod
+    def of(cls, plan, history, name=""):
+        """Count what a history says.
+
+        Parameters
+        ----------
+        plan : SearchPlan
+            What was planned.
+        history : History
+            What was done.
+        name : str, default=""
+            The search's.
+
+        Returns
+        -------
+        progress : Progress
+            Without times, which a history does not have.
+        """
+        return Watch(plan, history, name).progress()
+
+    def __str__(self):
+        return self.line(WIDTH)
+
+    def line(self, width):
+        """Say it in at most `width` characters, and leave out what has no room."""
+        candidates = f"{self.n_candidates:,}/{self.n_planned:,} candidates"
+        # Where a trial is one job there are no rungs.
+        rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
+        rung = f"rung {self.n_resources:,}" if rungs else ""
+        bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
+        best = "" if math.isnan(self.best_score) else f"best {self.best_score:.4g}"
+        spent = "" if self.unit == "fits" else f"{self.spent:,}/{self.planned:,} {self.unit}"
+        left = self.seconds_left
+        left = f"{duration(math.ceil(left))} left" if left else ""
+        forms = [
+            (self._head + candidates, bracket, best, spent, left),
+            (candidates, bracket, best, spent, left),
+            (candidates, rung, best, spent, left),
+            (candidates, best, spent, left),
+            (candidates, best, left),
+        ]
+        # On a narrow terminal the name would come and go.
+        forms = forms[width < ROOM_FOR_NAME :]
+        lines = [", ".join(part for part in form if part) for form in forms]
+        return next((line for line in lines if len(line) <= width), lines[-1][:width])
+
+    def last_line(self, error=None):
+        """Say what it came to; `error` is the class of the exception that ended it."""
+        how, word = ("done", "in") if error is None else ("failed", "after")
+        if error is not None and issubclass(error, KeyboardInterrupt):
+            how = "interrupted"
+        parts = [how if self.seconds is None else f"{how} {word} {duration(self.seconds)}"]
+        if not math.isnan(self.best_score):
+            parts.append(f"best {self.best_score:.4g}")
+        parts.append(f"{_of(self.n_candidates, self.n_planned)} candidates")
+        if self.unit != "fits":
+            parts.append(f"{_of(self.spent, self.planned)} {self.unit}")
+        return self._head + ", ".join(parts)
+
+    @property
+    def _head(self):
+        return f"{self.name}: " if self.name else ""
+
+
+def _of(count, planned):
+    return f"{count:,}" if count >= planned else f"{count:,} of {planned:,}"
+
+
+class Watch:
+    """Watches one search; a context that is open while it runs, and shows its status line.
+
+    Everything is read from the history when somebody wants to know, so a search that nobody
+    looks at pays nothing. `progress` can be called from any thread. Pickled, it is the snapshot
+    of that moment.
+
+    Parameters
+    ----------
+    plan : SearchPlan
+        What was planned.
+    history : History
+        Grows while the search runs. What is in it when the context is entered was done earlier.
+    name : str, default=""
+        The search's.
+    timeout : float or None, default=None
+        Seconds that it may take.
+    verbose : int, default=0
+        As for `StatusLine`.
+    """
+
+    def __init__(self, plan, history, name="", timeout=None, verbose=0):
+        self._tally = _Tally(plan, history)
+        self._name, self._timeout, self._unit = name, timeout, plan.unit
+        self._line = StatusLine(self, verbose)
+        self._lock = Lock()
+        self._start: float | None = None
+        self._virtual_seconds: float | None = None  # noted, since other threads have no clock
+        self._end: Progress | None = None
+
+    def __getstate__(self):
+        return {"_end": self.progress()}
+
+    def __enter__(self):
+        self._start = now()
+        self._virtual_seconds = None if open_clock() is None else 0.0
+        self._tally.begin()
+        self._line.__enter__()
+        return self
+
+    def update(self):
+        """A result is known."""
+        if self._virtual_seconds is not None:
+            self._virtual_seconds = now() - self._start
+        self._line.update()
+
+    def __exit__(self, *error):
+        self._end = replace(self.progress(), seconds_left=0.0)
+        self._line.__exit__(*error)
+
+    def progress(self):
+        """Return a snapshot.
+
+        Returns
+        -------
+        progress : Progress
+            Of this moment; after the end, of the end.
+        """
+        if self._end is not None:
+            return self._end
+        with self._lock:
+            self._tally.read()
+            seconds = self._seconds()
+            left = None if seconds is None else self._tally.seconds_left(seconds)
+            if left is not None and self._timeout is not None:
+                left = max(0.0, min(left, self._timeout - seconds))
+            return Progress(
+                name=self._name,
+                **self._tally.counts(),
+                unit=self._unit,
+                seconds=seconds,
+                seconds_left=left,
+            )
+
+    def _seconds(self):
+        if self._start is None or self._virtual_seconds is not None:
+            return self._virtual_seconds
+        return now() - self._start
+
+    # ---- what the status line asks for
+
+    def line(self, width):
+        """How far it is."""
+        return self.progress().line(width)
+
+    def last_line(self, error):
+        """What it came to."""
+        return self.progress().last_line(error)
+
+    def n_stages(self):
+        """Count of rungs that are complete."""
+        with self._lock:
+            self._tally.read()
+            return self._tally.n_rungs_done
+
+
+class _Tally:
+    """What the log says, read once each event."""
+
+    def __init__(self, plan, history):
+        self._history = history
+        self._plan = plan
+        keys = [(rung.bracket, rung.n_resources) for rung in plan.rungs]
+        self._planned = dict(zip(keys, plan.rungs, strict=True))
+        # Count of jobs that are planned and not told; negative where more were told.
+        self._missing = {key: rung.n_candidates for key, rung in self._planned.items()}
+        self._lowest = {rung.bracket: rung for rung in plan.rungs if rung.iter == 0}
+        self._continues = all(
+            rung.iter == 0 or rung.resources < rung.n_candidates * rung.n_resources
+            for rung in plan.rungs
+        )
+        self.jobs_left = sum(self._missing.values())
+        self.units_left = plan.total_resources
+        self._n_read = self.n_rungs_done = 0
+        self.n_jobs = self.spent = self.n_running = self.units_running = 0
+        self._rung = None
+        self._best = (0, math.nan)  # resource, score
+        self._sums = [0.0] * 3  # of paid**2, cost, paid * cost; n_jobs and spent are the others
+        self._base = (0, 0)
+        self._estimate = (math.nan, 0, 0.0)  # seconds left, by how many jobs, and when
+
+    def begin(self):
+        """What is known by now was done earlier, and says nothing about the speed."""
+        self.read()
+        self._base = (self.n_jobs, self.spent)
+
+    def read(self):
+        """Count the events that are new."""
+        # The length first: the search's thread may append to the log meanwhile.
+        n = len(self._history.log)
+        for event, trial_id, resource in self._history.log[self._n_read : n]:
+            trial = self._history.trials[trial_id]
+            paid = resource
+            if self._continues:  # a list, since the search's thread may add a result
+                paid -= max((r for r in list(trial.results) if r < resource), default=0)
+            sign = 1 if event == "ask" else -1
+            self.n_running += sign
+            self.units_running += sign * paid
+            if event == "tell":
+                self._tell(trial.results[resource], (trial.bracket, resource), paid)
+        self._n_read = n
+
+    def _tell(self, result, key, paid):
+        self._rung = key
+        self.n_jobs += 1
+        self.spent += paid
+        missing = self._missing.get(key, 0) - 1
+        self._missing[key] = missing
+        if missing >= 0:
+            self.jobs_left -= 1
+            rung = self._planned[key]
+            self.units_left -= rung.resources // rung.n_candidates
+            self.n_rungs_done += missing == 0
+        sums, cost = self._sums, result.cost
+        sums[0] += paid * paid
+        sums[1] += cost
+        sums[2] += paid * cost
+        resource, best = self._best
+        if not math.isnan(result.score) and key[1] >= resource:
+            better = key[1] > resource or result.score > best
+            self._best = (key[1], result.score if better else best)
+
+    def counts(self):
+        """Fields of `Progress`."""
+        n_started = len(self._history.trials)
+        bracket, n_resources = self._rung or (None, None)
+        rung = self._planned.get(self._rung)
+        return {
+            "n_candidates": n_started,
+            "n_planned": max(n_started, self._plan.n_candidates),
+            "n_jobs": self.n_jobs,
+            "n_jobs_planned": self.n_jobs + self.jobs_left,
+            "bracket": bracket,
+            "iter": rung and rung.iter,
+            "n_resources": n_resources,
+            "n_brackets": len({b for b, _ in self._planned}),
+            "best_score": self._best[1],
+            "spent": self.spent,
+            "planned": self.spent + self.units_left,
+        }
+
+    # ---- time
+
+    def seconds_left(self, seconds):
+        """The estimate of the latest result, less the time since then; None without a ground."""
+        left, n_jobs, then = self._estimate
+        left -= seconds - then
+        if n_jobs != self.n_jobs or not left > 0:
+            left = self._estimated(seconds)
+            self._estimate = (left, self.n_jobs, seconds)
+        return None if math.isnan(left) else left
+
+    def _estimated(self, seconds):
+        n_jobs, spent = self.n_jobs - self._base[0], self.spent - self._base[1]
+        if n_jobs == 0 or seconds < WARM_UP:
+            return math.nan
+        a, b = self._costs()
+        # Jobs that are under way are half done, on average.
+        running = (a * self.n_running + b * self.units_running) / 2
+        jobs_left, units_left = self._ahead()
+        work_left = max(0.0, a * jobs_left + b * units_left - running)
+        return work_left / (a * n_jobs + b * spent + running) * seconds
+
+    def _ahead(self):
+        """Count of jobs and units to come, if more than planned are promoted as until now."""
+        jobs = units = 0
+        for key, rung in self._planned.items():
+            lowest = self._lowest[rung.bracket]
+            missing = self._missing[key]
+            n_begun = lowest.n_candidates - self._missing[rung.bracket, lowest.n_resources]
+            if n_begun > 0:
+                n_told = rung.n_candidates - missing
+                missing = max(missing, n_told * (lowest.n_candidates / n_begun - 1))
+            jobs += missing
+            units += missing * rung.resources / rung.n_candidates
+        return jobs, units
+
+    def _costs(self):
+        """Seconds of a job, and of a unit on top; units alone where one cannot tell."""
+        n, p, (pp, c, pc) = self.n_jobs, self.spent, self._sums
+        det = n * pp - p * p
+        if c <= 0 or det <= 0:
+            return 0.0, 1.0
+        b = max(0.0, (n * pc - p * c) / det)
+        a = max(0.0, (c - b * p) / n)
+        return a, b if a > 0 else c / p

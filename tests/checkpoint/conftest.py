@@ -1,0 +1,45 @@
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from sksearch.checkpoint import Checkpoint
+from tests.checkpoint.samples import HEADER, SPLITS, records
+
+
+@pytest.fixture
+def journal(tmp_path):
+    """A checkpoint directory of a search, and the records after its header."""
+    folder = tmp_path / "checkpoint"
+    written = records(3)
+    with Checkpoint(folder) as checkpoint:
+        checkpoint.begin(HEADER, SPLITS)
+        for record in written:
+            checkpoint.append(record, sync=record["k"] == "tell")
+    return folder, written
+
+
+@pytest.fixture
+def start():
+    """Run code in another process; what is left of it and its children is killed at the end."""
+    processes = []
+
+    def run(code, *args):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, args)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        processes.append(process)
+        return process
+
+    yield run
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()

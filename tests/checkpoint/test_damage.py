@@ -1,0 +1,195 @@
+"""Whatever became of a journal: a beginning of what was written comes back, or an error."""
+
+import os
+import random
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+from sksearch.checkpoint import Checkpoint, JournalError, read_journal
+from tests.checkpoint.samples import HEADER, SPLITS, text
+
+
+@pytest.fixture(autouse=True)
+def no_syncs(monkeypatch):
+    """Thousands of files are written here, and no power is lost."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+TAILS = {
+    "nothing": b"",
+    "zeros": b"\0" * 300,
+    "garbage": bytes(range(256)),
+    "a wrong sum": b'00000000 {"k":"tell","t":0}\n',
+    "an empty line": b"\n",
+}
+
+
+def reopen(folder):
+    """What a search finds, as text; None where it refuses. Read-only reading finds the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            seen = read_journal(folder)
+        except JournalError:
+            seen = None
+        try:
+            with Checkpoint(folder) as checkpoint:
+                found = (checkpoint.header, checkpoint.events, checkpoint.earlier)
+        except JournalError:
+            found = None
+    assert text(found) == text(seen)
+    if found is None:
+        return None
+    header, events, earlier = found
+    assert earlier == []
+    return [text(record) for record in [*([header] if header else []), *events]]
+
+
+@pytest.mark.parametrize("tail", TAILS.values(), ids=TAILS)
+def test_cut_anywhere_and_continued_by_anything_the_whole_lines_come_back(journal, tail):
+    folder, written = journal
+    file = folder / "journal.jsonl"
+    whole = file.read_bytes()
+    everything = reopen(folder)
+    assert everything[1:] == [text(record) for record in written]
+    for cut in range(len(whole) + 1):
+        file.write_bytes(whole[:cut] + tail)
+        n = whole[:cut].count(b"\n")
+        if tail and whole[cut : cut + 1] == tail:  # which ends the line as it was
+            n += 1
+        found = reopen(folder)
+        if n == 0 and found is None:
+            # Refused: what should be the header could be anybody's file, and stays as it is.
+            assert file.read_bytes() == whole[:cut] + tail
+        else:
+            assert found == everything[:n]
+            assert file.read_bytes() == b"".join(whole.splitlines(keepends=True)[:n])
+            if cut % 16:
+                continue
+            # and it is a journal again that can be continued
+            with Checkpoint(folder) as checkpoint:
+                checkpoint.append({"k": "stop"}) if n else checkpoint.begin(HEADER, SPLITS)
+            assert len(reopen(folder)) == n + 1
+
+
+@pytest.mark.parametrize("cut", [0, 1, 8, 9, 15, 60])
+@pytest.mark.parametrize("tail", [b"", b"\0" * 99], ids=["", "zeros"])
+def test_a_search_killed_in_its_first_line_can_begin_again(journal, cut, tail):
+    folder, _ = journal
+    file = folder / "journal.jsonl"
+    file.write_bytes(file.read_bytes()[:cut] + tail)
+    assert reopen(folder) == []
+
+
+def test_a_thousand_flipped_bytes_bring_no_wrong_record(journal):
+    folder, _ = journal
+    file = folder / "journal.jsonl"
+    whole = file.read_bytes()
+    everything = reopen(folder)
+    rng = random.Random(0)
+    for _ in range(1000):
+        at = rng.randrange(len(whole))
+        flipped = whole[at] ^ rng.randrange(1, 256)
+        file.write_bytes(whole[:at] + bytes([flipped]) + whole[at + 1 :])
+        n = whole[:at].count(b"\n")
+        found = reopen(folder)
+        assert found == everything[:n] if n else found is None
+        for bad in folder.glob("journal.bad*"):
+            bad.unlink()
+
+
+def damage(folder, at_line):
+    """Change one digit in a line; return the bytes from this line on."""
+    file = folder / "journal.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[at_line] = lines[at_line].replace(b'"t":', b'"t":1')
+    file.write_bytes(b"".join(lines))
+    return b"".join(lines[at_line:])
+
+
+def test_damage_in_the_middle_is_put_aside_and_never_over_an_older_one(journal):
+    folder, written = journal
+    for name, at_line in [("journal.bad", 5), ("journal.bad.1", 3), ("journal.bad.2", 1)]:
+        rest = damage(folder, at_line)
+        with pytest.warns(UserWarning, match=rf"first {at_line} records.*NOT used.*{name}\. "):
+            checkpoint = Checkpoint(folder)
+        checkpoint.close()
+        assert text(checkpoint.events) == text(written[: at_line - 1])
+        assert (folder / name).read_bytes() == rest
+
+
+def test_reading_only_says_what_it_does_not_read(journal):
+    folder, written = journal
+    damage(folder, 3)
+    before = (folder / "journal.jsonl").read_bytes()
+    with pytest.warns(UserWarning, match="damaged after its first 3 records"):
+        _, events, _ = read_journal(folder)
+    assert text(events) == text(written[:2])
+    assert (folder / "journal.jsonl").read_bytes() == before
+
+
+def test_a_cut_tail_is_told_in_bytes(journal):
+    folder, _ = journal
+    with open(folder / "journal.jsonl", "ab") as file:
+        file.write(b"0" * 17)
+    with pytest.warns(UserWarning, match="the last 17 bytes were cut off"):
+        Checkpoint(folder).close()
+    Checkpoint(folder).close()  # once is enough
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"a file of mine\n", b"my notes", b"\n", b'{"k":"header"}\n', b"0123456789 {}", b"\0\0\n"],
+)
+def test_another_file_of_this_name_is_left_as_it_is(tmp_path, content):
+    (tmp_path / "journal.jsonl").write_bytes(content)
+    for use in (Checkpoint, read_journal):
+        with pytest.raises(JournalError, match=r"does not begin with the header.*pass another"):
+            use(tmp_path)
+    assert (tmp_path / "journal.jsonl").read_bytes() == content
+
+
+def test_a_journal_that_begins_with_a_result_is_refused(tmp_path):
+    with Checkpoint(tmp_path) as checkpoint:
+        checkpoint.append({"k": "tell"})
+    with pytest.raises(JournalError, match="does not begin with the header"):
+        Checkpoint(tmp_path)
+
+
+def test_a_newer_format_is_refused_and_left_as_it_is(journal):
+    folder, _ = journal
+    with Checkpoint(folder) as checkpoint:
+        checkpoint.begin(HEADER | {"fmt": 2}, SPLITS)
+    with open(folder / "journal.jsonl", "ab") as file:
+        file.write(b"and a tail")
+    before = (folder / "journal.jsonl").read_bytes()
+    for use in (Checkpoint, read_journal):
+        with pytest.raises(JournalError, match=r"has format 2.*update sksearch"):
+            use(folder)
+    assert (folder / "journal.jsonl").read_bytes() == before
+
+
+def test_a_refused_directory_is_not_kept_locked(tmp_path):
+    (tmp_path / "journal.jsonl").write_bytes(b"mine\n")
+    with pytest.raises(JournalError):
+        Checkpoint(tmp_path)
+    (tmp_path / "journal.jsonl").unlink()
+    Checkpoint(tmp_path).close()
+
+
+def test_journals_of_format_1_open_for_ever(tmp_path):
+    """The file was written by version 0.1; it must never be written anew."""
+    shutil.copy(Path(__file__).with_name("format_1.jsonl"), tmp_path / "journal.jsonl")
+    with Checkpoint(tmp_path) as checkpoint:
+        pass
+    header, events, earlier = checkpoint.header, checkpoint.events, checkpoint.earlier
+    assert [header["class"], header["fmt"], header["plan"][0][0]] == ["HyperbandSearchCV", 1, 0]
+    assert [record["k"] for record in earlier] == ["header", "ask", "tell", "stop"]
+    assert [record["k"] for record in events] == ["ask", "tell", "ask", "tell", "stop"]
+    assert events[0]["p"] == {"sgd__alpha": 0.0012000000000000001, "$kind": "größe"}
+    scores = [out["test_scores"]["score"] for out in events[3]["o"]]
+    assert str(scores) == "[nan, inf, -inf]"
+    assert events[1]["o"][0]["state"] == {"f": "1.3.0.pkl", "h": "ab" * 32, "n": 1944003}

@@ -1,0 +1,148 @@
+"""What all searches find, bit for bit, to be compared before and after a change of the code.
+
+    python tests/golden.py write before.json
+    ... change the code ...
+    python tests/golden.py compare before.json
+
+It holds for one machine and one set of versions: that is why no golden file is in the repository.
+"""
+
+import inspect
+import json
+import re
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import loguniform, randint, uniform
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import sksearch
+from sksearch.space import When
+
+X, y = make_classification(120, 6, n_informative=4, flip_y=0.2, random_state=0)
+XR, yr = make_regression(90, 4, noise=20, random_state=0)
+SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+SGD_SPACE = {
+    "sgdclassifier__alpha": loguniform(1e-6, 1e1),
+    "sgdclassifier__penalty": ["l2", "l1", "elasticnet"],
+    "sgdclassifier__l1_ratio": When(uniform(0, 1), "sgdclassifier__penalty", "==", "elasticnet"),
+}
+FOREST = RandomForestClassifier(random_state=0)
+FOREST_SPACE = {"max_features": uniform(0.1, 0.9), "min_samples_leaf": randint(1, 30)}
+KNN_SPACE = {"n_neighbors": randint(1, 40), "weights": ["uniform", "distance"]}
+
+#: What each resource is tried with: estimator, space, data, arguments of the search.
+RESOURCES = {
+    "epochs": (SGD, SGD_SPACE, (X, y), {"resource": "epochs", "max_resources": 9}),
+    "trees": (FOREST, FOREST_SPACE, (X, y), {"resource": "n_estimators", "max_resources": 9}),
+    "rows": (KNeighborsRegressor(), KNN_SPACE, (XR, yr), {"resource": "n_samples"}),
+    "folds": (SGD, SGD_SPACE, (X, y), {"resource": "folds"}),
+}
+WHOLE = (KNeighborsRegressor(), KNN_SPACE, (XR, yr), {})
+FEW = {"n_iter": 14}
+TIMES = re.compile(r'"(fit_time|score_time|seconds)":[^,}\]]+')
+VERSIONS = re.compile(r'"(versions|sksearch)":(\{[^}]*\}|"[^"]*")')
+
+
+def cases():
+    """Yield a name, a search and its data for each case."""
+    for name in sorted(n for n in sksearch.__all__ if n.endswith("SearchCV")):
+        cls = getattr(sksearch, name)
+        params = inspect.signature(cls).parameters
+        own = {key: value for key, value in FEW.items() if key in params}
+        if "resource" in params and name != "SearchCV":
+            for kind, (estimator, space, data, args) in RESOURCES.items():
+                yield f"{name} {kind}", cls(estimator, space, **args, **own), data
+        else:
+            estimator, space, data, _ = WHOLE
+            yield name, cls(estimator, space, **own), data
+            estimator, space, data, _ = RESOURCES["epochs"]
+            yield f"{name} sgd", cls(estimator, space, **own), data
+    estimator, space, data, args = RESOURCES["epochs"]
+    extras = {
+        "BOHB asynchronous": sksearch.BOHBSearchCV(
+            estimator, space, scheduler="asynchronous", **args
+        ),
+        "BOHB all": sksearch.BOHBSearchCV(estimator, space, transfer="all", **args),
+        "GPHyperband joint": sksearch.GPHyperbandSearchCV(
+            estimator, space, transfer="joint", n_iterations=2, batch_size=2, **args
+        ),
+        "Hyperband algorithm1": sksearch.HyperbandSearchCV(
+            estimator, space, candidates="algorithm1", n_jobs=2, ensemble_size=2, **args
+        ),
+        "GP portfolio": sksearch.GPBayesSearchCV(
+            estimator, space, acquisition="portfolio", n_iter=20, batch_size=3
+        ),
+        "GP lcb": sksearch.GPBayesSearchCV(estimator, space, acquisition="lcb", n_iter=14),
+        "GP thompson": sksearch.GPBayesSearchCV(
+            estimator, space, acquisition="thompson", n_iter=14
+        ),
+        "GP log_pi": sksearch.GPBayesSearchCV(
+            estimator, space, acquisition="log_pi", n_iter=14, n_initial=4
+        ),
+        "ASHA stopping": sksearch.ASHASearchCV(estimator, space, variant="stopping", **args),
+        "Incremental gp": sksearch.IncrementalEvaluationSearchCV(
+            estimator, space, population="gp", candidates="largest", **args
+        ),
+    }
+    for name, search in extras.items():
+        yield name, search, data
+
+
+def record(search, data):
+    """What a search finds and notes, without times."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.set_params(random_state=3, cv=3, checkpoint_dir=folder, verbose=0)
+        search.fit(*data)
+        journal = (Path(folder) / "journal.jsonl").read_text().splitlines()
+    lines = [VERSIONS.sub("", TIMES.sub(r'"\1":0', line[9:])) for line in journal]
+    columns = {
+        key: np.asarray(value).tolist() if key != "params" else list(map(repr, value))
+        for key, value in search.cv_results_.items()
+        if not key.endswith("_time")
+    }
+    return {
+        "columns": json.loads(json.dumps(columns, default=repr)),
+        "best": [repr(search.best_params_), search.best_score_, int(search.best_index_)],
+        "plan": str(search.plan_),
+        "predictions": search.predict(data[0]).tolist(),
+        "log": [list(event) for event in search.history_.log],
+        "journal": [re.sub(r'"(h|sha)":"[^"]*"', "", line) for line in lines],
+    }
+
+
+def main(mode, path):
+    found = {}
+    for name, search, data in cases():
+        found[name] = record(search, data)
+        print(".", end="", flush=True)
+    print()
+    if mode == "write":
+        Path(path).write_text(json.dumps(found))
+        print(f"{len(found)} searches written to {path}")
+        return 0
+    before = json.loads(Path(path).read_text())
+    found = json.loads(json.dumps(found))
+    different = {
+        f"{name}: {part}"
+        for name in before.keys() | found.keys()
+        for part in before.get(name, found.get(name))
+        if before.get(name, {}).get(part) != found.get(name, {}).get(part)
+    }
+    for line in sorted(different):
+        print(line)
+    print(f"{len(before)} searches compared, {len(different)} parts differ")
+    return bool(different)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
