@@ -145,7 +145,7 @@ def outcome(search):
 def main(kind, seed, n_jobs, log, result, checkpoint_dir=None):
     """Search, and write the outcome."""
     warnings.simplefilter("ignore")
-    _base.evaluate = noting(_search.evaluate, log)
+    _base.evaluate = noting(_base.evaluate, log)
     search = make_search(kind, int(seed), int(n_jobs), checkpoint_dir)
     note(log, "fit")
     start = time.monotonic()
