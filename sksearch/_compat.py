@@ -5,7 +5,6 @@ scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-op
 
 import sys
 import warnings
-from contextlib import nullcontext
 
 import numpy as np
 from joblib._utils import eval_expr
@@ -48,7 +47,6 @@ except ImportError:
     from joblib.externals import cloudpickle
 
 __all__ = [
-    "NO_CALLBACKS",
     "BaseSearchCV",
     "Interval",
     "MultimetricScorer",
@@ -64,7 +62,6 @@ __all__ = [
     "normalize_score_results",
     "num_samples",
     "pre_dispatch_count",
-    "root_callback_context",
     "safe_split",
     "to_namespace_of",
     "to_numpy",
@@ -179,60 +176,3 @@ def consumed_params(pipeline, fit_params):
             f"{prefix}{next(iter(head_params))} to pass it to the step {name!r}."
         )
     return head_params, last_params
-
-
-class _NoContext:
-    """Stands in for a callback context where there are no callbacks."""
-
-    listens = False
-
-    def subcontext(self, **kwargs):
-        return self
-
-    def call_on_fit_task_begin(self, **kwargs):
-        return self
-
-    def call_on_fit_task_end(self, **kwargs):
-        return False
-
-    def propagate_callback_context(self, estimator):
-        return nullcontext()
-
-
-#: For what nobody listens to.
-NO_CALLBACKS = _NoContext()
-
-
-def root_callback_context(search, n_tasks):
-    """The callback context of a whole ``fit``.
-
-    Parameters
-    ----------
-    search : SearchCV
-        The search being fitted.
-    n_tasks : int
-        Count of subtasks: the search, and the refit if there is one.
-
-    Returns
-    -------
-    context : CallbackContext
-        Or a stand-in that does nothing, where nobody listens: before scikit-learn 1.9, and
-        when neither the search nor its estimator holds callbacks.
-    """
-    if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
-        return NO_CALLBACKS
-    context = search._init_callback_context(max_subtasks=n_tasks)
-    context.listens = True
-    return context
-
-
-def _has_callbacks(search):
-    listeners = [search, search.estimator, *_nested(search.estimator)]
-    return hasattr(search, "_parent_callback_ctx") or any(
-        getattr(listener, "_skl_callbacks", None) for listener in listeners
-    )
-
-
-def _nested(estimator):
-    get_params = getattr(estimator, "get_params", None)
-    return get_params().values() if get_params is not None else ()

@@ -96,13 +96,12 @@ def minimize(
     _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback)
     space = space if isinstance(space, Space) else Space(space)
     seed = draw_seed(random_state)
+    guesses = space.guesses(initial_params)
+    n_candidates = None if scheduler else n_iter
     problem = Problem(
-        space, min_resources, max_resources or 1, seed, space.guesses(initial_params)
+        space, min_resources, max_resources or 1, seed, guesses, n_candidates=n_candidates
     )
-    if sampler is None:
-        n_initial = None if scheduler else GPSampler.default_n_initial(space, n_iter)
-        sampler = GPSampler(n_initial=n_initial)
-    study = Study(problem, sampler, scheduler or FullFidelity(n_iter))
+    study = Study(problem, sampler or GPSampler(), scheduler or FullFidelity(n_iter))
     deadline = math.inf if timeout is None else time.monotonic() + timeout
     evaluate = _Evaluation(func, with_resource=max_resources is not None)
     message = _run(study, evaluate, deadline, -math.inf if target is None else target, callback)

@@ -180,6 +180,23 @@ class Scheduler(ABC):
     def plan(self, problem: Problem) -> Plan:
         """Lay out all brackets and rungs before anything is spent."""
 
+    def adapt(self, problem: Problem) -> tuple["Scheduler", int]:
+        """Adapt to a problem whose smallest resource nobody chose.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its ``min_resources`` is the least that the resource needs.
+
+        Returns
+        -------
+        scheduler : Scheduler
+            This one, or what takes its place where there is no room for rungs.
+        min_resources : int
+            The lowest sensible rung, at least that of the problem.
+        """
+        return self, problem.min_resources
+
     def retired(self, history: History, job: Job) -> Iterable[int]:
         """Name trials that after the telling of `job` will never be resumed.
 

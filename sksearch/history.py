@@ -29,6 +29,12 @@ class Problem:
         Seed of every random decision of the search.
     initial_params : tuple of dict
         The user's first guesses; the first trials, in this order.
+    continues : bool
+        Whether a trial that is brought further pays for the difference only, as with epochs, or
+        for all from nothing, as with rows.
+    n_candidates : int or None
+        Count of candidates, where each is brought straight up to `max_resources`; None where
+        weak ones are discarded earlier.
     """
 
     space: Space
@@ -36,6 +42,8 @@ class Problem:
     max_resources: int = 1
     seed: int = 0
     initial_params: tuple[Params, ...] = ()
+    continues: bool = True
+    n_candidates: int | None = None
 
     def __post_init__(self):
         if not 1 <= self.min_resources <= self.max_resources:

@@ -32,7 +32,7 @@ def fingerprint(search, setup, random_state):
     ----------
     search : BaseSearch
         Not fitted yet, or not anew.
-    setup : _Setup
+    setup : Setup
         What it prepared for its data.
     random_state : int, RandomState or None
         The user's.
@@ -45,7 +45,7 @@ def fingerprint(search, setup, random_state):
     """
     describer = Describer()
     params = search.get_params(deep=False)
-    n_splits = len(setup.splits)
+    n_splits = len(setup.context.splits)
     return {
         "class": _part(path_of(type(search))),
         "settings": _items(_settings(describer, params)),
@@ -53,7 +53,9 @@ def fingerprint(search, setup, random_state):
         "space": _items(_space(describer, params["param_distributions"])),
         "scoring": _part(describer.text(params["scoring"])),
         "cv": _part(f"{_splitter(describer, params['cv'])}: {n_splits} folds"),
-        "data": _items({"X": describer.text(setup.X), "y": describer.text(setup.y)}),
+        "data": _items(
+            {"X": describer.text(setup.context.X), "y": describer.text(setup.context.y)}
+        ),
         "fit_params": _items({k: describer.text(v) for k, v in setup.params.items()}),
         "random_state": _random_state(random_state),
     }

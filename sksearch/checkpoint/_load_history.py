@@ -10,8 +10,8 @@ import numpy as np
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
-from sksearch.fitting._plan import PlannedRung, SearchPlan
-from sksearch.fitting._results import cv_results, job_result, make_rows, name_error_scores
+from sksearch.checkpoint._records import Asked, Exhausted, Header, Stopped, Told, decode_record
+from sksearch.fitting._results import Outputs, cv_results, job_result, name_error_scores
 from sksearch.history import History, Problem
 
 
@@ -114,22 +114,17 @@ class SavedSearch:
         Class, versions, seed, and descriptions of estimator, space and data.
     """
 
-    def __init__(self, header, events):
+    def __init__(self, header: dict, events: list[dict]):
         self.header = header
-        self.n_splits_ = header["n_splits"]
+        self._header = header = Header.of(header)
+        self.n_splits_ = header.n_splits
         self.scoring = _scoring(header)
-        self.finished = any(e["k"] == "stop" and e["why"] == "finished" for e in events)
-        self.plan_ = SearchPlan(
-            tuple(PlannedRung(*rung) for rung in header["plan"]),
-            header["unit"],
-            self.n_splits_,
-            header.get("refit", True),
-        )
-        space = _Names(header["names"])
-        limits = header["min_resources"], header["max_resources"]
-        self.history_ = History(Problem(space, *limits, header["seed"]))
-        rows = self._rows(events)
-        results = [self.history_.trials[r["trial_id"]].results[r["n_resources"]] for r in rows]
+        self.finished = False
+        self.plan_ = header.search_plan()
+        limits = header.min_resources, header.max_resources
+        self.history_ = History(Problem(_Names(header.names), *limits, header.seed))
+        rows = self._rows(map(decode_record, events))
+        results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]
         self.errors_ = [result.error for result in results]
         self.cv_results_ = self._cv_results(rows)
@@ -137,7 +132,7 @@ class SavedSearch:
 
     def __repr__(self):
         counts = [(len(self.history_.trials), "candidate"), (len(self.statuses_), "evaluation")]
-        parts = [self.header["class"]]
+        parts = [self._header.search]
         parts += [f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts]
         best = self.best_score_
         parts.append("no score" if best is None else f"best score {best:.4g}")
@@ -146,54 +141,55 @@ class SavedSearch:
 
     def _rows(self, events):
         """Replay the events into the history; return the rows of the table."""
-        history, metric = self.history_, self.header["metric"]
-        outs: dict[tuple[int, int], list[dict]] = {}
-        new_outs: dict[tuple[int, int], list[dict]] = {}
+        outputs = Outputs()
         for event in events:
-            if event["k"] == "ask":
-                self._ask(event)
-            elif event["k"] == "tell":
-                trial, resource = history.trials[event["t"]], event["r"]
-                outputs = new_outs[trial.id, resource] = event["o"]
-                earlier = outs.get((trial.id, trial.resource), [])
-                if len(earlier) + len(outputs) > self.n_splits_:
-                    earlier = []  # the folds are no resource: all were evaluated again
-                reached = outs[trial.id, resource] = earlier + outputs
-                history.tell(trial.id, resource, job_result(reached, outputs, metric))
-            elif event["k"] == "exhausted":
-                history.exhausted = True
-        return make_rows(history.trials, outs, new_outs, self._params_at)
+            match event:
+                case Asked():
+                    self._ask(event)
+                case Told():
+                    self._tell(event, outputs)
+                case Exhausted():
+                    self.history_.exhausted = True
+                case Stopped(why="finished"):
+                    self.finished = True
+        return outputs.rows(self.history_.trials, self._params_at)
 
     def _ask(self, event):
-        if event["t"] < len(self.history_.trials):
-            self.history_.resume(event["t"], event["r"])
+        if event.trial_id < len(self.history_.trials):
+            self.history_.resume(event.trial_id, event.resource)
         else:
-            params = {name: readable(value) for name, value in (event["p"] or {}).items()}
-            self.history_.start(params, event["b"], event["r"], event["parent"])
+            params = {name: readable(value) for name, value in (event.params or {}).items()}
+            self.history_.start(params, event.bracket, event.resource, event.parent)
+
+    def _tell(self, event, outputs):
+        trial, resource = self.history_.trials[event.trial_id], event.resource
+        kept = outputs.reached.get((trial.id, trial.resource), [])
+        if len(kept) + len(event.outputs) > self.n_splits_:
+            kept = []  # the folds are no resource: all were evaluated again
+        outputs.add(trial.id, resource, kept, event.outputs)
+        reached = outputs.reached[trial.id, resource]
+        result = job_result(reached, event.outputs, self._header.metric)
+        self.history_.tell(trial.id, resource, result)
 
     def _params_at(self, params, resource):
         """The parameters, with the one that is the resource, if it is one."""
-        name = self.header.get("adds")
+        name = self._header.adds
         return params if name is None else {**params, name: resource}
 
     def _cv_results(self, rows):
         if not rows:
             return {"params": []}
-        name_error_scores([out for row in rows for out in row["new_outs"]])
+        name_error_scores([output for row in rows for output in row.new_outputs])
+        header = self._header
         with warnings.catch_warnings():  # of scores that are not finite, as while searching
             warnings.simplefilter("ignore", UserWarning)
-            return cv_results(
-                rows,
-                self.n_splits_,
-                self.header["return_train_score"],
-                with_resources=not self.header["whole"],
-            )
+            return cv_results(rows, header.n_splits, header.return_train_score, not header.whole)
 
     def _keep_best(self, results):
         self.best_index_ = self.best_score_ = self.best_params_ = None
         if any(math.isfinite(result.score) for result in results):
             ranks = [name for name in self.cv_results_ if name.startswith("rank_test_")]
-            wanted = f"rank_test_{self.header['metric']}"
+            wanted = f"rank_test_{self._header.metric}"
             name = wanted if wanted in ranks else ranks[0]
             self.best_index_ = int(np.argmin(self.cv_results_[name]))
             mean = self.cv_results_[name.replace("rank", "mean", 1)]
@@ -219,5 +215,5 @@ class _Names:
 
 def _scoring(header):
     """The name of the scorer, which is described as a quoted text."""
-    text = header["parts"]["scoring"]["text"]
+    text = header.parts["scoring"]["text"]
     return ast.literal_eval(text) if text[:1] in ("'", '"') else None

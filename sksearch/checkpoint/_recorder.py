@@ -5,33 +5,46 @@ import platform
 import re
 import sys
 import warnings
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 import sklearn
-from sklearn.utils import check_random_state
 
 from sksearch.checkpoint._checkpoint import Checkpoint
 from sksearch.checkpoint._fingerprint import check_same, fingerprint
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._params import decode_params, encode_params
-from sksearch.fitting._states import SavedState, as_record, from_record
+from sksearch.checkpoint._records import (
+    Asked,
+    Exhausted,
+    Header,
+    Stopped,
+    Told,
+    decode_record,
+    output_of_record,
+    output_to_record,
+    state_in_folder,
+)
+from sksearch.fitting._evaluation import Output
+from sksearch.fitting._run import Recorder
+from sksearch.fitting._states import SavedState
 from sksearch.resources import WholeResource
 
 NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
 
 
 @contextmanager
-def recorder_of(search):
-    """A context with the `Recorder` of a search, None if it has no ``checkpoint_dir``."""
+def recorder_of(search) -> Iterator[Recorder]:
+    """Open the `Recorder` of a search, which records nothing without a ``checkpoint_dir``."""
     if search.checkpoint_dir is None:
-        yield None
+        yield Recorder()
         return
     with Checkpoint(search.checkpoint_dir) as checkpoint:
-        yield Recorder(checkpoint)
+        yield JournalRecorder(checkpoint)
 
 
 @dataclass(frozen=True)
@@ -46,13 +59,13 @@ class Spool:
 
     folder: Path
 
-    def write(self, name: str, output: dict) -> None:
+    def write(self, name: str, output: Output) -> None:
         """Keep an output; a full disk is no reason to lose it, it travels in another way, too."""
-        write_spool(self.folder, name, as_record(output))
+        write_spool(self.folder, name, output_to_record(output))
 
 
-class Recorder:
-    """Notes what a run does, and knows what earlier runs did.
+class JournalRecorder(Recorder):
+    """Records what a run does in a journal, and knows what earlier runs did.
 
     Parameters
     ----------
@@ -62,34 +75,36 @@ class Recorder:
 
     def __init__(self, checkpoint: Checkpoint):
         self.checkpoint = checkpoint
+        self.folder, self.spool = checkpoint.states, Spool(checkpoint.spool)
         self.unfinished_jobs: list = []
+        header = checkpoint.header
+        self._header = None if header is None else Header.of(header)
         self._space = None
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
-        self._memo: dict[str, dict] = {}
+        self._memo: dict[str | None, Output] = {}
         self._extends = False
         self._spooled: set[str] = set()
 
     # ---- before the search
 
-    def rng(self, random_state) -> np.random.RandomState:
-        """The generator that settles the search: the one that it began with, if it goes on."""
-        header = self.checkpoint.header
+    def rng(self, random_state):
+        """Return the generator that the search began with, if it goes on."""
         # Who leaves the seed out goes on with that of the checkpoint; another is refused later.
-        saved = random_state if header is None else header["random_state"]
+        saved = random_state if self._header is None else self._header.random_state
         if isinstance(saved, dict):
             rng = np.random.RandomState()
             name, keys, *rest = saved["state"]
             rng.set_state((name, np.array(keys, dtype=np.uint32), *rest))
         else:
-            rng = check_random_state(saved)
+            rng = super().rng(saved)
         self._random_state = saved
         if saved is None or isinstance(saved, np.random.RandomState):
             name, keys, *rest = rng.get_state()
             self._random_state = {"state": [name, keys.tolist(), *rest]}
         return rng
 
-    def open(self, search, setup) -> None:
+    def open(self, search, setup):
         """See that this is the search that the journal is of, or begin a journal.
 
         Raises
@@ -97,17 +112,17 @@ class Recorder:
         SearchMismatchError
             If it is of another search.
         """
-        checkpoint = self.checkpoint
+        checkpoint, old = self.checkpoint, self._header
         given = isinstance(search.random_state, Integral)
         parts = fingerprint(search, setup, search.random_state if given else self._random_state)
-        if (old := checkpoint.header) is not None:
-            self._extends = check_same(old["parts"], parts, checkpoint.path)
-            setup.splits = checkpoint.load_splits()
+        if old is not None:
+            self._extends = check_same(old.parts, parts, checkpoint.path)
+            setup.context.splits = checkpoint.load_splits()
         self._space = setup.problem.space
-        self._same_version = old is None or _minor(old["versions"]) == _minor(_versions())
+        self._same_version = old is None or _minor(old.versions) == _minor(_versions())
         if not self._same_version:
             warnings.warn(
-                f"{checkpoint.path} was written with scikit-learn {old['versions']['sklearn']}, "
+                f"{checkpoint.path} was written with scikit-learn {old.versions['sklearn']}, "
                 f"and this is {sklearn.__version__}: its results are kept, its fitted models are "
                 "trained again.",
                 UserWarning,
@@ -115,26 +130,27 @@ class Recorder:
             )
         self._remember(setup)
         if old is None or self._extends:
-            header = _header(search, setup, parts, self._random_state)
-            checkpoint.begin(header, setup.splits)
+            self._header = _header(search, setup, parts, self._random_state)
+            checkpoint.begin(self._header.to_record(), setup.context.splits)
         self._spooled = {file.stem for file in checkpoint.spool.iterdir() if NAME.match(file.name)}
 
-    def replay(self, run) -> None:
+    def replay(self, run):
         """Bring a run to where the journal ends."""
         jobs: dict[tuple[int, int], object] = {}
-        for record in self.checkpoint.events:
-            if record["k"] == "ask":
-                params = decode_params(self._space, record["p"]) if record.get("p") else None
-                key = record["t"], record["r"]
-                jobs[key] = run.study.replay(
-                    record["t"], params, record["r"], record["b"], record["parent"]
-                )
-                self._asked.add(key)
-            elif record["k"] == "tell":
-                job = jobs.pop((record["t"], record["r"]))
-                run.replay(job, [self._output(out) for out in record["o"]])
-            elif record["k"] == "exhausted":
-                run.study.history.exhausted = self._exhausted = True
+        for event in map(decode_record, self.checkpoint.events):
+            match event:
+                case Asked():
+                    params = decode_params(self._space, event.params) if event.params else None
+                    key = event.trial_id, event.resource
+                    jobs[key] = run.study.replay(
+                        event.trial_id, params, event.resource, event.bracket, event.parent
+                    )
+                    self._asked.add(key)
+                case Told():
+                    job = jobs.pop((event.trial_id, event.resource))
+                    run.replay(job, [self._with_state(output) for output in event.outputs])
+                case Exhausted():
+                    run.study.history.exhausted = self._exhausted = True
         self.unfinished_jobs = list(jobs.values())
         self.checkpoint.events.clear()
         # What is noted has no use for them, and what was never noted may be another candidate now.
@@ -146,46 +162,52 @@ class Recorder:
     # ---- while it runs
 
     def recorded_output(self, task):
-        """The output of a task that was run before, None if there is none."""
-        record = None
+        """Return the output of a task that was run before, None if there is none."""
+        output = None
         if task.name in self._spooled:
             record = self.checkpoint.spooled(task.name)
+            output = None if record is None else output_of_record(record)
         elif self._memo:
             params = encode_params(self._space, task.params)
-            record = self._memo.get(self._key(params, task.rungs, task.resource, task.fold))
-        return None if record is None else self._output(record)
+            output = self._memo.get(self._key(params, task.rungs, task.resource, task.fold))
+        return None if output is None else self._with_state(output)
 
-    def record_job(self, job, exhausted) -> None:
-        """Note a job that begins."""
+    def adopt(self, task, output):
+        """Write a state that came as bytes from another machine to a file."""
+        if isinstance(output.state, bytes):
+            with suppress(OSError):
+                output.state = SavedState.write(output.state, self.folder / task.name)
+
+    def record_job(self, job, exhausted):
+        """Append a job that begins."""
         if exhausted and not self._exhausted:
             self._exhausted = True
-            self.checkpoint.append({"k": "exhausted"}, sync=False)
+            self.checkpoint.append(Exhausted().to_record(), sync=False)
         if (job.trial_id, job.resource) in self._asked:
             return
-        record = {"k": "ask", "t": job.trial_id, "r": job.resource, "b": job.bracket}
-        record["p"] = None if job.spent else encode_params(self._space, job.params)
-        self.checkpoint.append(record | {"parent": job.parent}, sync=False)
+        params = None if job.spent else encode_params(self._space, job.params)
+        event = Asked(job.trial_id, job.resource, job.bracket, params, job.parent)
+        self.checkpoint.append(event.to_record(), sync=False)
 
-    def record_outputs(self, job, tasks, outputs) -> None:
-        """Note the outputs of a job that has ended."""
-        record = {"k": "tell", "t": job.trial_id, "r": job.resource}
-        self.checkpoint.append(record | {"o": [as_record(out) for out in outputs]})
+    def record_outputs(self, job, tasks, outputs):
+        """Append the outputs of a job that has ended."""
+        self.checkpoint.append(Told(job.trial_id, job.resource, outputs).to_record())
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
-    def stop(self, why, keep) -> None:
-        """Note that the search has ended; if it is finished only the states to keep are needed."""
-        self.checkpoint.append({"k": "stop", "why": why})
+    def stop(self, why, keep):
+        """Append that the search has ended; if it is finished only the states to keep stay."""
+        self.checkpoint.append(Stopped(why).to_record())
         if why == "finished":
             self.checkpoint.sweep(keep)
 
     # ---- inside
 
-    def _output(self, record):
-        """The output of a record; a model of another version of scikit-learn is left alone."""
+    def _with_state(self, output):
+        """The output with its state; a model of another version of scikit-learn is left alone."""
         if not self._same_version:
-            record = record | {"state": None}
-        return from_record(record, self.checkpoint.states)
+            return replace(output, state=None)
+        return state_in_folder(output, self.folder)
 
     def _key(self, params, rungs, resource, fold):
         """What an evaluation is known by when the number of its trial has changed.
@@ -198,39 +220,57 @@ class Recorder:
 
     def _sweep(self, run):
         """Remove the files of states that nobody will ask for."""
-        keep = {state.path.name for state in run.states.values() if isinstance(state, SavedState)}
-        memo = (out["state"] for out in self._memo.values() if out["state"] is not None)
-        self.checkpoint.sweep(keep | {entry["f"] for entry in memo})
+        memo = {o.state.path.name for o in self._memo.values() if o.state is not None}
+        self.checkpoint.sweep(run.states.files().keys() | memo)
 
     def _remember(self, setup):
         """Know what the search did before it was extended, by params, rungs and fold."""
         checkpoint = self.checkpoint
-        params: dict[int, dict] = {}
-        rungs: dict[int, tuple[int, ...]] = {}
-        open_jobs: dict[tuple[int, int], range] = {}
+        known = _Evaluations(setup, self._memo, self._key)
         for record in (*checkpoint.earlier, *(checkpoint.events if self._extends else ())):
-            if record["k"] == "header":
-                params, rungs, open_jobs = {}, {}, {}
-            if record["k"] not in ("ask", "tell"):
-                continue
-            i, resource = record["t"], record["r"]
-            done = rungs.setdefault(i, ())
-            if record["k"] == "ask":
-                params.setdefault(i, record["p"])
-                spent = max(done, default=0)
-                folds = setup.resource.folds(len(setup.splits), resource, spent)
-                open_jobs[i, resource] = folds
-            else:
-                for fold, out in zip(open_jobs.pop((i, resource)), record["o"], strict=True):
-                    self._memo[self._key(params[i], done, resource, fold)] = out
-                rungs[i] = (*done, resource)
+            known.read(decode_record(record))
         if self._extends:  # what workers have left is of the smaller search
-            for (i, resource), folds in open_jobs.items():
-                for fold in folds:
-                    if (out := checkpoint.spooled(f"{i}.{resource}.{fold}")) is not None:
-                        self._memo[self._key(params[i], rungs[i], resource, fold)] = out
-            checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
+            known.read_spool(checkpoint)
         self._memo.pop(None, None)
+
+
+class _Evaluations:
+    """Evaluations of an earlier, smaller search, read from its events into a dict by key."""
+
+    def __init__(self, setup, memo, key):
+        self._resource, self._n_splits = setup.context.resource, len(setup.context.splits)
+        self._memo, self._key = memo, key
+        self._begin()
+
+    def _begin(self):
+        self._params: dict[int, dict] = {}
+        self._rungs: dict[int, tuple[int, ...]] = {}
+        self._open: dict[tuple[int, int], range] = {}
+
+    def read(self, event):
+        """Enter one event."""
+        match event:
+            case Header():
+                self._begin()
+            case Asked(trial_id=i, resource=resource):
+                self._params.setdefault(i, event.params)
+                spent = max(self._rungs.setdefault(i, ()), default=0)
+                self._open[i, resource] = self._resource.folds(self._n_splits, resource, spent)
+            case Told(trial_id=i, resource=resource):
+                done = self._rungs[i]
+                folds = self._open.pop((i, resource))
+                for fold, output in zip(folds, event.outputs, strict=True):
+                    self._memo[self._key(self._params[i], done, resource, fold)] = output
+                self._rungs[i] = (*done, resource)
+
+    def read_spool(self, checkpoint):
+        """Enter what workers had left of jobs that were never told, and empty the spool."""
+        for (i, resource), folds in self._open.items():
+            for fold in folds:
+                if (record := checkpoint.spooled(f"{i}.{resource}.{fold}")) is not None:
+                    key = self._key(self._params[i], self._rungs[i], resource, fold)
+                    self._memo[key] = output_of_record(record)
+        checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
 
 
 def _trial_and_resource(name):
@@ -239,29 +279,31 @@ def _trial_and_resource(name):
 
 
 def _header(search, setup, parts, random_state):
+    """What a journal of this search begins with."""
+    problem, resource = setup.problem, setup.context.resource
     plan = [
         [r.bracket, r.iter, r.n_resources, r.n_candidates, r.resources, r.n_fits]
         for r in setup.plan.rungs
     ]
-    return {
-        "sksearch": sys.modules["sksearch"].__version__,
-        "class": type(search).__name__,
-        "versions": _versions(),
-        "seed": setup.problem.seed,
-        "random_state": random_state,
-        "parts": parts,
-        "n_splits": len(setup.splits),
-        "unit": setup.resource.unit,
-        "whole": isinstance(setup.resource, WholeResource),
-        "adds": next(iter(setup.resource.params({}, 1)), None),  # the param that the resource is
-        "metric": search.refit if isinstance(search.refit, str) else None,
-        "refit": bool(search.refit),
-        "return_train_score": bool(search.return_train_score),
-        "min_resources": setup.problem.min_resources,
-        "max_resources": setup.problem.max_resources,
-        "plan": plan,
-        "names": setup.problem.space.names,
-    }
+    return Header(
+        search=type(search).__name__,
+        sksearch=sys.modules["sksearch"].__version__,
+        versions=_versions(),
+        seed=problem.seed,
+        random_state=random_state,
+        parts=parts,
+        n_splits=len(setup.context.splits),
+        unit=resource.unit,
+        whole=isinstance(resource, WholeResource),
+        adds=next(iter(resource.params({}, 1)), None),
+        metric=search.refit if isinstance(search.refit, str) else None,
+        refit=bool(search.refit),
+        return_train_score=bool(search.return_train_score),
+        min_resources=problem.min_resources,
+        max_resources=problem.max_resources,
+        plan=plan,
+        names=problem.space.names,
+    )
 
 
 def _versions():

@@ -118,7 +118,9 @@ class SerialExecutor(InProcessExecutor):
     def submit(self, task):
         """Run the task; what it raises is raised here."""
         future = Future()
-        place = TaskEnvironment(self._folder, threading.current_thread() is threading.main_thread())
+        place = TaskEnvironment(
+            self._folder, threading.current_thread() is threading.main_thread()
+        )
         future.set_result(self._function(self._context, task, place))
         return future
 

@@ -96,7 +96,7 @@ class SlotExecutor(Executor):
                 return self._try(worker, task)
             with suppress(MemoryError), others.among():
                 out = self._try(worker, task)
-                if not (isinstance(out, dict) and out.get("status") == "memory"):
+                if not (getattr(out, "status", None) == "memory"):
                     return out
             # They may have had the memory that it lacked, and results must not depend on that.
             with others.away():

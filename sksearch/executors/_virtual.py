@@ -248,7 +248,9 @@ class VirtualExecutor(Executor):
 
     def submit(self, task):
         """Queue the task for the first free worker."""
-        place = TaskEnvironment(self._folder, threading.current_thread() is threading.main_thread())
+        place = TaskEnvironment(
+            self._folder, threading.current_thread() is threading.main_thread()
+        )
         return self._clock._submit(self, lambda: self._function(self._context, task, place))
 
     def wait(self, futures, timeout):

@@ -4,17 +4,14 @@ Its arguments and what it returns travel between processes, so they are plain da
 """
 
 import numbers
-import random
-import sys
 import warnings
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from traceback import format_exc
 from typing import Any
 
 import numpy as np
-from joblib.logger import short_format_time
 from sklearn.base import clone
 
 from sksearch._clock import now
@@ -27,9 +24,9 @@ from sksearch._compat import (
 )
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
+from sksearch.fitting._callbacks import Message, callback_arguments
+from sksearch.fitting._seeding import seeded
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line
-
-SEED_RANGE = 2**32
 
 
 class InvalidScoreError(TypeError, ValueError):
@@ -70,8 +67,8 @@ class Context:
         As in scikit-learn.
     n_candidates : int
         Planned, for messages.
-    search : SearchCV or None
-        For callbacks; None if there are none.
+    search : BaseSearch or None
+        What callbacks are told is being fitted; None if there are none.
     spool : Spool or None
         Where to leave a copy of each output until the search has noted it; None for nowhere.
     """
@@ -149,16 +146,51 @@ class Task:
             return replace(self, state=None)
 
 
-def evaluate(context: Context, task: Task, place: TaskEnvironment) -> dict:
-    """Train and score.
+@dataclass(slots=True)
+class Output:
+    """What one candidate brought on one fold.
 
-    Returns
-    -------
-    out : dict
-        ``test_scores``, ``train_scores`` (if asked for), ``n_test_samples``, ``fit_time`` and
-        ``score_time`` in seconds, ``fit_error`` (traceback or None) as in scikit-learn;
-        ``status`` and ``error`` as in `Result`; ``state``, ``n_steps``, ``seconds`` (of
-        training since the beginning) and ``stop`` (whether a callback asks to stop).
+    Parameters
+    ----------
+    fit_error : str or None
+        Traceback of the training's error, as in scikit-learn.
+    status, error : str
+        As in `Result`.
+    state : State, SavedState, bytes or None
+        The fitted state, if a later rung or an ensemble may want it.
+    lost_state : str
+        Why a state could not be read or written, "" if it could.
+    fit_time, score_time : float
+        Seconds.
+    test_scores, train_scores : float or dict
+        Scores by metric where there are several; ``train_scores`` is None if not asked for.
+    stop : bool
+        Whether a callback asks to stop.
+    n_test_samples : int
+        Count of test rows.
+    n_steps : int
+        Count of training steps that a later rung goes on from.
+    seconds : float
+        Time spent in training since the beginning.
+    """
+
+    fit_error: str | None = None
+    status: str = "ok"
+    error: str = ""
+    state: Any = None
+    lost_state: str = ""
+    fit_time: float = 0.0
+    test_scores: Any = None
+    score_time: float = 0.0
+    train_scores: Any = None
+    stop: bool = False
+    n_test_samples: int = 0
+    n_steps: int = 0
+    seconds: float = 0.0
+
+
+def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
+    """Train and score one candidate on one fold.
 
     Raises
     ------
@@ -168,89 +200,79 @@ def evaluate(context: Context, task: Task, place: TaskEnvironment) -> dict:
         Whatever ``set_params`` raises; what training and scoring raise if
         ``error_score="raise"``.
     """
-    with _seeded(context, task, task.resource, place):
-        out = _evaluate(context, task, place)
+    with _seeded(context, task, task.resource, environment):
+        output = _evaluate(context, task, environment)
     if context.spool is not None:
         with suppress(OSError):  # not there on this machine, or full: nothing depends on it
-            context.spool.write(task.name, out)
-    return out
+            context.spool.write(task.name, output)
+    return output
 
 
-def lost_output(context: Context, task: Task, lost: LostTask) -> dict:
-    """What `evaluate` would have returned for a task that its worker did not return from."""
+def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
+    """Return what stands for the output of a task that its worker did not return from."""
     error = f"{lost.status}: {lost.error}"
     if context.error_score == "raise":
         raise RuntimeError(f"A candidate was lost ({error}). Its params are {task.params}.")
-    out = {
-        "fit_error": f"{error}\n",
-        "status": lost.status,
-        "error": lost.error,
-        "state": None,
-        "lost_state": "",
-        "test_scores": _error_scores(context),
-        "fit_time": lost.seconds,
-        "score_time": 0.0,
-        "stop": False,
-        "n_test_samples": num_samples(context.splits[task.fold][1]),
-        "n_steps": 0,
-        "seconds": lost.seconds,
-    }
-    return out | ({"train_scores": _error_scores(context)} if context.return_train_score else {})
+    return Output(
+        fit_error=f"{error}\n",
+        status=lost.status,
+        error=lost.error,
+        fit_time=lost.seconds,
+        test_scores=_error_scores(context),
+        train_scores=_error_scores(context) if context.return_train_score else None,
+        n_test_samples=num_samples(context.splits[task.fold][1]),
+        seconds=lost.seconds,
+    )
 
 
-def _seeded(context, task, resource, place):
-    if not place.owns_globals:
+def _seeded(context, task, resource, environment):
+    if not environment.owns_globals:
         return nullcontext()
     return seeded(context.seed, task.trial_id, task.fold, resource)
 
 
-def _evaluate(context, task, place):
-    message = _Message(context, task)
+def _evaluate(context, task, environment):
+    """Train and score with the global generators as they are."""
+    message = Message(context, task)
     message.start()
     train, test = _rows(context, task)
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
     state, lost, steps = _load_state(context, task)
     start = now()
-    X_train, y_train = safe_split(state.estimator, context.X, context.y, train)
-    X_test, y_test = safe_split(state.estimator, context.X, context.y, test, train)
-    weight = fit_params.get("sample_weight")
-    hook = {
-        "estimator": context.search,
-        "X": X_train,
-        "y": y_train,
-        "metadata": None if weight is None else {"sample_weight": weight},
-    }
-    out = {"fit_error": None, "status": "ok", "error": "", "state": None, "lost_state": lost}
+    train_rows = safe_split(state.estimator, context.X, context.y, train)
+    test_rows = safe_split(state.estimator, context.X, context.y, test, train)
+    hook = callback_arguments(context.search, *train_rows, fit_params)
+    output = Output(lost_state=lost)
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
             for spent, resource in steps:
                 # What is lost is trained again with the seeds that it was trained with.
-                lost_step = resource < task.resource
-                with _seeded(context, task, resource, place) if lost_step else nullcontext():
+                again = resource < task.resource
+                with _seeded(context, task, resource, environment) if again else nullcontext():
                     state = context.resource.train(
-                        state, X_train, y_train, resource, spent, context.classes, fit_params
+                        state, *train_rows, resource, spent, context.classes, fit_params
                     )
     except BaseException as error:
         _reraise_if_not_the_candidates(context, error)
-        out |= _failure(error) | {"fit_error": format_exc()}
-        out["test_scores"] = out["train_scores"] = _error_scores(context)
-        out["fit_time"], out["score_time"] = now() - start, 0.0
+        output.fit_time = now() - start
+        output.status, output.error = _failure(error)
+        output.fit_error = format_exc()
+        output.test_scores = _error_scores(context)
+        output.train_scores = _error_scores(context) if context.return_train_score else None
     else:
-        out["fit_time"] = now() - start
-        out |= _score_all(context, state, train, test, (X_train, y_train), (X_test, y_test))
-        if task.final and out["status"] == "ok":
-            out |= _save_state(place, task, replace(state, rows=None))
+        output.fit_time = now() - start
+        _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
+        if task.final and output.status == "ok":
+            _save_state(environment, task, output, replace(state, rows=None))
         elif task.keep and state.n_steps > 0:
-            out |= _save_state(place, task, state)
+            _save_state(environment, task, output, state)
     finally:
-        out["stop"] = task.callbacks.call_on_fit_task_end(**hook)
-    if not context.return_train_score:
-        out.pop("train_scores", None)
-    out["n_test_samples"] = num_samples(X_test)
-    out["n_steps"], out["seconds"] = state.n_steps, state.seconds
-    message.end(out)
-    return out
+        output.stop = task.callbacks.call_on_fit_task_end(**hook)
+    output.n_test_samples = num_samples(test_rows[0])
+    output.n_steps, output.seconds = state.n_steps, state.seconds
+    message.end(output)
+    return output
 
 
 def _rows(context, task):
@@ -281,17 +303,19 @@ def _load_state(context, task):
     return State(new), lost, list(pairwise((0, *task.rungs, task.resource)))
 
 
-def _save_state(place, task, state):
-    """The state as it can travel; None if it cannot be written."""
-    if place.folder is None and place.shares_memory:
-        return {"state": state}
+def _save_state(environment, task, output, state):
+    """Put the state into the output as it can travel, or say why it cannot be written."""
+    if environment.folder is None and environment.shares_memory:
+        output.state = state
+        return
     try:
         content = dump_state(state)
-        if place.folder is None:
-            return {"state": content}
-        return {"state": SavedState.write(content, place.folder / task.name)}
+        if environment.folder is None:
+            output.state = content
+        else:
+            output.state = SavedState.write(content, environment.folder / task.name)
     except Exception as error:  # an attribute without pickle, a full disk
-        return {"state": None, "lost_state": first_line(error)}
+        output.lost_state = first_line(error)
 
 
 # ---- failures
@@ -308,8 +332,8 @@ def _reraise_if_not_the_candidates(context, error):
 
 
 def _failure(error):
-    status = "memory" if isinstance(error, MemoryError) else "error"
-    return {"status": status, "error": first_line(error)}
+    """Status and first line of what a candidate raised."""
+    return "memory" if isinstance(error, MemoryError) else "error", first_line(error)
 
 
 def _error_scores(context):
@@ -324,39 +348,38 @@ def _error_scores(context):
 # ---- scores
 
 
-def _score_all(context, state, train, test, train_rows, test_rows):
-    """Scores on the test rows, and on the training rows if asked for."""
+def _score_all(context, output, state, train, test):
+    """Score on the test rows, and on the training rows if asked for."""
     start = now()
-    scores, problem = _score(context, state.estimator, *test_rows, test)
-    out = {"test_scores": scores, "score_time": now() - start} | problem
+    output.test_scores, output.status, output.error = _score(context, state.estimator, *test)
+    output.score_time = now() - start
     if context.return_train_score:
-        out["train_scores"], _ = _score(context, state.estimator, *train_rows, train)
-    return out
+        output.train_scores, *_ = _score(context, state.estimator, *train)
 
 
-def _score(context, estimator, X, y, rows):
-    """Scores as numbers, and what went wrong as fields of the output."""
-    params = check_method_params(context.X, params=context.score_params, indices=rows)
+def _score(context, estimator, indices, X, y):
+    """Scores as numbers; status and error of the metric that counts."""
+    params = check_method_params(context.X, params=context.score_params, indices=indices)
     args = (X,) if y is None else (X, y)
-    problem = {}
     try:
         scores = context.scorer(estimator, *args, **params)
     except BaseException as error:
         _reraise_if_not_the_candidates(context, error)
         _warn_scoring_failed(context, format_exc())
-        return _error_scores(context), _failure(error)
+        return _error_scores(context), *_failure(error)
     if not isinstance(scores, dict):
-        return _as_number(scores, context.scorer), problem
+        return _as_number(scores, context.scorer), "ok", ""
+    status, text = "ok", ""
     for name, score in scores.items():
         if isinstance(context.scorer, MultimetricScorer) and isinstance(score, str):
             # The text of a traceback: this metric failed, the others need not have.
             _warn_scoring_failed(context, score)
             scores[name] = context.error_score
             if name == (context.metric or next(iter(scores))):
-                problem = {"status": "error", "error": score.strip().splitlines()[-1]}
+                status, text = "error", score.strip().splitlines()[-1]
         else:
             scores[name] = _as_number(score, name)
-    return scores, problem
+    return scores, status, text
 
 
 def _warn_scoring_failed(context, details):
@@ -377,81 +400,3 @@ def _as_number(score, scorer):
             f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})"
         )
     return score
-
-
-# ---- seeds
-
-
-@contextmanager
-def seeded(*words):
-    """Seed the global generators for a while, as a function of what is computed.
-
-    Estimators with ``random_state=None`` draw from them, so without this their scores would
-    depend on ``n_jobs`` and on what ran before.
-
-    Parameters
-    ----------
-    *words : int
-        Seed of the search, trial, fold, resource.
-    """
-    seed = int(np.random.SeedSequence(words).generate_state(1)[0])
-    legacy, own = np.random.get_state(), random.getstate()
-    torch = sys.modules.get("torch")
-    torch_state = torch.get_rng_state() if torch is not None else None
-    np.random.seed(seed)
-    random.seed(seed)
-    if torch is not None:
-        torch.manual_seed(seed)
-    try:
-        yield
-    finally:
-        np.random.set_state(legacy)
-        random.setstate(own)
-        if torch is not None:
-            torch.set_rng_state(torch_state)
-
-
-# ---- messages
-
-
-class _Message:
-    """scikit-learn's ``[CV] END`` lines."""
-
-    def __init__(self, context, task):
-        self.verbose = context.verbose
-        if self.verbose <= 1:
-            return
-        self.progress = ""
-        if self.verbose > 2:
-            self.progress = f" {task.fold + 1}/{len(context.splits)}"
-        if self.verbose > 9:
-            self.progress += f"; {task.trial_id + 1}/{context.n_candidates}"
-        params = context.resource.params(task.params, task.resource)
-        self.params = ", ".join(f"{name}={params[name]}" for name in sorted(params))
-
-    def start(self):
-        if self.verbose > 9:
-            line = f"[CV{self.progress}] START {self.params}"
-            print(f"{line}{(80 - len(line)) * '.'}")
-
-    def end(self, out):
-        if self.verbose <= 1:
-            return
-        text = self.params + (";" if self.params else "")
-        if self.verbose > 2:
-            text += self._scores(out["test_scores"], out.get("train_scores"))
-        text += f" total time={short_format_time(out['fit_time'] + out['score_time'])}"
-        head = f"[CV{self.progress}] END "
-        print(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
-
-    @staticmethod
-    def _scores(test, train):
-        def one(test, train):
-            return f"test={test:.3f}" if train is None else f"train={train:.3f}, test={test:.3f}"
-
-        if isinstance(test, dict):
-            trains = train or {}
-            return "".join(f" {k}: ({one(test[k], trains.get(k))})" for k in sorted(test))
-        if train is None:
-            return f", score={test:.3f}"
-        return f", score=({one(test, train)})"

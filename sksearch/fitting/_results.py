@@ -2,23 +2,104 @@
 
 import math
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
-from sksearch.history import Result
+from sksearch.fitting._evaluation import Output
+from sksearch.history import Params, Result, Trial
 
 
-def job_result(outs, outputs, metric):
-    """What a job brought.
+@dataclass(slots=True)
+class Row:
+    """A row of ``cv_results_``.
 
     Parameters
     ----------
-    outs : list of dict
-        Outputs of all folds that the trial has reached, earlier jobs' included.
-    outputs : list of dict
-        Those of this job, which are what it cost.
+    params : dict
+        As ``cv_results_`` shows them.
+    outputs : list of Output
+        One for each fold that the candidate was evaluated on so far, first folds first.
+    new_outputs : list of Output
+        Those that were evaluated for this row.
+    trial_id, bracket, iter, n_resources : int
+        As in ``cv_results_``.
+    """
+
+    params: Params
+    outputs: list[Output]
+    new_outputs: list[Output]
+    trial_id: int
+    bracket: int
+    iter: int
+    n_resources: int
+
+
+@dataclass(slots=True)
+class Outputs:
+    """Outputs of all evaluations of a search, by trial and resource.
+
+    Parameters
+    ----------
+    reached : dict of tuple (int, int) to list of Output
+        By trial and resource: outputs of all folds that the trial was evaluated on so far.
+    new : dict of tuple (int, int) to list of Output
+        Those that were evaluated for this resource.
+    """
+
+    reached: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
+    new: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
+
+    def add(self, trial_id: int, resource: int, kept: list[Output], new: list[Output]) -> None:
+        """Enter what a job brought, after the outputs of earlier jobs that are `kept`."""
+        self.new[trial_id, resource] = new
+        self.reached[trial_id, resource] = kept + new
+
+    def rows(self, trials: Sequence[Trial], params_at) -> list[Row]:
+        """Make the rows of ``cv_results_``, by bracket, rung and trial.
+
+        Parameters
+        ----------
+        trials : sequence of Trial
+            All of a history.
+        params_at : callable
+            ``params_at(params, resource) -> dict``: what a row shows.
+
+        Returns
+        -------
+        rows : list of Row
+            For `cv_results`.
+        """
+        rungs: dict[int, set[int]] = {}
+        for trial_id, resource in self.reached:
+            rungs.setdefault(trials[trial_id].bracket, set()).add(resource)
+        iters = {
+            (bracket, resource): i
+            for bracket, resources in rungs.items()
+            for i, resource in enumerate(sorted(resources))
+        }
+        rows = []
+        for (trial_id, resource), reached in self.reached.items():
+            trial = trials[trial_id]
+            if resource in trial.results:  # else Ctrl-C came between two lines
+                params, new = params_at(trial.params, resource), self.new[trial_id, resource]
+                i = iters[trial.bracket, resource]
+                rows.append(Row(params, reached, new, trial_id, trial.bracket, i, resource))
+        return sorted(rows, key=lambda row: (row.bracket, row.iter, row.trial_id))
+
+
+def job_result(reached, new, metric):
+    """Return what a job brought.
+
+    Parameters
+    ----------
+    reached : list of Output
+        Outputs of all folds that the trial was evaluated on, earlier jobs' included.
+    new : list of Output
+        Outputs of this job, which are what it cost.
     metric : str or None
         The one of several metrics that counts; None for the first, or the only one.
 
@@ -28,11 +109,11 @@ def job_result(outs, outputs, metric):
         Its score is the mean over folds; NaN if one of them failed.
     """
     # A clock that is set back makes differences negative, and that is no reason to fail.
-    cost = max(0.0, sum(out["fit_time"] + out["score_time"] for out in outputs))
-    for out in outs:
-        if out["status"] != "ok":
-            return Result(math.nan, cost, out["status"], out["error"])
-    scores = [_score_of(out["test_scores"], metric) for out in outs]
+    cost = max(0.0, sum(output.fit_time + output.score_time for output in new))
+    for output in reached:
+        if output.status != "ok":
+            return Result(math.nan, cost, output.status, output.error)
+    scores = [_score_of(output.test_scores, metric) for output in reached]
     score = float(np.add.reduce(scores) / len(scores))  # np.mean takes four times as long
     if not math.isfinite(score):
         return Result(math.nan, cost, "nan", f"the scorer returned {score}")
@@ -45,65 +126,23 @@ def _score_of(scores, metric):
     return scores[metric] if metric in scores else next(iter(scores.values()))
 
 
-def make_rows(trials, outs, new_outs, params_at):
-    """Rows of ``cv_results_``, by bracket, rung and trial.
-
-    Parameters
-    ----------
-    trials : list of Trial
-        All of a history.
-    outs, new_outs : dict of tuple (int, int) to list of dict
-        By trial and resource: outputs of all folds that it has reached, and those that were
-        evaluated for this resource.
-    params_at : callable
-        ``params_at(params, resource) -> dict``: what a row shows.
-
-    Returns
-    -------
-    rows : list of dict
-        For `cv_results`.
-    """
-    ladders: dict[int, set[int]] = {}
-    for trial_id, resource in outs:
-        ladders.setdefault(trials[trial_id].bracket, set()).add(resource)
-    places = {
-        (bracket, resource): place
-        for bracket, ladder in ladders.items()
-        for place, resource in enumerate(sorted(ladder))
-    }
-    rows = [
-        {
-            "params": params_at(trials[trial_id].params, resource),
-            "outs": reached,
-            "new_outs": new_outs[trial_id, resource],
-            "trial_id": trial_id,
-            "bracket": trials[trial_id].bracket,
-            "iter": places[trials[trial_id].bracket, resource],
-            "n_resources": resource,
-        }
-        for (trial_id, resource), reached in outs.items()
-        if resource in trials[trial_id].results  # else Ctrl-C came between two lines
-    ]
-    return sorted(rows, key=lambda row: (row["bracket"], row["iter"], row["trial_id"]))
-
-
-def name_error_scores(outs):
+def name_error_scores(outputs):
     """Give failed outputs the metrics of those that did not fail, which name them.
 
     A scorer that is a function names its metrics only when it is called.
 
     Parameters
     ----------
-    outs : list of dict
+    outputs : list of Output
         Changed in place.
     """
-    metrics = next(
-        (out["test_scores"] for out in outs if isinstance(out["test_scores"], dict)), ()
-    )
-    for out in outs if metrics else ():
-        for kind in {"test_scores", "train_scores"} & out.keys():
-            if not isinstance(out[kind], dict):
-                out[kind] = dict.fromkeys(metrics, out[kind])
+    named = (o.test_scores for o in outputs if isinstance(o.test_scores, dict))
+    metrics = next(named, ())
+    for output in outputs if metrics else ():
+        if not isinstance(output.test_scores, dict):
+            output.test_scores = dict.fromkeys(metrics, output.test_scores)
+        if output.train_scores is not None and not isinstance(output.train_scores, dict):
+            output.train_scores = dict.fromkeys(metrics, output.train_scores)
 
 
 def cv_results(rows, n_splits, return_train_score, with_resources):
@@ -111,9 +150,8 @@ def cv_results(rows, n_splits, return_train_score, with_resources):
 
     Parameters
     ----------
-    rows : list of dict
-        ``params``, ``outs`` (outputs of the folds that were evaluated, first folds first),
-        ``trial_id``, ``bracket``, ``iter`` and ``n_resources``.
+    rows : list of Row
+        In their order.
     n_splits : int
         Count of folds; columns of folds that a row has not reached are NaN.
     return_train_score : bool
@@ -131,12 +169,12 @@ def cv_results(rows, n_splits, return_train_score, with_resources):
     results = {}
     if with_resources:
         for name in ("iter", "n_resources", "bracket", "trial_id"):
-            results[name] = np.array([row[name] for row in rows], dtype=np.int64)
-    table.store(results, "fit_time", table.column("fit_time"))
-    table.store(results, "score_time", table.column("score_time"))
-    resources = [row["n_resources"] for row in rows]
-    failed = [any(_has_failed(out) for out in row["outs"]) for row in rows]
-    params = [row["params"] for row in rows]
+            results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)
+    for name in ("fit_time", "score_time"):
+        table.store(results, name, table.column(name))
+    resources = [row.n_resources for row in rows]
+    failed = [any(map(_has_failed, row.outputs)) for row in rows]
+    params = [row.params for row in rows]
     results.update(masked_param_columns(params))
     results["params"] = params
     test = table.scores("test_scores")
@@ -182,18 +220,18 @@ def rank(means, resources):
     return ranks
 
 
-def _has_failed(out):
+def _has_failed(output):
     """Whether there is no score at all; of several metrics one alone may have failed."""
-    single = not isinstance(out["test_scores"], dict)
-    return out["fit_error"] is not None or (single and out["status"] != "ok")
+    single = not isinstance(output.test_scores, dict)
+    return output.fit_error is not None or (single and output.status != "ok")
 
 
 class _Table:
-    """Fold outputs as arrays of shape (n_rows, n_splits), NaN where a fold is missing."""
+    """Outputs of folds as arrays of shape (n_rows, n_splits), NaN where a fold is missing."""
 
     def __init__(self, rows, n_splits):
-        self.outs = [out for row in rows for out in row["outs"]]
-        counts = [len(row["outs"]) for row in rows]
+        self.outputs = [output for row in rows for output in row.outputs]
+        counts = [len(row.outputs) for row in rows]
         self.at = (
             np.repeat(np.arange(len(rows)), counts),
             np.concatenate([np.arange(count) for count in counts]),
@@ -201,12 +239,12 @@ class _Table:
         self.shape = (len(rows), n_splits)
         self.complete = all(count == n_splits for count in counts)
 
-    def column(self, key):
-        return self._place([out[key] for out in self.outs])
+    def column(self, name):
+        return self._place([getattr(output, name) for output in self.outputs])
 
-    def scores(self, key):
-        by_name = normalize_score_results([out[key] for out in self.outs])
-        return {name: self._place(values) for name, values in by_name.items()}
+    def scores(self, name):
+        by_metric = normalize_score_results([getattr(output, name) for output in self.outputs])
+        return {metric: self._place(values) for metric, values in by_metric.items()}
 
     def _place(self, values):
         array = np.full(self.shape, np.nan)

@@ -2,17 +2,67 @@
 
 import math
 import warnings
-from contextlib import suppress
-from sys import intern
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
 
 from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
+from sksearch.base import Job
 from sksearch.executors import LostTask, Workload
-from sksearch.fitting._best import Best, models_of
+from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
-from sksearch.fitting._evaluation import Task, lost_output
-from sksearch.fitting._results import job_result, make_rows
-from sksearch.fitting._states import SavedState
+from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.fitting._results import Outputs, job_result
+from sksearch.fitting._states import StateStore
+from sksearch.fitting._top_trials import TopTrials, models_of
+
+
+class Recorder:
+    """Records what a run does; this one nothing, since the search has no ``checkpoint_dir``.
+
+    Attributes
+    ----------
+    folder : Path or None
+        Where workers leave states for good.
+    spool : object or None
+        Where workers leave a copy of each output, by ``write(name, output)``.
+    unfinished_jobs : list of Job
+        Jobs that an earlier process had asked for when it died, oldest first.
+    """
+
+    folder: Path | None = None
+    spool: Any = None
+    unfinished_jobs: Sequence[Job] = ()
+
+    def rng(self, random_state) -> np.random.RandomState:
+        """Return the generator that settles the search."""
+        return check_random_state(random_state)
+
+    def open(self, search, setup) -> None:
+        """See that the record is of this search, or begin it."""
+
+    def replay(self, run: "Run") -> None:
+        """Bring a run to where the record ends."""
+
+    def recorded_output(self, task: Task) -> Output | None:
+        """Return the output of a task that an earlier process has run, None if it has not."""
+        return None
+
+    def adopt(self, task: Task, output: Output) -> None:
+        """Put a state that came from another machine where it lasts."""
+
+    def record_job(self, job: Job, exhausted: bool) -> None:
+        """Record a job that begins."""
+
+    def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
+        """Record the outputs of a job that has ended."""
+
+    def stop(self, why: str, keep: set[str]) -> None:
+        """Record that the search has ended; `keep` names the files of states that are needed."""
 
 
 class Run(Workload):
@@ -22,56 +72,53 @@ class Run(Workload):
     ----------
     study : Study
         Asked and told by the loop.
-    context : Context
-        What all tasks share.
-    plan : SearchPlan
-        For messages and contexts of rungs.
+    setup : Setup
+        What was settled before.
     callbacks : CallbackContext
-        Of the whole fit.
-    timeout, target_score : float or None
-        Seconds, and the score at full resource, after which the search stops.
-    recorder : Recorder or None
+        Context of the whole fit.
+    recorder : Recorder
         Keeps what happens.
     watch : Watch
         Shows what happens.
+    timeout, target_score : float or None
+        Seconds, and the score at full resource, after which the search stops.
     ensemble_size : int or None
         Count of the best candidates whose models are kept.
     """
 
     def __init__(
-        self, study, context, plan, callbacks, timeout, target_score, recorder, watch,
-        ensemble_size,
-    ):  # fmt: skip
-        self.study, self.context, self.plan = study, context, plan
-        self.target_score, self.recorder, self.watch = target_score, recorder, watch
+        self, study, setup, callbacks, recorder, watch, timeout, target_score, ensemble_size
+    ):
+        self.study, self.context, self.plan = study, setup.context, setup.plan
+        self.recorder, self.watch, self.target_score = recorder, watch, target_score
         self.deadline = None if timeout is None else now() + timeout
-        self.outs: dict[tuple[int, int], list[dict]] = {}
-        self.new_outs: dict[tuple[int, int], list[dict]] = {}
-        self.states: dict[tuple[int, int], object] = {}
-        self._tasks: dict[int, list[Task]] = {}  # of the trials that run
-        self.best = Best(ensemble_size)
-        self.models: dict[tuple[int, int], object] = {}
+        self.outputs = Outputs()
+        self.states = StateStore()
+        self.best = TopTrials(ensemble_size)
+        self.models: dict[tuple[int, int], Any] = {}
         self.done = False
-        self.n_ok = 0
-        self._replays = self._ends = False
-        self._rungs = _RungContexts(callbacks, plan, context, study.scheduler.asynchronous)
+        self._n_finite = 0
+        self._tasks: dict[int, list[Task]] = {}  # of the trials that run
+        self._is_news = True  # for the record: not while replaying, nor after an interrupt
+        asynchronous = study.scheduler.asynchronous
+        self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, asynchronous)
         self._warned = False
-        self._max_resources = study.history.problem.max_resources
-        self._top = max((rung.n_resources for rung in plan.rungs), default=0)
+        self._max_resources = setup.problem.max_resources
+        self._top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
 
     # ---- what the loop calls
 
     def unfinished_jobs(self):
-        """Jobs that an earlier process had asked for when it died."""
-        return [] if self.recorder is None else self.recorder.unfinished_jobs
+        """Return the jobs that an earlier process had asked for when it died."""
+        return self.recorder.unfinished_jobs
 
     def recorded_output(self, task):
-        """The output of a task that an earlier process has run."""
-        return None if self.recorder is None else self.recorder.recorded_output(task)
+        """Return the output of a task that an earlier process has run."""
+        return self.recorder.recorded_output(task)
 
     def tasks(self, job):
-        """One task for each fold that the job evaluates."""
-        if self._notes():
+        """Make one task for each fold that the job evaluates."""
+        if self._is_news:
             self.recorder.record_job(job, self.study.history.exhausted)
         rungs = tuple(self.study.history.trials[job.trial_id].results)
         tasks = self._tasks[job.trial_id] = [
@@ -81,88 +128,70 @@ class Run(Workload):
                 params=job.params,
                 resource=job.resource,
                 spent=job.spent,
-                state=self.states.get((job.trial_id, fold)),
+                state=self.states.get(job.trial_id, fold),
                 rungs=rungs,
                 keep=job.resource < self._max_resources,
                 final=self.best.size > 0 and self._is_final(job, fold),
                 callbacks=self._rungs.leaf(job),
             )
-            for fold in self._folds(job)
+            for fold in self.folds(job.resource, job.spent)
         ]
         return tasks
 
-    def task(self, trial_id, fold, spent, **rest):
-        """A `Task`, which continues if what was spent has left steps of training."""
-        earlier = self.outs.get((trial_id, spent), ())[fold : fold + 1]
-        continues = any(out["n_steps"] > 0 for out in earlier)
+    def task(self, trial_id, fold, spent, **rest) -> Task:
+        """Make a `Task`, which continues if what was spent has left steps of training."""
+        earlier = self.outputs.reached.get((trial_id, spent), ())[fold : fold + 1]
+        continues = any(output.n_steps > 0 for output in earlier)
         return Task(trial_id=trial_id, fold=fold, spent=spent, continues=continues, **rest)
 
     def collect(self, job, outputs):
         """Keep outputs and states, and make the result."""
         tasks = self._tasks.pop(job.trial_id)
         outputs = [
-            lost_output(self.context, task, out) if isinstance(out, LostTask) else out
+            output_of_lost(self.context, task, out) if isinstance(out, LostTask) else out
             for task, out in zip(tasks, outputs, strict=True)
         ]
-        outputs = [self._as_kept(*pair) for pair in zip(tasks, outputs, strict=True)]
-        if self._notes():
+        for task, output in zip(tasks, outputs, strict=True):
+            self.recorder.adopt(task, output)
+        if self._is_news:
             self.recorder.record_outputs(job, tasks, outputs)
-        self.new_outs[job.trial_id, job.resource] = outputs
-        earlier = self.outs.get((job.trial_id, job.spent), [])[: tasks[0].fold]
-        self.outs[job.trial_id, job.resource] = outs = earlier + outputs
-        for task, out in zip(tasks, outputs, strict=True):
-            self._keep_state(task, out.pop("state"))
-            if lost := out.pop("lost_state"):
-                self._warn_lost_state(lost)
-            self.done |= out["stop"]
-        return job_result(outs, outputs, self.context.metric)
+        kept = self.outputs.reached.get((job.trial_id, job.spent), [])[: tasks[0].fold]
+        self.outputs.add(job.trial_id, job.resource, kept, outputs)
+        for task, output in zip(tasks, outputs, strict=True):
+            self.states.replace(task.trial_id, task.fold, output.state)
+            self._warn_lost_state(output.lost_state)
+            output.state, output.lost_state = None, ""
+            self.done |= output.stop
+        return job_result(
+            self.outputs.reached[job.trial_id, job.resource], outputs, self.context.metric
+        )
 
     def on_interrupt(self):
-        """Results that come now are kept, but not noted: another process would not have them yet.
+        """Keep results that come now, but do not record them: a replay has no such order.
 
         A search that goes on later finds them where their workers left them.
         """
-        self._ends = True
-
-    def replay(self, job, outputs):
-        """Enter the outputs that a job had in an earlier process."""
-        self._replays = True
-        self.tasks(job)
-        result = self.collect(job, [out | {"stop": False} for out in outputs])
-        self.study.tell(job, result)
-        self.on_result(job)
-        self._replays = False
+        self._is_news, self.states.keeps_files = False, True
 
     def on_result(self, job):
         """Free states, report, and stop where there is nothing more to find."""
         history = self.study.history
         self.watch.update()
-        trial = history.trials[job.trial_id]
-        result = trial.results[job.resource]
-        self._free(job, trial, result.score)
-        self.n_ok += math.isfinite(result.score)
-        if (
-            self.target_score is not None
-            and job.resource == self._max_resources
-            and result.score >= self.target_score
-        ):
-            self.done = True
-        if self._rungs.tell(job):
-            stop = self._rungs.end(job)
-            if self._replays or self._ends:
-                return
-            self.done |= stop
-            outs = [out for outs in self.new_outs.values() for out in outs]
-            if len(self.plan.rungs) > 1 and all(out["fit_error"] is not None for out in outs):
-                # Nothing can be promoted, and what comes after is likely to fail in this way.
-                self.check_failures(outs)
-
-    def keep_models(self):
-        """Have the models of the best in memory, while what is in files can be read."""
-        if self.best.size:
-            # Nobody may be at the top when the time is up.
-            best = self.best if len(self.best) else Best.of(self.study.history, self.best.size)
-            self.models = models_of(self.states, best)
+        score = history.trials[job.trial_id].results[job.resource].score
+        self._free(job, score)
+        self._n_finite += math.isfinite(score)
+        if self.target_score is not None and job.resource == self._max_resources:
+            self.done |= score >= self.target_score
+        if not self._rungs.tell(job):
+            return
+        stop = self._rungs.end(job)
+        if not self._is_news:
+            return
+        self.done |= stop
+        outputs = [output for new in self.outputs.new.values() for output in new]
+        if len(self.plan.rungs) > 1 and all(o.fit_error is not None for o in outputs):
+            # Nothing can be promoted, and what comes after is likely to fail in this way.
+            self.check_failures(outputs)
 
     def seconds_left(self):
         """Until the deadline; 0 when a callback or the target score ends the search."""
@@ -170,41 +199,60 @@ class Run(Workload):
             return 0.0
         return None if self.deadline is None else self.deadline - now()
 
-    # ---- afterwards
+    # ---- before and afterwards
+
+    def replay(self, job, outputs):
+        """Enter the outputs that a job had in an earlier process."""
+        self._is_news, self.states.keeps_files = False, True
+        self.tasks(job)
+        for output in outputs:
+            output.stop = False
+        self.study.tell(job, self.collect(job, outputs))
+        self.on_result(job)
+        self._is_news, self.states.keeps_files = True, False
+
+    def keep_models(self):
+        """Have the models of the best in memory, while what is in files can be read."""
+        if self.best.size:
+            # Nobody may be at the top when the time is up.
+            best = self.best
+            best = best if len(best) else TopTrials.of(self.study.history, best.size)
+            self.models = models_of(self.states, best)
 
     def close(self, why):
-        """End the contexts of rungs that were cut short, and note why there is no more to come."""
+        """End the contexts of rungs that were cut short, and record why no more is to come."""
         self._rungs.close()
-        if self.recorder is not None:
-            kept = (state for (i, _), state in self.states.items() if i in self.best)
-            files = {state.path.name for state in kept if isinstance(state, SavedState)}
-            self.recorder.stop(why, keep=files)
+        files = self.states.files().items()
+        self.recorder.stop(why, keep={name for name, trial_id in files if trial_id in self.best})
 
     def rows(self):
-        """Rows of ``cv_results_``, by bracket, rung and trial."""
-        return make_rows(
-            self.study.history.trials, self.outs, self.new_outs, self.context.resource.params
-        )
+        """Make the rows of ``cv_results_``, by bracket, rung and trial."""
+        return self.outputs.rows(self.study.history.trials, self.context.resource.params)
 
-    def check_failures(self, outs):
+    def folds(self, resource, spent) -> range:
+        """Return the indices of the folds that a job from `spent` to `resource` evaluates."""
+        return self.context.resource.folds(len(self.context.splits), resource, spent)
+
+    def check_failures(self, outputs):
         """Warn about failures, or raise if there was nothing else.
 
         Parameters
         ----------
-        outs : list of dict
-            Outputs of all fits.
+        outputs : list of Output
+            What all fits brought.
 
         Raises
         ------
         ValueError
             If all fits failed, with their errors grouped.
         """
+        errors = [{"fit_error": output.fit_error} for output in outputs]
         try:
-            warn_or_raise_about_fit_failures(outs, self.context.error_score)
+            warn_or_raise_about_fit_failures(errors, self.context.error_score)
         except ValueError as error:
             note = why_all_failed(self.context.splits, self.context.strata)
             raise ValueError(f"{error}{note}") from None
-        if self.n_ok == 0:
+        if self._n_finite == 0:
             warnings.warn(
                 "No candidate has a finite score, so the best one is no better than any other: "
                 "look at the scorer, or pass error_score='raise'.",
@@ -214,51 +262,23 @@ class Run(Workload):
 
     # ---- inside
 
-    def _notes(self):
-        """Whether what happens is news for the journal."""
-        return self.recorder is not None and not (self._replays or self._ends)
-
-    def _as_kept(self, task, out):
-        """The output, its state in a file also where it came as bytes from another machine."""
-        if isinstance(out["state"], bytes) and self.recorder is not None:
-            with suppress(OSError):
-                path = self.recorder.checkpoint.states / task.name
-                out = out | {"state": SavedState.write(out["state"], path)}
-        # Each output that was pickled has names of its own, more than all its numbers.
-        return {intern(name): value for name, value in out.items()}
-
-    def _keep_state(self, task, state):
-        """Put the new state of a trial and fold in the place of the one that it came from."""
-        key = (task.trial_id, task.fold)
-        self._drop(self.states.pop(key, None))
-        if state is not None:
-            self.states[key] = state
-
-    def _free(self, job, trial, score):
+    def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""
-        gone = set(self.study.scheduler.retired(self.study.history, job))
+        history = self.study.history
+        gone = set(self.study.scheduler.retired(history, job))
         if job.resource == self._top:
-            gone.update(self.best.enter(trial, score))
+            gone.update(self.best.enter(history.trials[job.trial_id], score))
         for trial_id in gone:
             if trial_id not in self.best:
-                for fold in range(len(self.context.splits)):
-                    self._drop(self.states.pop((trial_id, fold), None))
+                self.states.drop_trial(trial_id, len(self.context.splits))
 
     def _is_final(self, job, fold):
         """Whether a candidate at the top has the model that it has on this fold now."""
-        later = self.context.resource.folds(len(self.context.splits), self._top, job.resource)
-        return job.resource == self._top or fold not in later
-
-    def _drop(self, state):
-        """Remove a state's file, unless a search that goes on later may need it."""
-        if isinstance(state, SavedState) and not (self._replays or self._ends):
-            state.path.unlink(missing_ok=True)
-
-    def _folds(self, job):
-        return self.context.resource.folds(len(self.context.splits), job.resource, job.spent)
+        return job.resource == self._top or fold not in self.folds(self._top, job.resource)
 
     def _warn_lost_state(self, error):
-        if not self._warned:
+        """Warn once of states that could not be kept."""
+        if error and not self._warned:
             self._warned = True
             warnings.warn(
                 "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
@@ -267,61 +287,3 @@ class Run(Workload):
                 UserWarning,
                 stacklevel=2,
             )
-
-
-class _RungContexts:
-    """Callback contexts: the search, its rungs where there are several, a leaf for each fit."""
-
-    def __init__(self, callbacks, plan, context, asynchronous):
-        self._search = context.search
-        self._endless = asynchronous  # a rung may get more than was planned
-        self._planned = {(r.bracket, r.n_resources): r for r in plan.rungs}
-        self._several = len(plan.rungs) > 1
-        n_tasks = len(plan.rungs) if self._several else sum(r.n_fits for r in plan.rungs)
-        self._root = self._begin(callbacks, "search", n_tasks)
-        self._open: dict[tuple[int, int], object] = {}
-        self._n_leaves: dict[tuple[int, int], int] = {}
-        self._n_told: dict[tuple[int, int], int] = {}
-
-    def leaf(self, job):
-        """A context for one more fit of this job."""
-        key = (job.bracket, job.resource)
-        if key not in self._open:
-            self._n_leaves[key] = self._n_told[key] = 0
-            self._open[key] = self._root
-            if self._several:
-                rung = self._planned[key]
-                self._open[key] = self._begin(
-                    self._root, "rung", None if self._endless else rung.n_fits, rung
-                )
-        self._n_leaves[key] += 1
-        return self._open[key].subcontext(
-            task_name="candidate-split-evaluation", task_id=self._n_leaves[key] - 1
-        )
-
-    def tell(self, job):
-        """Count a job that ended; True if it was the last that was planned for its rung."""
-        key = (job.bracket, job.resource)
-        self._n_told[key] += 1
-        return self._n_told[key] == self._planned[key].n_candidates
-
-    def end(self, job):
-        """End the context of a rung; True if a callback asks to stop."""
-        if not self._several or self._endless:
-            return False
-        context = self._open.pop((job.bracket, job.resource))
-        return context.call_on_fit_task_end(estimator=self._search)
-
-    def close(self):
-        """End what is still open."""
-        if self._several:
-            for context in self._open.values():
-                context.call_on_fit_task_end(estimator=self._search)
-        self._root.call_on_fit_task_end(estimator=self._search)
-
-    def _begin(self, parent, name, n_tasks, rung=None):
-        kwargs = {} if rung is None else {"task_id": list(self._planned.values()).index(rung)}
-        context = parent.subcontext(
-            task_name=name, max_subtasks=n_tasks, sequential_subtasks=False, **kwargs
-        )
-        return context.call_on_fit_task_begin(estimator=self._search)

@@ -60,6 +60,53 @@ class SavedState:
         return load_state(content)
 
 
+class StateStore:
+    """States of the trials that may go on, by trial and fold.
+
+    Attributes
+    ----------
+    keeps_files : bool
+        Whether files of states that are dropped stay, since a search that goes on later may need
+        them.
+    """
+
+    def __init__(self):
+        self._states: dict[tuple[int, int], State | SavedState | bytes] = {}
+        self.keeps_files = False
+
+    def get(self, trial_id: int, fold: int):
+        """Return the state of a trial on a fold, None if there is none."""
+        return self._states.get((trial_id, fold))
+
+    def items(self):
+        """Return pairs of (trial, fold) and state."""
+        return self._states.items()
+
+    def replace(self, trial_id: int, fold: int, state) -> None:
+        """Put a new state, or None, in the place of the one that it came from."""
+        self._drop(trial_id, fold)
+        if state is not None:
+            self._states[trial_id, fold] = state
+
+    def drop_trial(self, trial_id: int, n_folds: int) -> None:
+        """Free the states of a trial that nobody goes on from."""
+        for fold in range(n_folds):
+            self._drop(trial_id, fold)
+
+    def files(self) -> dict[str, int]:
+        """Return the names of the files of states, each with its trial."""
+        return {
+            state.path.name: trial_id
+            for (trial_id, _), state in self._states.items()
+            if isinstance(state, SavedState)
+        }
+
+    def _drop(self, trial_id, fold):
+        state = self._states.pop((trial_id, fold), None)
+        if isinstance(state, SavedState) and not self.keeps_files:
+            state.path.unlink(missing_ok=True)
+
+
 def as_state(kept) -> State:
     """The state itself, of one that is in memory, in a file, or pickled.
 
@@ -98,29 +145,6 @@ class _StatePickler(cloudpickle.CloudPickler):
 class _StateUnpickler(pickle.Unpickler):
     def persistent_load(self, pid):
         return np.random.mtrand._rand
-
-
-# ---- outputs in the journal
-
-
-def as_record(out: dict) -> dict:
-    """An output as JSON values; a state that is in no file is left out."""
-    state = out["state"]
-    saved = isinstance(state, SavedState)
-    return out | {
-        "state": {"f": state.path.name, "h": state.sha, "n": state.size} if saved else None
-    }
-
-
-def from_record(record: dict, states: Path) -> dict:
-    """The output of a record, with its state if that is still in the folder `states`."""
-    entry = record["state"]
-    if entry is None:
-        return record
-    # A name and no path: nothing outside of the folder is ever read.
-    path = states / Path(entry["f"]).name
-    there = path.is_file() and not path.is_symlink()
-    return record | {"state": SavedState(path, entry["h"], entry["n"]) if there else None}
 
 
 def first_line(error: BaseException) -> str:

@@ -398,7 +398,7 @@ class _Task:
 
     def _arm(self):
         """An acquisition function, the likelier the better the scores that it led to."""
-        n_initial = self.sampler.count_initial(self.space)
+        n_initial = self.sampler.count_initial(self.history.problem)
         portfolio = self.cache.setdefault("portfolio", _Portfolio(n_initial)).read(self.history)
         return list(ACQUISITIONS)[
             portfolio.draw(self.history.problem.seed, len(self.history.trials))

@@ -24,19 +24,20 @@ class LearningSampler(Sampler):
         space = history.problem.space
         data = observe(history, start, self.transfer, n_enough=space.n_dims + 2)
         n_tried = len(data.y) + len(data.failed) + len(data.pending)
-        if space.n_dims == 0 or n_tried < self.count_initial(space) or len(data.y) < 2:
+        if space.n_dims == 0 or n_tried < self.count_initial(history.problem) or len(data.y) < 2:
             return self._without_model(history, data, start, rng)
         return self._propose(history, data, rng)
 
-    def count_initial(self, space):
-        """Count of candidates before the first model, the user's or the default."""
-        return self.n_initial or self.default_n_initial(space)
+    def count_initial(self, problem):
+        """Count of candidates before the first model, the user's or 4 to 10.
 
-    @staticmethod
-    def default_n_initial(space, n_candidates=None):
-        """Count of candidates before the first model: 4 to 10, but a quarter of all at most."""
-        n_initial = min(10, max(4, space.n_dims + 1))
-        return n_initial if n_candidates is None else min(n_initial, max(2, n_candidates // 4))
+        Where all candidates get the full resource, and their count is known, a quarter at most.
+        """
+        if self.n_initial is not None:
+            return self.n_initial
+        n_initial = min(10, max(4, problem.space.n_dims + 1))
+        n = problem.n_candidates
+        return n_initial if n is None else min(n_initial, max(2, n // 4))
 
     @abstractmethod
     def _propose(self, history, data, rng):

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._halving import Halving
 from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 
 @dataclass(frozen=True)
-class ASHA(AsynchronousScheduler):
+class ASHA(Halving, AsynchronousScheduler):
     """Asynchronous successive halving: promote whoever is among the best so far.
 
     A free worker promotes, from the highest rung down, a candidate that is among the best

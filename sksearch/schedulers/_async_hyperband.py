@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._halving import Halving
 from sksearch.schedulers._hyperband import Hyperband
 
 
 @dataclass(frozen=True)
-class AsyncHyperband(AsynchronousScheduler):
+class AsyncHyperband(Halving, AsynchronousScheduler):
     """Hyperband's brackets side by side, each an asynchronous successive halving.
 
     New candidates go to the bracket that has the smallest share of those that Hyperband's table

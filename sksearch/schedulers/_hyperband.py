@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sksearch.schedulers._brackets import BracketScheduler, ladder
+from sksearch.schedulers._halving import Halving
 
 
 @dataclass(frozen=True)
-class Hyperband(BracketScheduler):
+class Hyperband(Halving, BracketScheduler):
     """Hedge over how early candidates can be told apart: one bracket for each lowest rung.
 
     Parameters

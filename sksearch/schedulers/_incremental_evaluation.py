@@ -19,6 +19,7 @@ from numbers import Integral
 from sksearch.base import Plan, Rung
 from sksearch.schedulers._brackets import BracketScheduler, n_promoted
 
+BEGINNING = 10  # the document's candidates begin with 2 of at most 20 epochs: one tenth
 N_WHOLE = 10  # candidates at full resource that a default budget would pay for
 MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, of which floor(0.3 * 10) keeps 3; as a binary fraction 2
 
@@ -41,9 +42,6 @@ class IncrementalEvaluation(BracketScheduler):
         The part of a rung that goes on, between 0 and 1; one candidate at least.
     step : int or None, default=None
         Count of units between two rungs. None: half of ``min_resources``, at least 1.
-    continues : bool, default=True
-        Whether a candidate that goes on pays only for `step`, as with epochs, or for all from
-        nothing, as with rows.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
         The population: by the formula of Algorithm 1 in [1]_, or the largest that `budget` pays
         for. They differ little up to ``keep=0.5``; above, the formula leaves much unspent.
@@ -89,7 +87,6 @@ class IncrementalEvaluation(BracketScheduler):
     budget: int | None = None
     keep: float = 0.25
     step: int | None = None
-    continues: bool = True
     candidates: str = "algorithm1"
 
     def __post_init__(self):
@@ -144,6 +141,10 @@ class IncrementalEvaluation(BracketScheduler):
         rungs = self._rungs(problem, min(n_candidates, problem.space.size))
         return [(rungs[0].n_candidates, [rung.resource for rung in rungs])]
 
+    def adapt(self, problem):
+        """Give the population a tenth of the largest resource."""
+        return self, max(problem.min_resources, problem.max_resources // BEGINNING)
+
     def _population(self, problem, budget: int) -> int:
         """Count of candidates to begin with, 0 if `budget` does not pay for one."""
         n = budget // problem.min_resources
@@ -155,7 +156,7 @@ class IncrementalEvaluation(BracketScheduler):
     def _unending_cost(self, problem) -> Fraction:
         """What a candidate and all that is kept of it cost, in an unending series of rungs."""
         r, low, step = _exact(self.keep), problem.min_resources, self._step(problem)
-        if self.continues:
+        if problem.continues:
             return low + step * r / (1 - r)
         return low / (1 - r) + step * r / (1 - r) ** 2
 
@@ -169,7 +170,7 @@ class IncrementalEvaluation(BracketScheduler):
 
     def _cost(self, problem, n_candidates: int) -> int:
         """Count of units that a population really costs."""
-        return Plan.bracket_resources(self._rungs(problem, n_candidates), self.continues)
+        return Plan.bracket_resources(self._rungs(problem, n_candidates), problem.continues)
 
     def _step(self, problem) -> int:
         return max(1, problem.min_resources // 2) if self.step is None else self.step

@@ -1,16 +1,17 @@
 """Successive halving again and again: once wide, then short."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from sksearch.base import Plan
 from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one, rungs_of
+from sksearch.schedulers._halving import Halving
 
 DEPTH = 3  # rungs of a first bracket below the last, where nobody chose
 
 
 @dataclass(frozen=True)
-class IteratedHalving(BracketScheduler):
+class IteratedHalving(Halving, BracketScheduler):
     """A wide bracket of successive halving to learn from, then short ones that know more.
 
     The first bracket begins at the lowest rung, with as many times the candidates of a later one
@@ -27,14 +28,12 @@ class IteratedHalving(BracketScheduler):
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=8
         Count of brackets, each with new candidates.
-    continues : bool, default=True
-        Whether a candidate that goes on pays only for what is new, as with epochs, or for all
-        from nothing, as with rows.
 
     Notes
     -----
-    Where training continues, rungs are ``max_resources / factor**i`` rounded to the nearest
-    whole number, and not down as in `Hyperband`: of 52 epochs the lowest rung has 2, and not 1.
+    Where training continues (``problem.continues``), rungs are ``max_resources / factor**i``
+    rounded to the nearest whole number, and not down as in `Hyperband`: with 52 epochs the
+    lowest rung has 2, and not 1.
     Where it does not, 27 candidates have no room for that.
 
     Examples
@@ -52,25 +51,25 @@ class IteratedHalving(BracketScheduler):
 
     factor: float = 3
     n_iterations: int = 8
-    continues: bool = True
 
     def brackets(self, problem):
         """Name the wide bracket and the short ones."""
-        resources = self._ladder(problem.min_resources, problem.max_resources)
+        resources = self._ladder(problem, problem.min_resources)
         short = resources[1:] or resources
         n = n_for_one(short, self.factor)
         budget = len(resources) * problem.max_resources
 
         def fits(times):
             rungs = rungs_of(times * n, resources, self.factor)
-            return Plan.bracket_resources(rungs, self.continues) <= budget
+            return Plan.bracket_resources(rungs, problem.continues) <= budget
 
         times = next(times for times in count(1) if not fits(times + 1))
         return [(times * n, resources)] + [(n, short)] * (self.n_iterations - 1)
 
-    def lowest(self, max_resources):
-        """Return where the first bracket begins if nobody chose: three rungs below the last."""
-        return self._ladder(1, max_resources)[-1 - DEPTH :][0]
+    def adapt(self, problem):
+        """Begin the first bracket three rungs below the last."""
+        low = max(problem.min_resources, self._ladder(problem, 1)[-1 - DEPTH :][0])
+        return super().adapt(replace(problem, min_resources=low))
 
-    def _ladder(self, min_resources, max_resources):
-        return ladder(min_resources, max_resources, self.factor, nearest=self.continues)
+    def _ladder(self, problem, min_resources):
+        return ladder(min_resources, problem.max_resources, self.factor, problem.continues)

@@ -18,12 +18,13 @@ import numpy as np
 from sksearch.base import Resume
 from sksearch.schedulers._asha import ASHA
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._halving import Halving
 
 PERCENTILE = 90  # N of [1]_: of the differences that noise was seen to turn round
 
 
 @dataclass(frozen=True)
-class PASHA(AsynchronousScheduler):
+class PASHA(Halving, AsynchronousScheduler):
     """Progressive asynchronous successive halving: train no longer than ranks go on changing.
 
     At first candidates are promoted to the second rung only, as `ASHA` does. Each time that a

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one
+from sksearch.schedulers._halving import Halving
 
 
 @dataclass(frozen=True)
-class SuccessiveHalving(BracketScheduler):
+class SuccessiveHalving(Halving, BracketScheduler):
     """One bracket: all candidates at the lowest rung, the best ``1 / factor`` of them further.
 
     Parameters

@@ -1,16 +1,17 @@
 """Searches that never wait for a rung to end."""
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Literal
 
-from sksearch._compat import StrOptions
+from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA
-from sksearch.search._base import POSITIVE_INT
-from sksearch.search._docs import documented
-from sksearch.search._fidelity import BaseFidelitySearch
+from sksearch.search._base import BaseSearch
+from sksearch.search._parameters import Count, HalvingParameters, documented
 
 
 @documented
-class ASHASearchCV(BaseFidelitySearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ASHASearchCV(HalvingParameters, BaseSearch):
     """Asynchronous successive halving: a free worker never waits for a rung to end.
 
     It promotes a candidate that is among the best ``1 / factor`` of its rung so far, and starts a
@@ -67,77 +68,16 @@ class ASHASearchCV(BaseFidelitySearch):
     [1, 3, 9]
     """
 
-    _parameter_constraints: dict = {
-        **BaseFidelitySearch._parameter_constraints,
-        "n_candidates": [POSITIVE_INT, None],
-        "variant": [StrOptions({"promotion", "stopping"})],
-    }
+    n_candidates: Count | None = None
+    variant: Literal["promotion", "stopping"] = "promotion"
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_candidates=None,
-        factor=3,
-        variant="promotion",
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.variant = variant
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-
-    def _make_halving(self, resource):
-        return ASHA(self.n_candidates, self.factor, self.variant)
+    def _compose(self, space, rng):
+        return RandomSampler(), ASHA(self.n_candidates, self.factor, self.variant)
 
 
 @documented
-class PASHASearchCV(BaseFidelitySearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PASHASearchCV(HalvingParameters, BaseSearch):
     """Progressive asynchronous halving: nobody is trained longer than ranks go on changing.
 
     Asynchronous successive halving whose candidates are promoted to the second rung only, and to
@@ -190,67 +130,7 @@ class PASHASearchCV(BaseFidelitySearch):
     27
     """
 
-    _parameter_constraints: dict = {
-        **BaseFidelitySearch._parameter_constraints,
-        "n_candidates": [POSITIVE_INT, None],
-    }
+    n_candidates: Count | None = None
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_candidates=None,
-        factor=3,
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-
-    def _make_halving(self, resource):
-        return PASHA(self.n_candidates, self.factor)
+    def _compose(self, space, rng):
+        return RandomSampler(), PASHA(self.n_candidates, self.factor)

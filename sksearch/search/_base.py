@@ -5,16 +5,17 @@ number of folds, so ``fit`` is ours; prediction, delegation, tags and routing ar
 """
 
 import copy
+import inspect
 import os
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import check_cv
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
 
 from sksearch._clock import now
@@ -24,14 +25,11 @@ from sksearch._compat import (
     check_method_params,
     fit_context,
     is_valid_value,
-    num_samples,
-    root_callback_context,
 )
-from sksearch._seeds import draw_seed
-from sksearch.base import Resource, Sampler, Scheduler, State
-from sksearch.checkpoint._recorder import Spool, recorder_of
+from sksearch.base import Sampler, Scheduler, State
+from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
-from sksearch.fitting._best import best_rows, make_ensemble
+from sksearch.fitting._callbacks import callback_arguments, root_callback_context
 from sksearch.fitting._checks import (
     check_ensemble,
     check_memory_limit,
@@ -40,117 +38,65 @@ from sksearch.fitting._checks import (
     check_target,
     classes_of,
 )
-from sksearch.fitting._evaluation import Context, evaluate, seeded
+from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._results import cv_results, name_error_scores
 from sksearch.fitting._run import Run
-from sksearch.history import Problem
-from sksearch.progress._progress import Watch
+from sksearch.fitting._seeding import seeded
+from sksearch.fitting._setup import Setup, freeze_folds, make_problem
+from sksearch.fitting._top_trials import best_rows, make_ensemble
+from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
+from sksearch.schedulers import FullFidelity
+from sksearch.search._parameters import Count, Seconds, constraints_of
 from sksearch.space import Space
-from sksearch.study import Study
-
-POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 
 
-@dataclass
-class _Setup:
-    """Everything that is settled before the first training."""
-
-    X: Any
-    y: Any
-    params: dict
-    routed: Any
-    scorers: Any
-    refit_metric: str
-    splits: list
-    classes: Any
-    strata: Any
-    resource: Resource
-    problem: Problem
-    sampler: Sampler
-    scheduler: Scheduler
-    plan: SearchPlan
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaseSearch(BaseSearchCV):
-    """What all searches share; a subclass names its sampler and its scheduler."""
+    """What all searches share; a subclass names its sampler and its scheduler.
 
-    _parameter_constraints: dict = {
-        **BaseSearchCV._parameter_constraints,
-        "param_distributions": [dict, list, tuple],
-        "random_state": ["random_state"],
-        "initial_params": [dict, list, tuple, None],
-        "timeout": [Interval(Real, 0, None, closed="neither"), None],
-        "target_score": [Real, None],
-        "candidate_timeout": [Interval(Real, 0, None, closed="neither"), None],
-        "memory_limit": [POSITIVE_INT, None],
-        "max_retries": [Interval(Integral, 0, None, closed="left")],
-        "devices": [list, tuple, None],
-        "checkpoint_dir": [str, os.PathLike, None],
-        "ensemble_size": [POSITIVE_INT, None],
-    }
+    Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.
+    """
 
-    # Overridden by searches with several fidelities.
-    resource: Any = None
-    min_resources: Any = "auto"
-    max_resources: Any = "auto"
+    estimator: Any = field(kw_only=False)
+    param_distributions: dict | list | tuple = field(kw_only=False)
+    scoring: Any = None
+    n_jobs: Any = None
+    refit: Any = True
+    cv: Any = None
+    verbose: Any = 0
+    pre_dispatch: Any = "2*n_jobs"
+    random_state: Annotated[Any, "random_state"] = None
+    error_score: Any = np.nan
+    return_train_score: Any = False
+    initial_params: dict | list | tuple | None = None
+    timeout: Seconds | None = None
+    target_score: Annotated[float, Real] | None = None
+    candidate_timeout: Seconds | None = None
+    memory_limit: Count | None = None
+    max_retries: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
+    devices: list | tuple | None = None
+    checkpoint_dir: str | os.PathLike | None = None
+    ensemble_size: Count | None = None
 
-    @abstractmethod
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        scoring,
-        n_jobs,
-        refit,
-        cv,
-        verbose,
-        pre_dispatch,
-        random_state,
-        error_score,
-        return_train_score,
-        initial_params,
-        timeout,
-        target_score,
-        candidate_timeout,
-        memory_limit,
-        max_retries,
-        devices,
-        checkpoint_dir,
-        ensemble_size,
-    ):
-        super().__init__(
-            estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.param_distributions = param_distributions
-        self.random_state = random_state
-        self.initial_params = initial_params
-        self.timeout = timeout
-        self.target_score = target_score
-        self.candidate_timeout = candidate_timeout
-        self.memory_limit = memory_limit
-        self.max_retries = max_retries
-        self.devices = devices
-        self.checkpoint_dir = checkpoint_dir
-        self.ensemble_size = ensemble_size
+    # Searches at several resources have parameters of these names.
+    resource = None
+    min_resources = max_resources = "auto"
+    # And so have searches whose proposals learn.
+    batch_size = 1
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._parameter_constraints = dict(BaseSearchCV._parameter_constraints)
+        for base in reversed(cls.__mro__):
+            for name, annotation in inspect.get_annotations(base).items():
+                if name[0] != "_" and (constraints := constraints_of(annotation)):
+                    cls._parameter_constraints[name] = constraints
 
     @abstractmethod
-    def _make_sampler(self, space: Space, rng: np.random.RandomState) -> Sampler:
-        """The sampler of this search; `rng` is for candidates that are settled beforehand."""
-
-    @abstractmethod
-    def _make_scheduler(self, problem: Problem, resource: Resource) -> Scheduler:
-        """The scheduler of this search."""
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
+        """Name the sampler and the scheduler; `rng` is for candidates settled beforehand."""
 
     def _run_search(self, evaluate_candidates):
         raise NotImplementedError(
@@ -159,7 +105,7 @@ class BaseSearch(BaseSearchCV):
         )
 
     @fit_context
-    def fit(self, X, y=None, **params):
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
         """Search, and train the best candidate on all rows.
 
         Parameters
@@ -188,41 +134,34 @@ class BaseSearch(BaseSearchCV):
         """
         self._reset()
         with recorder_of(self) as recorder:
-            self._fit(X, y, params, recorder)
+            setup = self._prepare(X, y, params, recorder.rng(self.random_state))
+            recorder.open(self, setup)
+            self._fit(setup, recorder)
         return self
 
-    def _fit(self, X, y, params, recorder):
-        rng = (
-            recorder.rng(self.random_state) if recorder else check_random_state(self.random_state)
-        )
-        setup = self._prepare(X, y, params, rng)
-        if recorder:
-            recorder.open(self, setup)
-        weight = setup.params.get("sample_weight")
-        hook = {
-            "estimator": self,
-            "X": setup.X,
-            "y": setup.y,
-            "metadata": None if weight is None else {"sample_weight": weight},
-        }
+    def _fit(self, setup, recorder):
+        """Search, keep what was found, and train the best candidate on all rows."""
         root = root_callback_context(self, n_tasks=1 + (self.refit is not False))
+        setup.context.search = self if root.listens else None
+        setup.context.spool = recorder.spool
+        hook = callback_arguments(self, setup.context.X, setup.context.y, setup.params)
         root.call_on_fit_task_begin(**hook)
         run = self._search(setup, root, recorder)
         self._keep_results(run, setup)
         if self.ensemble_size is not None:
             self._keep_ensemble(run, setup)
         if self.refit:
-            self._refit(setup, run, root, hook)
+            self._refit(run, setup, root, hook)
         root.call_on_fit_task_end(**hook)
 
     @property
-    def progress_(self):
+    def progress_(self) -> Progress:
         """How far the search is, a `Progress`; another thread may ask while ``fit`` runs."""
         if "_watch" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted: call fit first.")
         return self._watch.progress()
 
-    def plan(self, X, y=None, **params):
+    def plan(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> SearchPlan:
         """Lay out brackets, rungs and their cost, without training anything.
 
         Parameters
@@ -262,7 +201,7 @@ class BaseSearch(BaseSearchCV):
         check_target(self.estimator, y)
         check_sample_weight(X, params)
         routed = self._get_routed_params_for_fit(params)
-        splits = self._split(X, y, routed.splitter.split)
+        splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
         space = Space(
             self.param_distributions,
@@ -274,30 +213,36 @@ class BaseSearch(BaseSearchCV):
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
-        sampler = self._make_sampler(space, copy.deepcopy(rng))
-        problem = self._problem(space, resource, estimator, X, classes, len(splits), rng)
-        scheduler = self._make_scheduler(problem, resource)
+        sampler, scheduler = self._compose(space, copy.deepcopy(rng))
+        limits = (self.min_resources, self.max_resources)
+        problem = make_problem(
+            space, resource, estimator, X, classes, len(splits), limits, rng, self.initial_params
+        )
+        if self.min_resources == "auto":
+            scheduler, low = scheduler.adapt(problem)
+            problem = replace(problem, min_resources=low)
+        if isinstance(scheduler, FullFidelity):
+            problem = replace(problem, n_candidates=scheduler.n_candidates)
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
-        return _Setup(
-            X, y, params, routed, scorers, refit_metric, splits, classes, strata,
-            resource, problem, sampler, scheduler, plan,
-        )  # fmt: skip
-
-    def _split(self, X, y, split_params):
-        """The folds, made once: every candidate sees the same ones."""
-        cv = check_cv(self._cv(), y, classifier=is_classifier(self.estimator))
-        n_splits = cv.get_n_splits(X, y, **split_params)
-        splits = list(cv.split(X, y, **split_params))
-        if len(splits) != n_splits:
-            raise ValueError(
-                "cv.split and cv.get_n_splits return inconsistent results. Expected "
-                f"{n_splits} splits, got {len(splits)}"
-            )
-        if not splits:
-            raise ValueError(
-                "No fits were performed. Was the CV iterator empty? Were there no candidates?"
-            )
-        return splits
+        context = Context(
+            estimator=estimator,
+            X=X,
+            y=y,
+            splits=splits,
+            scorer=scorers,
+            metric=self.refit if isinstance(self.refit, str) else None,
+            fit_params=routed.estimator.fit,
+            score_params=routed.scorer.score,
+            resource=resource,
+            strata=strata,
+            classes=classes,
+            seed=problem.seed,
+            error_score=self.error_score,
+            return_train_score=self.return_train_score,
+            verbose=self.verbose,
+            n_candidates=plan.n_candidates,
+        )
+        return Setup(context, problem, sampler, scheduler, plan, params, refit_metric)
 
     def _cv(self):
         """`cv`, with the folds of a one-shot iterator kept for a `fit` after a `plan`."""
@@ -307,54 +252,33 @@ class BaseSearch(BaseSearchCV):
             self._one_shot_cv = (self.cv, list(self.cv))
         return self._one_shot_cv[1]
 
-    def _problem(self, space, resource, estimator, X, classes, n_splits, rng):
-        n_samples = num_samples(X)
-        n_classes = len(classes) if isinstance(classes, np.ndarray) else 1
-        low, high = self.min_resources, self.max_resources
-        if high == "auto" or low == "auto":
-            limits = _limits(resource, estimator, n_samples, n_splits, n_classes, high)
-            high = limits[1] if high == "auto" else high
-            # Data too small for the usual minimum get a single rung.
-            low = min(limits[0], high) if low == "auto" else low
-        resource.check_max(high, n_samples, n_splits)
-        seed = draw_seed(rng)
-        return Problem(space, low, high, seed, space.guesses(self.initial_params))
-
     # ---- during
 
     def _search(self, setup, root, recorder):
         """Run to the end; whatever ends it before, what is known is kept."""
-        context = self._context(setup, root, recorder)
-        study = Study(setup.problem, setup.sampler, setup.scheduler)
+        study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
-            n_fits = setup.plan.n_fits - setup.plan.refit
             print(
-                f"Fitting {len(setup.splits)} folds for each of {setup.plan.n_candidates} "
-                f"candidates, totalling {n_fits} fits"
+                f"Fitting {len(context.splits)} folds for each of {plan.n_candidates} "
+                f"candidates, totalling {plan.n_fits - plan.refit} fits"
             )
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
-        self._watch = watch = Watch(setup.plan, study.history, name, self.timeout, self.verbose)
+        self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
         run = Run(
-            study, context, setup.plan, root, self.timeout, self.target_score, recorder, watch,
-            self.ensemble_size,
+            study, setup, root, recorder, watch,
+            self.timeout, self.target_score, self.ensemble_size,
         )  # fmt: skip
-        if recorder:
-            recorder.replay(run)
+        recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
-        folder = recorder.checkpoint.states if recorder else None
+        args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
+        batch_size = self.batch_size if setup.sampler.learns else None
         try:
-            with (
-                watch,
-                Interrupts(),
-                make_executor(
-                    evaluate, context, self.n_jobs, self.pre_dispatch, limits, folder, self.devices
-                ) as executor,
-            ):
-                drive(study, executor, run, self._batch_size(setup.sampler))
+            with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
+                drive(study, executor, run, batch_size)
                 run.keep_models()
         except BaseException:
             run.close("interrupted")
-            if run.outs:
+            if run.outputs.reached:
                 with suppress(Exception):  # the error that ended the search matters more
                     self._keep_results(run, setup, interrupted=True)
             raise
@@ -362,62 +286,38 @@ class BaseSearch(BaseSearchCV):
         run.close("finished" if left is None or left > 0 else "stopped")
         return run
 
-    def _batch_size(self, sampler):
-        """Count of jobs under way at a time where it matters to the proposals."""
-        return getattr(self, "batch_size", 1) if sampler.learns else None
-
-    def _context(self, setup, root, recorder):
-        return Context(
-            estimator=clone(self.estimator),
-            X=setup.X,
-            y=setup.y,
-            splits=setup.splits,
-            scorer=setup.scorers,
-            metric=self.refit if isinstance(self.refit, str) else None,
-            fit_params=setup.routed.estimator.fit,
-            score_params=setup.routed.scorer.score,
-            resource=setup.resource,
-            strata=setup.strata,
-            classes=setup.classes,
-            seed=setup.problem.seed,
-            error_score=self.error_score,
-            return_train_score=self.return_train_score,
-            verbose=self.verbose,
-            n_candidates=setup.plan.n_candidates,
-            search=self if root.listens else None,
-            spool=Spool(recorder.checkpoint.spool) if recorder else None,
-        )
-
     # ---- after
 
     def _keep_results(self, run, setup, interrupted=False):
         """Set the fitted attributes that do not need a refit."""
+        context, self.plan_ = setup.context, setup.plan
+        with_resources = not isinstance(context.resource, WholeResource)
         self.interrupted_ = interrupted
-        self.history_, self.plan_ = run.study.history, setup.plan
-        self.n_splits_ = len(setup.splits)
-        scorers = setup.scorers
-        self.scorer_ = getattr(scorers, "_scorers", scorers)
-        if not isinstance(setup.resource, WholeResource):
-            self._keep_schedule(setup)
+        self.history_ = run.study.history
+        self.n_splits_ = len(context.splits)
+        self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
+        if with_resources:
+            self.min_resources_ = setup.problem.min_resources
+            self.max_resources_ = setup.problem.max_resources
+            self.n_resources_ = [rung.n_resources for rung in setup.plan.rungs]
+            self.n_candidates_ = [rung.n_candidates for rung in setup.plan.rungs]
+            self.n_iterations_ = len(setup.plan.rungs)
         rows = self._rows(run, setup)
-        results = [self.history_.trials[r["trial_id"]].results[r["n_resources"]] for r in rows]
+        results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]
         self.errors_ = [result.error for result in results]
-        outs = [out for row in rows for out in row["new_outs"]]
+        outputs = [output for row in rows for output in row.new_outputs]
         if not interrupted:
-            run.check_failures(outs)
+            run.check_failures(outputs)
         if callable(self.scoring):
-            name_error_scores(outs)
-        self.multimetric_ = isinstance(outs[0]["test_scores"], dict)
+            name_error_scores(outputs)
+        self.multimetric_ = isinstance(outputs[0].test_scores, dict)
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
-            self._check_refit_for_multimetric(outs[0]["test_scores"])
+            self._check_refit_for_multimetric(outputs[0].test_scores)
             refit_metric = self.refit
         self.cv_results_ = cv_results(
-            rows,
-            self.n_splits_,
-            self.return_train_score,
-            with_resources=not isinstance(setup.resource, WholeResource),
+            rows, self.n_splits_, self.return_train_score, with_resources
         )
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
@@ -440,45 +340,28 @@ class BaseSearch(BaseSearchCV):
         if (ensemble := make_ensemble(run, rows)) is not None:
             self.ensemble_ = ensemble
 
-    def _keep_schedule(self, setup):
-        self.min_resources_ = setup.problem.min_resources
-        self.max_resources_ = setup.problem.max_resources
-        self.n_resources_ = [rung.n_resources for rung in setup.plan.rungs]
-        self.n_candidates_ = [rung.n_candidates for rung in setup.plan.rungs]
-        self.n_iterations_ = len(setup.plan.rungs)
-
-    def _refit(self, setup, run, root, hook):
+    def _refit(self, run, setup, root, hook):
         """Train the best candidate on all rows, by the path that it was scored on."""
-        row = self._rows(run, setup)[self.best_index_]
-        best = clone(self.estimator).set_params(**clone(row["params"], safe=False))
+        row, context = self._rows(run, setup)[self.best_index_], setup.context
+        best = clone(self.estimator).set_params(**clone(row.params, safe=False))
         leaf = root.subcontext(task_name="refit-with-best-params")
         with (
             leaf.propagate_callback_context(best),
-            seeded(run.context.seed, row["trial_id"], self.n_splits_, row["n_resources"]),
+            seeded(context.seed, row.trial_id, self.n_splits_, row.n_resources),
         ):
             leaf.call_on_fit_task_begin(**hook)
             start = now()
-            state = setup.resource.refit(
+            state = context.resource.refit(
                 State(best),
-                setup.X,
-                setup.y,
-                row["n_resources"],
-                int(np.median([out["n_steps"] for out in row["outs"]])),
-                setup.classes,
-                setup.routed.estimator.fit,
+                context.X,
+                context.y,
+                row.n_resources,
+                int(np.median([output.n_steps for output in row.outputs])),
+                context.classes,
+                context.fit_params,
             )
             self.refit_time_ = now() - start
         self.best_estimator_ = state.estimator
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
-
-
-def _limits(resource, estimator, n_samples, n_splits, n_classes, high):
-    """The resource's own limits, of which the upper one may not be needed."""
-    try:
-        return resource.limits(estimator, n_samples, n_splits, n_classes)
-    except ValueError:
-        if high == "auto":
-            raise
-        return 1, high

@@ -1,46 +1,17 @@
-"""Searches at several resources by name."""
+"""Searches at several resources, by name."""
 
-from abc import abstractmethod
-from numbers import Real
+from dataclasses import dataclass
+from typing import Literal
 
-import numpy as np
-
-from sksearch._compat import Interval, StrOptions
-from sksearch.base import Resource, Scheduler
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving, ladder
-from sksearch.search._base import POSITIVE_INT, BaseSearch
-from sksearch.search._docs import documented
-
-
-class BaseFidelitySearch(BaseSearch):
-    """What searches with a resource share."""
-
-    _parameter_constraints: dict = {
-        **BaseSearch._parameter_constraints,
-        "resource": [str, Resource],
-        "min_resources": [POSITIVE_INT, StrOptions({"auto"})],
-        "max_resources": [POSITIVE_INT, StrOptions({"auto"})],
-        "factor": [Interval(Real, 1, None, closed="neither")],
-    }
-
-    def _make_sampler(self, space, rng):
-        return RandomSampler()
-
-    def _make_scheduler(self, problem, resource):
-        rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
-        if len(rungs) == 1 and self.min_resources == "auto":
-            # Nothing to halve, such as rows too few: be what RandomizedSearchCV would be.
-            return FullFidelity(getattr(self, "n_candidates", None) or 10)
-        return self._make_halving(resource)
-
-    @abstractmethod
-    def _make_halving(self, resource) -> Scheduler:
-        """The scheduler, where there is more than one rung."""
+from sksearch.schedulers import Hyperband, SuccessiveHalving
+from sksearch.search._base import BaseSearch
+from sksearch.search._parameters import Count, HalvingParameters, documented
 
 
 @documented
-class SuccessiveHalvingSearchCV(BaseFidelitySearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SuccessiveHalvingSearchCV(HalvingParameters, BaseSearch):
     """Successive halving: all candidates a little, the best ``1 / factor`` of them more.
 
     Unlike scikit-learn's ``HalvingRandomSearchCV`` it continues training where it can, keeps
@@ -87,74 +58,15 @@ class SuccessiveHalvingSearchCV(BaseFidelitySearch):
     ([1, 3, 9], [9, 3, 1])
     """
 
-    _parameter_constraints: dict = {
-        **BaseFidelitySearch._parameter_constraints,
-        "n_candidates": [POSITIVE_INT, None],
-    }
+    n_candidates: Count | None = None
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_candidates=None,
-        factor=3,
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-
-    def _make_halving(self, resource):
-        return SuccessiveHalving(self.n_candidates, self.factor)
+    def _compose(self, space, rng):
+        return RandomSampler(), SuccessiveHalving(self.n_candidates, self.factor)
 
 
 @documented
-class HyperbandSearchCV(BaseFidelitySearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class HyperbandSearchCV(HalvingParameters, BaseSearch):
     """Hyperband: brackets of successive halving, from the most aggressive to none.
 
     Each bracket guesses anew how early candidates can be told apart, so nobody has to know. All
@@ -214,70 +126,8 @@ class HyperbandSearchCV(BaseFidelitySearch):
     True
     """
 
-    _parameter_constraints: dict = {
-        **BaseFidelitySearch._parameter_constraints,
-        "n_iterations": [POSITIVE_INT],
-        "candidates": [StrOptions({"table", "algorithm1"})],
-    }
+    n_iterations: Count = 1
+    candidates: Literal["table", "algorithm1"] = "table"
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        factor=3,
-        n_iterations=1,
-        candidates="table",
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.candidates = candidates
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-
-    def _make_halving(self, resource):
-        return Hyperband(self.factor, self.n_iterations, self.candidates)
+    def _compose(self, space, rng):
+        return RandomSampler(), Hyperband(self.factor, self.n_iterations, self.candidates)

@@ -2,6 +2,8 @@
 
 import warnings
 from collections import Counter
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from sklearn.model_selection import ParameterSampler
@@ -11,12 +13,13 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FullFidelity
-from sksearch.search._base import POSITIVE_INT, BaseSearch
-from sksearch.search._docs import documented
+from sksearch.search._base import BaseSearch
+from sksearch.search._parameters import Count, CountOrAuto, documented
 from sksearch.space import When
 
 
 @documented
+@dataclass(kw_only=True, eq=False, repr=False)
 class SearchCV(BaseSearch):
     """Any sampler with any scheduler on any resource.
 
@@ -64,79 +67,15 @@ class SearchCV(BaseSearch):
     [9, 3, 1]
     """
 
-    _parameter_constraints: dict = {
-        **BaseSearch._parameter_constraints,
-        "sampler": [Sampler, None],
-        "scheduler": [Scheduler, None],
-        "resource": [str, Resource, None],
-        "min_resources": [POSITIVE_INT, StrOptions({"auto"})],
-        "max_resources": [POSITIVE_INT, StrOptions({"auto"})],
-        "batch_size": [POSITIVE_INT],
-    }
+    sampler: Sampler | None = None
+    scheduler: Scheduler | None = None
+    resource: str | Resource | None = None
+    min_resources: CountOrAuto = "auto"
+    max_resources: CountOrAuto = "auto"
+    batch_size: Count = 1
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-        sampler=None,
-        scheduler=None,
-        resource=None,
-        min_resources="auto",
-        max_resources="auto",
-        batch_size=1,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.sampler = sampler
-        self.scheduler = scheduler
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.batch_size = batch_size
-
-    def _make_sampler(self, space, rng):
-        return RandomSampler() if self.sampler is None else self.sampler
-
-    def _make_scheduler(self, problem, resource):
+    def _compose(self, space, rng):
+        sampler = RandomSampler() if self.sampler is None else self.sampler
         scheduler = FullFidelity() if self.scheduler is None else self.scheduler
         if self.resource is None and not (
             isinstance(scheduler, FullFidelity)
@@ -147,10 +86,11 @@ class SearchCV(BaseSearch):
                 f"{self.max_resources} need resource=: what is spent on a candidate step by "
                 "step, such as 'epochs', 'n_samples' or 'folds'."
             )
-        return scheduler
+        return sampler, scheduler
 
 
 @documented
+@dataclass(kw_only=True, eq=False, repr=False)
 class RandomSearchCV(BaseSearch):
     """Random search: independent draws, each at full resource.
 
@@ -192,69 +132,15 @@ class RandomSearchCV(BaseSearch):
     True
     """
 
-    _parameter_constraints: dict = {
-        **BaseSearch._parameter_constraints,
-        "n_iter": [POSITIVE_INT],
-    }
+    n_iter: Count = 10
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_iter=10,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.n_iter = n_iter
-
-    def _make_sampler(self, space, rng):
+    def _compose(self, space, rng):
+        scheduler = FullFidelity(self.n_iter)
         if any(isinstance(v, When) for v in _values(self.param_distributions)):
             # RandomizedSearchCV knows no conditions, so there is nothing to equal.
-            return _all_or(RandomSampler(), space, self.n_iter)
+            return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(self.param_distributions, self.n_iter, random_state=rng)
-        return ListedSampler(tuple(map(_with_python_scalars, candidates)))
-
-    def _make_scheduler(self, problem, resource):
-        return FullFidelity(self.n_iter)
+        return ListedSampler(tuple(map(_with_python_scalars, candidates))), scheduler
 
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
@@ -264,10 +150,11 @@ class RandomSearchCV(BaseSearch):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
         times = Counter(map(space.key, setup.sampler.candidates))
-        return [row for row in rows for _ in range(max(1, times[space.key(row["params"])]))]
+        return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 
 
 @documented
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuasiRandomSearchCV(BaseSearch):
     """Quasi-random search: candidates that cover the space evenly, each at full resource.
 
@@ -303,68 +190,12 @@ class QuasiRandomSearchCV(BaseSearch):
     True
     """
 
-    _parameter_constraints: dict = {
-        **BaseSearch._parameter_constraints,
-        "n_iter": [POSITIVE_INT],
-        "method": [StrOptions(set(METHODS))],
-    }
+    n_iter: Count = 10
+    method: Annotated[str, StrOptions(set(METHODS))] = "sobol"
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_iter=10,
-        method="sobol",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.n_iter = n_iter
-        self.method = method
-
-    def _make_sampler(self, space, rng):
-        return _all_or(QuasiRandomSampler(self.method, self.n_iter), space, self.n_iter)
-
-    def _make_scheduler(self, problem, resource):
-        return FullFidelity(self.n_iter)
+    def _compose(self, space, rng):
+        sampler = QuasiRandomSampler(self.method, self.n_iter)
+        return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
 
 
 def _values(param_distributions):

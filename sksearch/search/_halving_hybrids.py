@@ -1,30 +1,20 @@
 """A wide bracket of successive halving and then short ones, with proposals that learn, by name."""
 
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Annotated
 
-import numpy as np
-
+from sksearch._compat import StrOptions
+from sksearch.samplers import GPSampler, TPESampler
+from sksearch.samplers._gp import CHOICES
+from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import IteratedHalving
-from sksearch.search._docs import documented
-from sksearch.search._hybrids import BaseGPHybridSearch, BaseHybridSearch, BaseTPEHybridSearch
-
-
-class BaseHalvingHybridSearch(BaseHybridSearch):
-    """What hybrids with a wide bracket and then short ones share."""
-
-    def _problem(self, space, resource, *args):
-        problem = super()._problem(space, resource, *args)
-        if self.min_resources == "auto":
-            low = self._make_halving(resource).lowest(problem.max_resources)
-            problem = replace(problem, min_resources=max(problem.min_resources, low))
-        return problem
-
-    def _make_halving(self, resource):
-        return IteratedHalving(self.factor, self.n_iterations, resource.continues)
+from sksearch.search._base import BaseSearch
+from sksearch.search._parameters import Count, HalvingParameters, ModelParameters, documented
 
 
 @documented
-class GPHalvingSearchCV(BaseHalvingHybridSearch, BaseGPHybridSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     """A wide bracket of successive halving, then short ones; a Gaussian process proposes.
 
     What to use if you do not know. The first bracket begins with 36 candidates at a 27th of the
@@ -85,74 +75,18 @@ class GPHalvingSearchCV(BaseHalvingHybridSearch, BaseGPHybridSearch):
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        factor=3,
-        n_iterations=8,
-        acquisition="ei_distribution",
-        transfer="joint",
-        n_initial=None,
-        batch_size=1,
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.acquisition = acquisition
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
+    n_iterations: Count = 8
+    acquisition: Annotated[str, StrOptions(set(CHOICES))] = "ei_distribution"
+    transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "joint"
+
+    def _compose(self, space, rng):
+        sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
+        return sampler, IteratedHalving(self.factor, self.n_iterations)
 
 
 @documented
-class TPEHalvingSearchCV(BaseHalvingHybridSearch, BaseTPEHybridSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class TPEHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     """Short brackets of successive halving whose candidates a Parzen estimator proposes.
 
     The first bracket begins with 36 candidates at a 27th of the largest resource, each later one
@@ -208,65 +142,9 @@ class TPEHalvingSearchCV(BaseHalvingHybridSearch, BaseTPEHybridSearch):
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        factor=3,
-        n_iterations=8,
-        transfer="rung",
-        n_initial=None,
-        batch_size=1,
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
+    n_iterations: Count = 8
+    transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
+
+    def _compose(self, space, rng):
+        sampler = TPESampler(n_initial=self.n_initial, transfer=self.transfer)
+        return sampler, IteratedHalving(self.factor, self.n_iterations)

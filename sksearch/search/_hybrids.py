@@ -1,58 +1,20 @@
 """Hyperband with proposals that learn, by name."""
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from sksearch._compat import StrOptions
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import AsyncHyperband, Hyperband
-from sksearch.search._base import POSITIVE_INT
-from sksearch.search._docs import documented
-from sksearch.search._fidelity import BaseFidelitySearch
-
-
-class BaseHybridSearch(BaseFidelitySearch):
-    """What hybrids share; the brackets are those of Hyperband, unless a subclass has others."""
-
-    _parameter_constraints: dict = {
-        **BaseFidelitySearch._parameter_constraints,
-        "n_iterations": [POSITIVE_INT],
-        "n_initial": [POSITIVE_INT, None],
-        "batch_size": [POSITIVE_INT],
-    }
-
-    def _make_halving(self, resource):
-        return Hyperband(self.factor, self.n_iterations)
-
-
-class BaseTPEHybridSearch(BaseHybridSearch):
-    """What hybrids share whose candidates a Parzen estimator proposes."""
-
-    _parameter_constraints: dict = {
-        **BaseHybridSearch._parameter_constraints,
-        "transfer": [StrOptions(set(WITHOUT_JOINT))],
-    }
-
-    def _make_sampler(self, space, rng):
-        return TPESampler(n_initial=self.n_initial, transfer=self.transfer)
-
-
-class BaseGPHybridSearch(BaseHybridSearch):
-    """What hybrids share whose candidates a Gaussian process proposes."""
-
-    _parameter_constraints: dict = {
-        **BaseHybridSearch._parameter_constraints,
-        "acquisition": [StrOptions(set(CHOICES))],
-        "transfer": [StrOptions(set(TRANSFERS))],
-    }
-
-    def _make_sampler(self, space, rng):
-        return GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
+from sksearch.search._base import BaseSearch
+from sksearch.search._parameters import Count, HalvingParameters, ModelParameters, documented
 
 
 @documented
-class BOHBSearchCV(BaseTPEHybridSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BOHBSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     """Hyperband whose candidates are proposed by a Parzen estimator.
 
     Hyperband decides how far each candidate is trained, and what was learnt from all candidates
@@ -117,84 +79,20 @@ class BOHBSearchCV(BaseTPEHybridSearch):
     [9, 3, 1, 3, 1, 3]
     """
 
-    _parameter_constraints: dict = {
-        **BaseTPEHybridSearch._parameter_constraints,
-        "scheduler": [StrOptions({"hyperband", "asynchronous"})],
-    }
+    n_iterations: Count = 1
+    scheduler: Literal["hyperband", "asynchronous"] = "hyperband"
+    transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        factor=3,
-        n_iterations=1,
-        scheduler="hyperband",
-        transfer="rung",
-        n_initial=None,
-        batch_size=1,
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.scheduler = scheduler
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-
-    def _make_halving(self, resource):
-        if self.scheduler == "asynchronous":
-            return AsyncHyperband(self.factor, self.n_iterations)
-        return super()._make_halving(resource)
+    def _compose(self, space, rng):
+        asynchronous = self.scheduler == "asynchronous"
+        scheduler = AsyncHyperband if asynchronous else Hyperband
+        sampler = TPESampler(n_initial=self.n_initial, transfer=self.transfer)
+        return sampler, scheduler(self.factor, self.n_iterations)
 
 
 @documented
-class GPHyperbandSearchCV(BaseGPHybridSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     """Hyperband whose candidates are proposed by a Gaussian process.
 
     The method of [1]_: while a bracket is filled, candidates are drawn with probabilities
@@ -251,67 +149,10 @@ class GPHyperbandSearchCV(BaseGPHybridSearch):
     [9, 3, 1, 3, 1, 3]
     """
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        factor=3,
-        n_iterations=1,
-        acquisition="ei_distribution",
-        transfer="rung",
-        n_initial=None,
-        batch_size=1,
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.acquisition = acquisition
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
+    n_iterations: Count = 1
+    acquisition: Annotated[str, StrOptions(set(CHOICES))] = "ei_distribution"
+    transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "rung"
+
+    def _compose(self, space, rng):
+        sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
+        return sampler, Hyperband(self.factor, self.n_iterations)

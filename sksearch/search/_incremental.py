@@ -1,23 +1,21 @@
-"""Incremental evaluation by name."""
+"""Incremental evaluation, by name."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 from numbers import Real
-
-import numpy as np
+from typing import Annotated, Literal
 
 from sksearch._compat import Interval, StrOptions
-from sksearch.base import Resource
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
 from sksearch.schedulers import IncrementalEvaluation
-from sksearch.search._base import POSITIVE_INT, BaseSearch
-from sksearch.search._docs import documented
+from sksearch.search._base import BaseSearch
+from sksearch.search._parameters import Count, ResourceParameters, documented
 
-_POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler}
-BEGINNING = 10  # the document's candidates begin with 2 of at most 20 epochs: one tenth
+POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler}
 
 
 @documented
-class IncrementalEvaluationSearchCV(BaseSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
     """Incremental evaluation: a large population at first, a fixed step for those who are kept.
 
     Most of the budget goes into the population, which a model may choose; then the best `keep`
@@ -91,97 +89,15 @@ class IncrementalEvaluationSearchCV(BaseSearch):
     True
     """
 
-    _parameter_constraints: dict = {
-        **BaseSearch._parameter_constraints,
-        "population": [StrOptions(set(_POPULATIONS))],
-        "budget": [POSITIVE_INT, None],
-        "keep": [Interval(Real, 0, 1, closed="neither")],
-        "step": [POSITIVE_INT, None],
-        "candidates": [StrOptions({"algorithm1", "largest"})],
-        "batch_size": [POSITIVE_INT],
-        "resource": [str, Resource],
-        "min_resources": [POSITIVE_INT, StrOptions({"auto"})],
-        "max_resources": [POSITIVE_INT, StrOptions({"auto"})],
-    }
+    population: Annotated[str, StrOptions(set(POPULATIONS))] = "forest"
+    budget: Count | None = None
+    keep: Annotated[float, Interval(Real, 0, 1, closed="neither")] = 0.25
+    step: Count | None = None
+    candidates: Literal["algorithm1", "largest"] = "algorithm1"
+    batch_size: Count = 1
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        population="forest",
-        budget=None,
-        keep=0.25,
-        step=None,
-        candidates="algorithm1",
-        batch_size=1,
-        resource="n_samples",
-        min_resources="auto",
-        max_resources="auto",
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.population = population
-        self.budget = budget
-        self.keep = keep
-        self.step = step
-        self.candidates = candidates
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-
-    def _make_sampler(self, space, rng):
-        sampler = _POPULATIONS[self.population]
+    def _compose(self, space, rng):
+        sampler = POPULATIONS[self.population]
         # The population is chosen while it is trained its first epochs, and from those alone.
-        return sampler(transfer="none") if sampler.learns else sampler()
-
-    def _problem(self, space, resource, *args):
-        problem = super()._problem(space, resource, *args)
-        if self.min_resources == "auto":
-            low = max(problem.min_resources, problem.max_resources // BEGINNING)
-            problem = replace(problem, min_resources=low)
-        return problem
-
-    def _make_scheduler(self, problem, resource):
-        return IncrementalEvaluation(
-            self.budget, self.keep, self.step, resource.continues, self.candidates
-        )
+        sampler = sampler(transfer="none") if sampler.learns else sampler()
+        return sampler, IncrementalEvaluation(self.budget, self.keep, self.step, self.candidates)

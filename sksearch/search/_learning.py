@@ -1,90 +1,19 @@
 """Searches at full resource that learn from results, by name."""
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Annotated
 
 from sksearch._compat import StrOptions
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.schedulers import FullFidelity
-from sksearch.search._base import POSITIVE_INT, BaseSearch
-from sksearch.search._docs import documented
-
-
-class BaseLearningSearch(BaseSearch):
-    """What searches with `n_iter` proposals that learn share."""
-
-    _parameter_constraints: dict = {
-        **BaseSearch._parameter_constraints,
-        "n_iter": [POSITIVE_INT],
-        "n_initial": [POSITIVE_INT, None],
-        "batch_size": [POSITIVE_INT],
-    }
-
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_iter=50,
-        n_initial=None,
-        batch_size=1,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-
-    def _make_scheduler(self, problem, resource):
-        return FullFidelity(self.n_iter)
-
-    def _n_initial(self, sampler_type, space):
-        """The user's count, else the sampler's."""
-        if self.n_initial is not None:
-            return self.n_initial
-        return sampler_type.default_n_initial(space, self.n_iter)
+from sksearch.search._base import BaseSearch
+from sksearch.search._parameters import Count, ModelParameters, documented
 
 
 @documented
-class GPBayesSearchCV(BaseLearningSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GPBayesSearchCV(ModelParameters, BaseSearch):
     """Bayesian optimisation with a Gaussian process.
 
     After a few quasi-random candidates each next one is where the model expects the largest
@@ -132,72 +61,16 @@ class GPBayesSearchCV(BaseLearningSearch):
     True
     """
 
-    _parameter_constraints: dict = {
-        **BaseLearningSearch._parameter_constraints,
-        "acquisition": [StrOptions(set(CHOICES))],
-    }
+    n_iter: Count = 50
+    acquisition: Annotated[str, StrOptions(set(CHOICES))] = "log_ei"
 
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_iter=50,
-        acquisition="log_ei",
-        n_initial=None,
-        batch_size=1,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=None,
-        error_score=np.nan,
-        return_train_score=False,
-        initial_params=None,
-        timeout=None,
-        target_score=None,
-        candidate_timeout=None,
-        memory_limit=None,
-        max_retries=1,
-        devices=None,
-        checkpoint_dir=None,
-        ensemble_size=None,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            n_iter=n_iter,
-            n_initial=n_initial,
-            batch_size=batch_size,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            initial_params=initial_params,
-            timeout=timeout,
-            target_score=target_score,
-            candidate_timeout=candidate_timeout,
-            memory_limit=memory_limit,
-            max_retries=max_retries,
-            devices=devices,
-            checkpoint_dir=checkpoint_dir,
-            ensemble_size=ensemble_size,
-        )
-        self.acquisition = acquisition
-
-    def _make_sampler(self, space, rng):
-        return GPSampler(self.acquisition, n_initial=self._n_initial(GPSampler, space))
+    def _compose(self, space, rng):
+        return GPSampler(self.acquisition, n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
 @documented
-class TPESearchCV(BaseLearningSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class TPESearchCV(ModelParameters, BaseSearch):
     """The tree-structured Parzen estimator.
 
     After a few quasi-random candidates each next one is likely among the good ones so far and
@@ -239,12 +112,15 @@ class TPESearchCV(BaseLearningSearch):
     True
     """
 
-    def _make_sampler(self, space, rng):
-        return TPESampler(n_initial=self._n_initial(TPESampler, space))
+    n_iter: Count = 50
+
+    def _compose(self, space, rng):
+        return TPESampler(n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
 @documented
-class ForestBayesSearchCV(BaseLearningSearch):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestBayesSearchCV(ModelParameters, BaseSearch):
     """Bayesian optimisation with a random forest.
 
     A forest takes choices, conditions and plateaus as they come; where scores vary smoothly, a
@@ -285,5 +161,7 @@ class ForestBayesSearchCV(BaseLearningSearch):
     True
     """
 
-    def _make_sampler(self, space, rng):
-        return ForestSampler(n_initial=self._n_initial(ForestSampler, space))
+    n_iter: Count = 50
+
+    def _compose(self, space, rng):
+        return ForestSampler(n_initial=self.n_initial), FullFidelity(self.n_iter)

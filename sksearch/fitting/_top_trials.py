@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
-from sksearch._compat import NO_CALLBACKS
 from sksearch.executors import Interrupts
 from sksearch.executors._executor import SerialExecutor
+from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.fitting._evaluation import evaluate
 from sksearch.fitting._states import as_state
 
 
-class Best:
+class TopTrials:
     """The best trials at one resource, in the order of the rows of ``cv_results_``.
 
     Parameters
@@ -66,9 +66,9 @@ def models_of(states, best):
 
     Parameters
     ----------
-    states : dict of tuple (int, int) to State, SavedState or bytes
-        By trial and fold.
-    best : Best
+    states : StateStore
+        States of trials and folds.
+    best : TopTrials
         Whose states are read.
 
     Returns
@@ -89,8 +89,8 @@ def best_rows(rows, results, statuses, size, refit):
 
     Parameters
     ----------
-    rows : list of dict
-        Of ``cv_results_``.
+    rows : list of Row
+        Rows of ``cv_results_``.
     results : dict
         ``cv_results_``.
     statuses : list of str
@@ -102,14 +102,14 @@ def best_rows(rows, results, statuses, size, refit):
 
     Returns
     -------
-    chosen : list of dict
-        Of different trials.
+    chosen : list of Row
+        Rows of different trials.
     """
     ranked = [name for name in results if name.startswith("rank_test_")]
     ranks = results[f"rank_test_{refit}" if f"rank_test_{refit}" in ranked else ranked[0]]
     order = [rows[i] for i in np.argsort(ranks, kind="stable") if statuses[i] == "ok"]
     # Of entries that a list has twice there are two rows of one trial.
-    chosen = {r["trial_id"]: r for r in order if r["n_resources"] == order[0]["n_resources"]}
+    chosen = {row.trial_id: row for row in order if row.n_resources == order[0].n_resources}
     return list(chosen.values())[:size]
 
 
@@ -120,7 +120,7 @@ def make_ensemble(run, rows):
     ----------
     run : Run
         At its end, with the models that it has kept.
-    rows : list of dict
+    rows : list of Row
         From `best_rows`.
 
     Returns
@@ -132,8 +132,8 @@ def make_ensemble(run, rows):
     context = replace(run.context, spool=None, search=None, verbose=0)
     with Interrupts(), SerialExecutor(evaluate, context) as executor:
         for row in rows:
-            for fold in range(len(row["outs"])):
-                model = _model(run, executor, row["trial_id"], fold, row["n_resources"])
+            for fold in range(len(row.outputs)):
+                model = _model(run, executor, row.trial_id, fold, row.n_resources)
                 if model is not None:
                     models.append(FrozenEstimator(model))
     if not models:
@@ -153,24 +153,24 @@ def _model(run, executor, trial_id, fold, resource):
     trial = run.study.history.trials[trial_id]
     if trial.resource == resource and (trial_id, fold) in run.models:
         return run.models[trial_id, fold]
-    out = executor.submit(_task_again(run, trial, fold, resource)).result()
-    if out["state"] is None:
+    output = executor.submit(_task_again(run, trial, fold, resource)).result()
+    if output.state is None:
         warnings.warn(
             f"The model of candidate {trial_id} on fold {fold} was lost, and to train it again "
-            f"failed ({out['error']}): the ensemble does without.",
+            f"failed ({output.error}): the ensemble does without.",
             UserWarning,
             stacklevel=4,
         )
         return None
-    return out["state"].estimator
+    return output.state.estimator
 
 
 def _task_again(run, trial, fold, resource):
     """What was last trained on this fold on the way to a resource, as it was."""
-    n_splits, rungs, task = len(run.context.splits), [], None
+    rungs, task = [], None
     for rung in sorted(r for r in trial.results if r <= resource):
         spent = rungs[-1] if rungs else 0
-        if fold in run.context.resource.folds(n_splits, rung, spent):
+        if fold in run.folds(rung, spent):
             task = run.task(
                 trial_id=trial.id,
                 fold=fold,

@@ -1,6 +1,77 @@
-"""Parameters and attributes that all searches share, written once."""
+"""Parameters of searches: their types, their constraints and their texts, each written once.
 
-from inspect import cleandoc
+A parameter is a field of a dataclass; what it may be stands in its annotation, and is what
+scikit-learn validates before ``fit``.
+"""
+
+import inspect
+import re
+from dataclasses import dataclass
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from sksearch._compat import Interval, StrOptions
+from sksearch.base import Resource
+
+Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
+CountOrAuto = Count | Literal["auto"]
+Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
+
+
+# ---- parameters that several searches share, in the base of those that have them
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ModelParameters:
+    """Parameters of searches whose proposals learn."""
+
+    n_initial: Count | None = None
+    batch_size: Count = 1
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ResourceParameters:
+    """Parameters of searches that spend a resource step by step."""
+
+    resource: str | Resource = "n_samples"
+    min_resources: CountOrAuto = "auto"
+    max_resources: CountOrAuto = "auto"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class HalvingParameters(ResourceParameters):
+    """Parameters of searches that promote one candidate in `factor`."""
+
+    factor: Annotated[float, Interval(Real, 1, None, closed="neither")] = 3
+
+
+def constraints_of(annotation: Any) -> list:
+    """Translate an annotation into scikit-learn's constraints of a parameter.
+
+    Parameters
+    ----------
+    annotation : type or typing object
+        A class, None, a ``Literal`` of strings, a union of these, or ``Annotated`` with
+        scikit-learn's constraints.
+
+    Returns
+    -------
+    constraints : list
+        For ``_parameter_constraints``; empty for ``Any``.
+    """
+    if get_origin(annotation) is Annotated:
+        return list(annotation.__metadata__)
+    if get_origin(annotation) in (Union, UnionType):
+        return [each for arg in get_args(annotation) for each in constraints_of(arg)]
+    if get_origin(annotation) is Literal:
+        return [StrOptions(set(get_args(annotation)))]
+    if annotation is Any:
+        return []
+    return [None if annotation is NoneType else annotation]
+
+
+# ---- texts
 
 HEAD = """
 estimator : estimator object
@@ -156,7 +227,13 @@ n_iterations_ : int
 
 
 def documented(cls):
-    """Fill ``{head}``, ``{common}``, ``{resources}``, ``{attributes}`` in a docstring."""
+    """Fill ``{head}``, ``{common}`` and the like in a docstring, and order the signature by it.
+
+    Fields of a dataclass come in the order of its bases; who reads a signature, a repr or a page
+    wants a search's own parameters first.
+    """
+    if cls.__doc__ is None:  # python -OO
+        return cls
     fidelity = "{fidelity_attributes}" in cls.__doc__
     parts = {
         "head": HEAD,
@@ -167,8 +244,13 @@ def documented(cls):
         "attributes": ATTRIBUTES.format(fidelity=FIDELITY_COLUMNS if fidelity else ""),
         "fidelity_attributes": FIDELITY_ATTRIBUTES,
     }
-    doc = cleandoc(cls.__doc__)
+    doc = inspect.cleandoc(cls.__doc__)
     for name, text in parts.items():
         doc = doc.replace("{" + name + "}", text.strip())
     cls.__doc__ = doc
+    signature = inspect.signature(cls.__init__)
+    names = re.findall(r"^(\w+) : ", doc.partition("\nAttributes\n")[0], flags=re.MULTILINE)
+    first, *others = signature.parameters.values()
+    others.sort(key=lambda parameter: names.index(parameter.name))
+    cls.__init__.__signature__ = signature.replace(parameters=[first, *others])
     return cls

@@ -1,0 +1,191 @@
+"""Records of a journal as named types: what is written, and what is read, is decided here.
+
+=========  ===========================================================================
+header     what the search is; a search that was extended has one for each time
+ask        a job begins
+tell       a job has ended, with the outputs of its folds
+exhausted  the space was found to have no new candidate left
+stop       the search has ended, and why
+=========  ===========================================================================
+"""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sksearch.fitting._evaluation import Output
+from sksearch.fitting._plan import PlannedRung, SearchPlan
+from sksearch.fitting._states import SavedState
+
+OUTPUT_FIELDS = tuple(field.name for field in fields(Output))
+
+
+@dataclass(slots=True)
+class Header:
+    """What a search is.
+
+    Parameters
+    ----------
+    search : str
+        Name of its class.
+    sksearch : str
+        Version of this library.
+    versions : dict of str to str
+        Versions of Python, scikit-learn and numpy.
+    seed : int
+        Seed of the search.
+    random_state : int, dict or None
+        The user's seed, or the state of the generator.
+    parts : dict of str to dict
+        As `fingerprint` returns them.
+    n_splits : int
+        Count of folds.
+    unit : str
+        Name of the resource.
+    whole : bool
+        Whether each candidate is fitted once, at full resource.
+    adds : str or None
+        The estimator's parameter that the resource is, if it is one.
+    metric : str or None
+        The metric to be refitted, where the user names it.
+    refit, return_train_score : bool
+        As in scikit-learn.
+    min_resources, max_resources : int
+        Smallest and largest count of units.
+    plan : list of list
+        Fields of each `PlannedRung`.
+    names : list of str
+        Names of the parameters.
+    """
+
+    search: str
+    sksearch: str
+    versions: dict[str, str]
+    seed: int
+    random_state: Any
+    parts: dict[str, dict]
+    n_splits: int
+    unit: str
+    whole: bool
+    adds: str | None
+    metric: str | None
+    refit: bool
+    return_train_score: bool
+    min_resources: int
+    max_resources: int
+    plan: list[list]
+    names: list[str]
+
+    @classmethod
+    def of(cls, record: dict) -> "Header":
+        """Read a record; "adds" and "refit" are not in those of the first versions."""
+        record = {"adds": None, "refit": True, "search": record["class"]} | record
+        return cls(**{field.name: record[field.name] for field in fields(cls)})
+
+    def search_plan(self) -> SearchPlan:
+        """Return what the search was going to do."""
+        rungs = tuple(PlannedRung(*rung) for rung in self.plan)
+        return SearchPlan(rungs, self.unit, self.n_splits, self.refit)
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        record = {field.name: getattr(self, field.name) for field in fields(self)}
+        name = record.pop("search")
+        return {"sksearch": record.pop("sksearch"), "class": name} | record
+
+
+@dataclass(slots=True)
+class Asked:
+    """A job begins: the fields of `Job`, with params as `encode_params` returns them."""
+
+    trial_id: int
+    resource: int
+    bracket: int
+    params: dict | None
+    parent: int | None
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        record = {"k": "ask", "t": self.trial_id, "r": self.resource, "b": self.bracket}
+        return record | {"p": self.params, "parent": self.parent}
+
+
+@dataclass(slots=True)
+class Told:
+    """A job has ended: outputs of the folds that it evaluated."""
+
+    trial_id: int
+    resource: int
+    outputs: list[Output]
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        outputs = [output_to_record(output) for output in self.outputs]
+        return {"k": "tell", "t": self.trial_id, "r": self.resource, "o": outputs}
+
+
+@dataclass(slots=True)
+class Exhausted:
+    """The space has no new candidate left."""
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        return {"k": "exhausted"}
+
+
+@dataclass(slots=True)
+class Stopped:
+    """The search has ended: "finished", "stopped" (by the user's limits) or "interrupted"."""
+
+    why: str
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        return {"k": "stop", "why": self.why}
+
+
+def decode_record(record: dict) -> Header | Asked | Told | Exhausted | Stopped | None:
+    """Read a record; None for a kind that this version does not know."""
+    match record["k"]:
+        case "header":
+            return Header.of(record)
+        case "ask":
+            key = record["t"], record["r"], record["b"]
+            return Asked(*key, record.get("p"), record["parent"])
+        case "tell":
+            outputs = [output_of_record(output) for output in record["o"]]
+            return Told(record["t"], record["r"], outputs)
+        case "exhausted":
+            return Exhausted()
+        case "stop":
+            return Stopped(record["why"])
+    return None
+
+
+def output_to_record(output: Output) -> dict:
+    """Return an output as JSON values; a state that is in no file is left out."""
+    record = {name: getattr(output, name) for name in OUTPUT_FIELDS}
+    if output.train_scores is None:
+        del record["train_scores"]
+    state = output.state
+    saved = isinstance(state, SavedState)
+    entry = {"f": state.path.name, "h": state.sha, "n": state.size} if saved else None
+    return record | {"state": entry}
+
+
+def output_of_record(record: dict) -> Output:
+    """Return the output of a record; its state is a bare name until `state_in_folder` looks."""
+    output = Output(**record)
+    if (entry := output.state) is not None:
+        output.state = SavedState(Path(entry["f"]), entry["h"], entry["n"])
+    return output
+
+
+def state_in_folder(output: Output, folder: Path) -> Output:
+    """Return an output with its state if that is still in the folder, else without."""
+    if output.state is None:
+        return replace(output)
+    # A name and no path: nothing outside of the folder is ever read.
+    path = folder / output.state.path.name
+    is_there = path.is_file() and not path.is_symlink()
+    return replace(output, state=replace(output.state, path=path) if is_there else None)

@@ -1,0 +1,182 @@
+"""What others hear of a fit: scikit-learn's callbacks (from 1.9 on), and its ``[CV] END`` lines."""
+
+from contextlib import nullcontext
+
+from joblib.logger import short_format_time
+
+
+class _NoContext:
+    """Stands in for a callback context where there are no callbacks."""
+
+    listens = False
+
+    def subcontext(self, **kwargs):
+        return self
+
+    def call_on_fit_task_begin(self, **kwargs):
+        return self
+
+    def call_on_fit_task_end(self, **kwargs):
+        return False
+
+    def propagate_callback_context(self, estimator):
+        return nullcontext()
+
+
+#: The context where nobody listens.
+NO_CALLBACKS = _NoContext()
+
+
+def root_callback_context(search, n_tasks):
+    """Return the callback context of a whole ``fit``.
+
+    Parameters
+    ----------
+    search : BaseSearch
+        The search being fitted.
+    n_tasks : int
+        Count of subtasks: the search, and the refit if there is one.
+
+    Returns
+    -------
+    context : CallbackContext
+        A stand-in that does nothing where nobody listens: before scikit-learn 1.9, and
+        when neither the search nor its estimator holds callbacks.
+    """
+    if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
+        return NO_CALLBACKS
+    context = search._init_callback_context(max_subtasks=n_tasks)
+    context.listens = True
+    return context
+
+
+def callback_arguments(estimator, X, y, fit_params):
+    """Return what callbacks are called with: the estimator, the rows and their weights."""
+    weight = fit_params.get("sample_weight")
+    metadata = None if weight is None else {"sample_weight": weight}
+    return {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+
+
+def _has_callbacks(search):
+    params = getattr(search.estimator, "get_params", dict)().values()
+    return hasattr(search, "_parent_callback_ctx") or any(
+        getattr(listener, "_skl_callbacks", None)
+        for listener in (search, search.estimator, *params)
+    )
+
+
+class RungContexts:
+    """Callback contexts: the search, its rungs where there are several, a leaf for each fit.
+
+    Parameters
+    ----------
+    root : CallbackContext
+        The context of the whole fit.
+    plan : SearchPlan
+        What was planned.
+    search : BaseSearch or None
+        For callbacks; None if there are none.
+    asynchronous : bool
+        Whether a rung may get more candidates than were planned.
+    """
+
+    def __init__(self, root, plan, search, asynchronous):
+        self._search = search
+        self._endless = asynchronous
+        self._planned = {(r.bracket, r.n_resources): r for r in plan.rungs}
+        self._several = len(plan.rungs) > 1
+        n_tasks = len(plan.rungs) if self._several else sum(r.n_fits for r in plan.rungs)
+        self._root = self._begin(root, "search", n_tasks)
+        self._open: dict[tuple[int, int], object] = {}
+        self._n_leaves: dict[tuple[int, int], int] = {}
+        self._n_told: dict[tuple[int, int], int] = {}
+
+    def leaf(self, job):
+        """Return a context for one more fit of this job."""
+        key = (job.bracket, job.resource)
+        if key not in self._open:
+            self._n_leaves[key] = self._n_told[key] = 0
+            self._open[key] = self._root
+            if self._several:
+                rung = self._planned[key]
+                self._open[key] = self._begin(
+                    self._root, "rung", None if self._endless else rung.n_fits, rung
+                )
+        self._n_leaves[key] += 1
+        return self._open[key].subcontext(
+            task_name="candidate-split-evaluation", task_id=self._n_leaves[key] - 1
+        )
+
+    def tell(self, job):
+        """Count a job that ended; True if it was the last that was planned for its rung."""
+        key = (job.bracket, job.resource)
+        self._n_told[key] += 1
+        return self._n_told[key] == self._planned[key].n_candidates
+
+    def end(self, job):
+        """End the context of a rung; True if a callback asks to stop."""
+        if not self._several or self._endless:
+            return False
+        context = self._open.pop((job.bracket, job.resource))
+        return context.call_on_fit_task_end(estimator=self._search)
+
+    def close(self):
+        """End what is still open."""
+        if self._several:
+            for context in self._open.values():
+                context.call_on_fit_task_end(estimator=self._search)
+        self._root.call_on_fit_task_end(estimator=self._search)
+
+    def _begin(self, parent, name, n_tasks, rung=None):
+        kwargs = {} if rung is None else {"task_id": list(self._planned.values()).index(rung)}
+        context = parent.subcontext(
+            task_name=name, max_subtasks=n_tasks, sequential_subtasks=False, **kwargs
+        )
+        return context.call_on_fit_task_begin(estimator=self._search)
+
+
+class Message:
+    """Prints scikit-learn's ``[CV] END`` lines for one task, by ``verbose``."""
+
+    def __init__(self, context, task):
+        self.verbose = context.verbose
+        if self.verbose <= 1:
+            return
+        self.progress = ""
+        if self.verbose > 2:
+            self.progress = f" {task.fold + 1}/{len(context.splits)}"
+        if self.verbose > 9:
+            self.progress += f"; {task.trial_id + 1}/{context.n_candidates}"
+        params = context.resource.params(task.params, task.resource)
+        self.params = ", ".join(f"{name}={params[name]}" for name in sorted(params))
+
+    def start(self):
+        """Print that the fit begins."""
+        if self.verbose > 9:
+            line = f"[CV{self.progress}] START {self.params}"
+            print(f"{line}{(80 - len(line)) * '.'}")
+
+    def end(self, output):
+        """Print how the fit ended."""
+        if self.verbose <= 1:
+            return
+        text = self.params + (";" if self.params else "")
+        if self.verbose > 2:
+            text += _scores(output.test_scores, output.train_scores)
+        text += f" total time={short_format_time(output.fit_time + output.score_time)}"
+        head = f"[CV{self.progress}] END "
+        print(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
+
+
+def _scores(test, train):
+    """Scores as scikit-learn prints them."""
+
+    def one(test, train):
+        return f"test={test:.3f}" if train is None else f"train={train:.3f}, test={test:.3f}"
+
+    if isinstance(test, dict):
+        trains = train or {}
+        return "".join(f" {k}: ({one(test[k], trains.get(k))})" for k in sorted(test))
+    if train is None:
+        return f", score={test:.3f}"
+    return f", score=({one(test, train)})"
