@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from sksearch._description import ADDRESS
+from sksearch._description import short_repr
 
 PLAIN = (str, int, float, bool, type(None))
 LONGEST = 200  # characters of a text
@@ -104,7 +104,7 @@ def _encode(dimensions, value):
     choice = dimensions[place[0]].choices[place[1]]
     if type(choice) in PLAIN:  # the user's guess was a scalar of NumPy
         return _store(choice)
-    return {"is": "choice", "k": place[0], "i": place[1], "t": _text(choice)}
+    return {"is": "choice", "k": place[0], "i": place[1], "t": short_repr(choice, LONGEST)}
 
 
 def _place(dimensions, value):
@@ -138,7 +138,7 @@ def _store(value):
         return {"is": "bytes", "v": value.hex()}
     if kind is complex:
         return {"is": "complex", "v": [value.real, value.imag]}
-    return {"is": "text", "t": _text(value)}
+    return {"is": "text", "t": short_repr(value, LONGEST)}
 
 
 def _decode(dimensions, encoded):
@@ -146,7 +146,7 @@ def _decode(dimensions, encoded):
         k, i = encoded["k"], encoded["i"]
         if k < len(dimensions) and i < dimensions[k].size:
             choice = dimensions[k].choices[i]
-            if _text(choice) == encoded["t"]:
+            if short_repr(choice, LONGEST) == encoded["t"]:
                 return choice
         raise _NotStoredError
     value = _undo(encoded)
@@ -176,13 +176,3 @@ def _undo(encoded):
     if kind == "complex":
         return complex(*value)
     raise _NotStoredError
-
-
-def _text(value):
-    """A repr on one line, without the address that changes from run to run."""
-    try:
-        text = " ".join(ADDRESS.sub("", repr(value)).split())
-    except Exception:  # an object whose repr fails is still a choice
-        text = ""
-    text = text or type(value).__name__
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
