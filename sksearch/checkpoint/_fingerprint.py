@@ -116,7 +116,7 @@ def check_same(old_parts: dict, new_parts: dict, path: str | Path) -> bool:
 # ---- parts
 
 
-def _part(text: str) -> dict[str, str]:
+def _part(text: str) -> dict[str, Any]:
     return {"sha": _sha(text), "text": cut(text)}
 
 

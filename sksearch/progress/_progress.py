@@ -102,8 +102,7 @@ class Progress:
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
         best = "" if math.isnan(self.best_score) else f"best {self.best_score:.4g}"
         spent = "" if self.unit == "fits" else f"{self.spent:,}/{self.planned:,} {self.unit}"
-        left = self.seconds_left
-        left = f"{duration(math.ceil(left))} left" if left else ""
+        left = f"{duration(math.ceil(self.seconds_left))} left" if self.seconds_left else ""
         forms = [
             (self._head + candidates, bracket, best, spent, left),
             (candidates, bracket, best, spent, left),
@@ -255,7 +254,7 @@ class _Counts:
         self.units_left = plan.total_resources
         self._n_read = self.n_rungs_done = 0
         self.n_jobs = self.spent = self.n_running = self.units_running = 0
-        self._rung = None
+        self._rung: tuple[int, int] | None = None  # bracket and resource of the latest result
         self._best = (0, math.nan)  # resource, score
         self._sums = [0.0] * 3  # of paid**2, cost, paid * cost; n_jobs and spent are the others
         self._base = (0, 0)  # n_jobs and spent at the beginning

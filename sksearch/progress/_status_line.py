@@ -114,7 +114,7 @@ class _Terminal:
 
     _lock = Lock()
     _taken = False
-    files = None  # standard output and error as they were before rich replaced them
+    files: tuple | None = None  # standard output and error as they were before rich replaced them
 
     @classmethod
     def acquire(cls) -> bool:
