@@ -6,8 +6,8 @@ scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-op
 import sys
 import warnings
 from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Self
+from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 from joblib._utils import eval_expr
@@ -185,33 +185,29 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
 
 
 class _NoContext:
-    """A callback context for a fit without callbacks."""
+    """Stands in for a callback context where there are no callbacks."""
 
     listens = False
 
-    def subcontext(self, **kwargs) -> Self:
-        """Return itself."""
+    def subcontext(self, **kwargs):
         return self
 
-    def call_on_fit_task_begin(self, **kwargs) -> Self:
-        """Call nobody."""
+    def call_on_fit_task_begin(self, **kwargs):
         return self
 
-    def call_on_fit_task_end(self, **kwargs) -> bool:
-        """Call nobody, so that nobody asks to stop."""
+    def call_on_fit_task_end(self, **kwargs):
         return False
 
-    def propagate_callback_context(self, estimator: Any) -> AbstractContextManager:
-        """Propagate nothing."""
+    def propagate_callback_context(self, estimator):
         return nullcontext()
 
 
-#: The context of a fit without callbacks.
+#: For what nobody listens to.
 NO_CALLBACKS = _NoContext()
 
 
-def root_callback_context(search: Any, n_tasks: int) -> Any:
-    """Make the callback context of a whole ``fit``.
+def root_callback_context(search, n_tasks):
+    """The callback context of a whole ``fit``.
 
     Parameters
     ----------
@@ -223,8 +219,8 @@ def root_callback_context(search: Any, n_tasks: int) -> Any:
     Returns
     -------
     context : CallbackContext
-        The context; a substitute that does nothing before scikit-learn 1.9, and when neither the
-        search nor its estimator has callbacks.
+        Or a stand-in that does nothing, where nobody listens: before scikit-learn 1.9, and
+        when neither the search nor its estimator holds callbacks.
     """
     if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
         return NO_CALLBACKS
@@ -233,13 +229,13 @@ def root_callback_context(search: Any, n_tasks: int) -> Any:
     return context
 
 
-def _has_callbacks(search: Any) -> bool:
+def _has_callbacks(search):
     listeners = [search, search.estimator, *_nested(search.estimator)]
     return hasattr(search, "_parent_callback_ctx") or any(
         getattr(listener, "_skl_callbacks", None) for listener in listeners
     )
 
 
-def _nested(estimator: Any) -> Collection:
+def _nested(estimator):
     get_params = getattr(estimator, "get_params", None)
     return get_params().values() if get_params is not None else ()
