@@ -169,6 +169,7 @@ class _RichLine:
     """
 
     def __init__(self, reporter: Reporter):
+        """Start to draw the line."""
         from rich.console import Console
         from rich.live import Live
         from rich.spinner import Spinner
