@@ -5,6 +5,8 @@ scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-op
 
 import sys
 import warnings
+from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 from joblib._utils import eval_expr
@@ -72,14 +74,14 @@ __all__ = [
 fit_context = _fit_context(prefer_skip_nested_validation=False)
 
 
-def configured(function):
-    """A picklable `function` that takes this thread's configuration and warning filters along."""
+def configured(function: Callable) -> Callable:
+    """Make a picklable `function` that takes this thread's configuration and warning filters."""
     wrapper = delayed(function)()[0]
     return wrapper.with_config_and_warning_filters(get_config(), list(warnings.filters))
 
 
-def pre_dispatch_count(pre_dispatch, n_jobs):
-    """Number of tasks in flight, from scikit-learn's ``pre_dispatch`` (an int or "2*n_jobs")."""
+def pre_dispatch_count(pre_dispatch: int | str, n_jobs: int) -> float:
+    """Return the largest count of running tasks; `pre_dispatch` is an int, "2*n_jobs" or "all"."""
     if pre_dispatch == "all":
         return float("inf")
     if isinstance(pre_dispatch, str):
@@ -87,33 +89,34 @@ def pre_dispatch_count(pre_dispatch, n_jobs):
     return max(int(pre_dispatch), 1)
 
 
-def is_hist_gradient_boosting(estimator):
-    """Whether it is one; who has one has imported its module, which takes a while."""
+def is_hist_gradient_boosting(estimator: Any) -> bool:
+    """Whether an estimator is one of ``sklearn.ensemble.HistGradientBoosting...``."""
+    # Importing the module takes a while, and whoever has such an estimator has imported it.
     module = sys.modules.get("sklearn.ensemble._hist_gradient_boosting.gradient_boosting")
     return module is not None and isinstance(estimator, module.BaseHistGradientBoosting)
 
 
-def to_numpy(array):
-    """A numpy copy or view of an array of any array API namespace, or of a list."""
+def to_numpy(array: Any) -> np.ndarray:
+    """Return a NumPy copy or view of an array of any array API namespace, or of a list."""
     xp, _ = get_namespace(array)
     return np.asarray(_convert_to_numpy(array, xp))
 
 
-def to_namespace_of(X, indices):
-    """Indices in the namespace and on the device of X."""
+def to_namespace_of(X: Any, indices: Collection) -> tuple:
+    """Return indices in the namespace and on the device of X."""
     xp, _, device = get_namespace_and_device(X)
     return tuple(xp.asarray(index, device=device) for index in indices)
 
 
-def is_valid_value(estimator, name, value):
+def is_valid_value(estimator: Any, name: str, value: Any) -> bool:
     """Say whether the estimator's own parameter validation lets a value pass.
 
     Parameters
     ----------
     estimator : estimator object
-        With nested parameters.
+        The estimator, which may have nested parameters.
     name : str
-        As in ``set_params``.
+        Name of the parameter, as in ``set_params``.
     value : object
         A candidate value.
 
@@ -136,21 +139,21 @@ def is_valid_value(estimator, name, value):
     return True
 
 
-def consumed_params(pipeline, fit_params):
+def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, dict]:
     """Divide the ``fit`` parameters of a pipeline between its transformers and its last step.
 
     Parameters
     ----------
     pipeline : Pipeline
-        Of one step or more.
+        A pipeline of one step or more.
     fit_params : dict
-        Given to ``fit`` of the pipeline.
+        Parameters for ``fit`` of the pipeline.
 
     Returns
     -------
     head_params, last_params : dict
-        For ``fit_transform`` of the pipeline without its last step, and for ``fit`` of the last
-        step: by metadata requests where routing is on, else by the ``step__`` prefix.
+        Parameters for ``fit_transform`` of the pipeline without its last step, and for ``fit`` of
+        the last step: by metadata requests where routing is on, else by the ``step__`` prefix.
 
     Raises
     ------

@@ -1,13 +1,14 @@
-"""What an object is, in one line of text that is the same in every process.
+"""Describe any object in one line of text that is the same in every process.
 
-Neither reprs nor pickles nor hashes are: they hold addresses, and the order of sets and the
-place in memory of two equal objects change them. So this is a text of our own.
+No repr, pickle or hash is the same in every process: they depend on addresses in memory and on
+the order of sets. So the text is made here.
 """
 
 import dataclasses
 import enum
 import functools
 import hashlib
+import inspect
 import json
 import logging
 import re
@@ -15,6 +16,7 @@ import sys
 import sysconfig
 import types
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 from scipy import sparse, stats
@@ -26,137 +28,151 @@ DEEPEST = 60  # levels of objects within objects
 BLOCK = 2**24  # bytes that are hashed at a time, so that no array is copied as a whole
 
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
-FREE = {"n_jobs", "verbose", "memory"}
+FREE_PARAMS = {"n_jobs", "verbose", "memory"}
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 GENERATORS = (np.random.RandomState, np.random.Generator)
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def digest(text):
-    """The first 16 of the hexadecimal digits of a text's sha256."""
+def describe(value: Any, memo: dict | None = None, deep: bool = True, exact: bool = False) -> str:
+    """Describe any object.
+
+    A function is described by its name, code, defaults and closure, one of an installed package
+    by its name alone, so that a new version of scikit-learn is not another scorer. What a
+    function finds in its module is not looked at. A generator of random numbers, and whatever
+    cannot be looked into, is described by its type: "(opaque)".
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+    memo : dict or None, default=None
+        Texts of the objects that earlier calls with the same `memo` described, as in
+        ``copy.deepcopy``: each object is looked at once.
+    deep : bool, default=True
+        Whether estimators are described with their parameters, or by their class alone.
+    exact : bool, default=False
+        Whether the order of dicts, the attributes of functions and the state of generators are
+        parts of the text, and cached properties and what ``__getstate__`` leaves out are not.
+
+    Returns
+    -------
+    str
+        At most 2000 characters.
+    """
+    return _Visitor({} if memo is None else memo, deep, exact).visit(value)
+
+
+def fingerprint(value: Any) -> str:
+    """Return 16 hexadecimal digits that change with whatever makes an object what it is."""
+    return digest(describe(value, exact=True))
+
+
+def short_repr(value: Any, limit: int) -> str:
+    """Return a repr on one line of at most `limit` characters, without addresses in memory."""
+    try:
+        text = " ".join(ADDRESS.sub("", repr(value)).split())
+    except Exception:  # an object whose repr fails has a text, too
+        text = ""
+    text = text or type(value).__name__
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
+def digest(text: str) -> str:
+    """Return the first 16 hexadecimal digits of a text's sha256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def cut(text, limit=LONGEST):
-    """A text of at most `limit` characters, unlike for unlike texts of any length."""
+def cut(text: str, limit: int = LONGEST) -> str:
+    """Shorten a text to `limit` characters, so that different texts stay different."""
     if len(text) <= limit:
         return text
     return f"{text[: limit - 24]} ... #{digest(text)}"
 
 
-def path_of(cls):
-    """Module and name of a class or function."""
+def path_of(cls: Any) -> str:
+    """Return module and name of a class or function."""
     module = getattr(cls, "__module__", None)
     name = getattr(cls, "__qualname__", getattr(cls, "__name__", str(cls)))
     return name if module in (None, "builtins") else f"{module}.{name}"
 
 
-class Describer:
-    """Describe objects; one that occurs again and again is looked at once.
+class _Visitor:
+    """Visits an object and all that it is made of, and returns their texts."""
 
-    Parameters
-    ----------
-    into_estimators : bool, default=True
-        Whether estimators are described with their parameters, or by their class alone.
-    """
-
-    def __init__(self, into_estimators=True):
-        self._into_estimators = into_estimators
-        self._known = {}  # texts by id, with the object so that no other gets its id
+    def __init__(self, memo, deep, exact):
+        self._memo = memo  # texts by id, with the object so that no other gets its id
+        self._deep, self._exact = deep, exact
         self._depth = 0
 
-    def text(self, value):
-        """Describe any object.
-
-        Functions are told by their name, code, defaults and closure, those of installed
-        packages by their name alone, so that a new version of scikit-learn is not another
-        scorer. What a function finds in its module is not looked at. A generator of random
-        numbers, and whatever cannot be looked into, is told by its type: "(opaque)".
-
-        Parameters
-        ----------
-        value : object
-            Anything.
-
-        Returns
-        -------
-        str
-            At most 2000 characters.
-        """
+    def visit(self, value: Any) -> str:
+        """Return the text of a value; parts that were visited before are not visited again."""
         if type(value) in SCALARS:
             return cut(repr(value))
         if issubclass(type(value), np.generic):
             return _numpy_scalar(value)
-        if id(value) in self._known:
-            return self._known[id(value)][1]
+        if id(value) in self._memo:
+            return self._memo[id(value)][1]
         if self._depth >= DEEPEST:
             return f"{path_of(type(value))} (too deep)"
-        self._known[id(value)] = (value, "(itself)")
+        self._memo[id(value)] = (value, "(itself)")
         self._depth += 1
         try:
-            text = cut(self._describe(value))
+            text = cut(self._text(value))
         except Exception:  # whatever its own methods raise: it cannot be looked into
             text = _opaque(value)
         self._depth -= 1
-        self._known[id(value)] = (value, text)
+        self._memo[id(value)] = (value, text)
         return text
 
-    def _describe(self, value):
-        for describe in (
-            self._named,
+    def _text(self, value):
+        """Return the text of the first kind to which a value belongs."""
+        for describe_kind in (
+            _named,
             self._function,
             self._data,
             self._container,
             self._distribution,
             self._estimator,
         ):
-            if (text := describe(value)) is not None:
+            if (text := describe_kind(value)) is not None:
                 return text
         return self._object(value)
 
-    def call(self, name, fields):
-        """``name(key=text, ...)``, sorted by key."""
-        inside = ", ".join(f"{key}={self.text(fields[key])}" for key in sorted(fields))
+    def _call(self, name, fields):
+        """Write fields as ``name(key=text, ...)``, sorted by key."""
+        inside = ", ".join(f"{key}={self.visit(fields[key])}" for key in sorted(fields))
         return f"{name}({inside})"
 
-    # ---- what has a name, and functions
-
-    def _named(self, value):
-        if isinstance(value, enum.Enum):
-            return f"{path_of(type(value))}.{value.name}"
-        if isinstance(value, types.ModuleType):
-            return value.__name__
-        if isinstance(value, logging.Logger):
-            return f"logger {value.name}"
-        if isinstance(value, np.ufunc):
-            return f"numpy.{value.__name__}"
-        if isinstance(value, type) or _is_installed(value):
-            return path_of(value)
-        return None
+    # ---- functions
 
     def _function(self, value):
+        """Describe functions, methods and partial functions; None for all else."""
         if isinstance(value, functools.partial):
             fields = {"function": value.func, "args": value.args, "keywords": value.keywords}
-            return self.call("partial", fields)
+            return self._call("partial", fields)
         if isinstance(value, types.MethodType):
-            return f"{self.text(value.__func__)} of {self.text(value.__self__)}"
+            return f"{self.visit(value.__func__)} of {self.visit(value.__self__)}"
         if isinstance(value, types.BuiltinFunctionType):
             owner = value.__self__
-            of = "" if owner is None else f" of {self.text(owner)}"
+            of = "" if owner is None else f" of {self.visit(owner)}"
             return f"{value.__qualname__}{of}"
         if isinstance(value, types.FunctionType):
             cells = [cell.cell_contents for cell in value.__closure__ or ()]
             fields = {"closure": cells} if cells else {}
             if value.__defaults__ or value.__kwdefaults__:
                 fields["defaults"] = (value.__defaults__, value.__kwdefaults__)
-            return self.call(f"{path_of(value)}#{self._code(value.__code__)}", fields)
+            if self._exact and vars(value):
+                fields["attributes"] = vars(value)
+            return self._call(f"{path_of(value)}#{self._code(value.__code__)}", fields)
         if hasattr(value, "__wrapped__") and callable(value):
-            return f"{path_of(type(value))}({self.text(value.__wrapped__)})"
+            return f"{path_of(type(value))}({self.visit(value.__wrapped__)})"
         return None
 
     def _code(self, code):
+        """Digest of a function's code; line numbers and comments do not count."""
         consts = [
-            self._code(const) if isinstance(const, types.CodeType) else self.text(const)
+            self._code(const) if isinstance(const, types.CodeType) else self.visit(const)
             for const in code.co_consts
         ]
         return digest(f"{code.co_code.hex()} {code.co_names} {consts}")
@@ -164,12 +180,13 @@ class Describer:
     # ---- data
 
     def _data(self, value):
+        """Describe arrays and frames of any library; None for all else."""
         if isinstance(value, np.ma.MaskedArray):
             return f"masked {self._array(value.filled())} {self._array(value.mask)}"
         if isinstance(value, np.ndarray):
             return self._array(value)
         if sparse.issparse(value):
-            return self._sparse(value)
+            return _sparse(value)
         pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
         if pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series)):
             return self._pandas(value)
@@ -189,19 +206,13 @@ class Describer:
             return f"{head} #{self._items(array.reshape(-1).tolist())}"
         return f"{head} #{_bytes_digest(array)}"
 
-    def _sparse(self, matrix):
-        # The other formats become CSR, COO included: their entries are in no particular order.
-        csr = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
-        parts = [_bytes_digest(part) for part in (csr.data, csr.indices, csr.indptr)]
-        head = f"sparse {matrix.format} {matrix.shape} {matrix.dtype}"
-        return f"{head} #{digest(' '.join(parts))}"
-
     def _pandas(self, frame):
+        """Describe a DataFrame or Series without its index."""
         if frame.ndim == 1:
             return f"Series {frame.shape} {self._pandas_column(frame)} name={frame.name!r}"
         kinds = set(frame.dtypes)
         columns = [
-            f"{self.text(name)}: {dtype}"
+            f"{self.visit(name)}: {dtype}"
             for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
         ]
         if len(kinds) == 1 and _is_plain(next(iter(kinds))):
@@ -212,13 +223,13 @@ class Describer:
         return f"DataFrame {frame.shape} #{contents} [{', '.join(columns)}]"
 
     def _pandas_column(self, column):
-        """Type and contents of a column; the index is not looked at."""
+        """Describe type and contents of a column."""
         dtype = column.dtype
         if _is_plain(dtype):
             return f"{dtype} #{_bytes_digest(column.to_numpy())}"
         if hasattr(dtype, "categories"):
             kind = "ordered" if dtype.ordered else "unordered"
-            categories = self.text(list(dtype.categories))
+            categories = self.visit(list(dtype.categories))
             return f"category {kind} {categories} #{_bytes_digest(column.cat.codes.to_numpy())}"
         if dtype.kind == "M":  # with a time zone
             utc = column.dt.tz_convert("UTC").dt.tz_localize(None)
@@ -241,40 +252,43 @@ class Describer:
         return f"{dtype} #{self._items(column.to_list())}"
 
     def _items(self, items):
-        """Digest of a list that may be long: JSON is ten times faster than a text of each."""
+        """Digest of a list that may be long: JSON is ten times as fast as a text of each item."""
         try:
-            text = json.dumps(items, default=lambda v: {"$": self.text(v)}, sort_keys=True)
+            default, sort_keys = (lambda v: {"$": self.visit(v)}), not self._exact
+            text = json.dumps(items, default=default, sort_keys=sort_keys)
         except (TypeError, ValueError):  # keys that are no strings, a list that holds itself
-            text = "\n".join(map(self.text, items))
+            text = "\n".join(map(self.visit, items))
         return digest(text)
 
     # ---- containers, distributions, estimators, and anything else
 
     def _container(self, value):
+        """Describe containers, and subclasses of containers and scalars; None for all else."""
         kind = type(value)
         name = "" if kind in (list, tuple, dict, set, frozenset) else path_of(kind)
         if isinstance(value, (list, tuple)):
             if len(value) > MANY:
                 return f"{name or kind.__name__} of {len(value)} #{self._items(list(value))}"
             left, right = "[]" if isinstance(value, list) else "()"
-            return f"{name}{left}{', '.join(map(self.text, value))}{right}"
+            return f"{name}{left}{', '.join(map(self.visit, value))}{right}"
         if isinstance(value, (set, frozenset)):
-            return f"{name}{{{', '.join(sorted(map(self.text, value)))}}}"
+            return f"{name}{{{', '.join(sorted(map(self.visit, value)))}}}"
         if isinstance(value, dict):
-            pairs = sorted(f"{self.text(k)}: {self.text(v)}" for k, v in value.items())
-            return f"{name}{{{', '.join(pairs)}}}"
+            pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
+            # The order decides what a search draws first.
+            return f"{name}{{{', '.join(pairs if self._exact else sorted(pairs))}}}"
         for base in (str, bytes, int, float, complex):
             if isinstance(value, base):
                 return f"{name}({base.__repr__(value)})"
         return None
 
     def _distribution(self, value):
-        """A frozen distribution of SciPy."""
+        """Describe a frozen distribution of SciPy; None for all else."""
         if not isinstance(value, rv_frozen):
             return None
         dist = value.dist
-        args = [self.text(arg) for arg in value.args]
-        args += [f"{key}={self.text(arg)}" for key, arg in sorted(value.kwds.items())]
+        args = [self.visit(arg) for arg in value.args]
+        args += [f"{key}={self.visit(arg)}" for key, arg in sorted(value.kwds.items())]
         text = f"{dist.name}({', '.join(args)})"
         if type(getattr(stats, dist.name or "", None)) is type(dist):
             return text
@@ -284,24 +298,43 @@ class Describer:
             for key, item in vars(dist).items()
             if isinstance(item, (str, int, float, tuple, list, np.ndarray))
         }
-        return f"{text} of {self.call(path_of(type(dist)), own)}"
+        return f"{text} of {self._call(path_of(type(dist)), own)}"
 
     def _estimator(self, value):
         if not hasattr(value, "get_params"):
             return None
-        if not self._into_estimators:
+        if not self._deep:
             return path_of(type(value))
-        params = value.get_params(deep=False)
-        return self.call(path_of(type(value)), {k: v for k, v in params.items() if k not in FREE})
+        params = value.get_params(deep=False).items()
+        fields = {name: param for name, param in params if name not in FREE_PARAMS}
+        return self._call(path_of(type(value)), fields)
 
     def _object(self, value):
+        """Describe any other object by its attributes, else by its repr or its type."""
+        if self._exact and not dataclasses.is_dataclass(value):
+            return f"{path_of(type(value))} {self.visit(_reduced(value))}"
         if isinstance(value, GENERATORS):
             return _opaque(value)
         attributes = _attributes(value)
         if attributes is not None:
-            return self.call(path_of(type(value)), attributes)
+            return self._call(path_of(type(value)), attributes)
         text = str(value) if isinstance(value, PurePath) else repr(value)
         return _opaque(value) if ADDRESS.search(text) else f"{path_of(type(value))} {text}"
+
+
+def _named(value):
+    """Describe classes, modules and other objects that a name identifies; None for all else."""
+    if isinstance(value, enum.Enum):
+        return f"{path_of(type(value))}.{value.name}"
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    if isinstance(value, logging.Logger):
+        return f"logger {value.name}"
+    if isinstance(value, np.ufunc):
+        return f"numpy.{value.__name__}"
+    if isinstance(value, type) or _is_installed(value):
+        return path_of(value)
+    return None
 
 
 def _opaque(value):
@@ -309,19 +342,28 @@ def _opaque(value):
 
 
 def _numpy_scalar(value):
-    """As Python's own, which is what a candidate gets."""
+    """Describe a scalar of NumPy like the one of Python, which is what a candidate gets."""
     if value.dtype.kind in "biufcSU" and type(value.item()) in SCALARS:
         return cut(repr(value.item()))
     return f"{value.dtype} {value}"
 
 
+def _sparse(matrix):
+    """Describe a sparse matrix or array."""
+    # The other formats become CSR, COO included: their entries are in no particular order.
+    csr = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+    parts = [_bytes_digest(part) for part in (csr.data, csr.indices, csr.indptr)]
+    head = f"sparse {matrix.format} {matrix.shape} {matrix.dtype}"
+    return f"{head} #{digest(' '.join(parts))}"
+
+
 def _is_plain(dtype):
-    """Whether the bytes of a column are its contents."""
+    """Whether the bytes of a column are its values."""
     return isinstance(dtype, np.dtype) and not dtype.hasobject
 
 
 def _bytes_digest(array):
-    """Digest of an array's values in C order, whatever their order in memory."""
+    """Digest of an array's values in C order, whatever their order in memory is."""
     sha = hashlib.sha256()
     array = np.atleast_1d(array)
     n_rows = max(1, BLOCK // max(1, array.nbytes // max(1, len(array))))
@@ -331,8 +373,20 @@ def _bytes_digest(array):
     return sha.hexdigest()[:16]
 
 
+def _reduced(value):
+    """What a pickle holds of an object, without its cached properties."""
+    parts = [part if n < 3 else list(part or ()) for n, part in enumerate(value.__reduce_ex__(4))]
+    if len(parts) > 2 and isinstance(parts[2], dict):
+        parts[2] = {k: v for k, v in parts[2].items() if not _is_cached(type(value), k)} or None
+    return parts
+
+
+def _is_cached(cls, name):
+    return isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
+
+
 def _attributes(value):
-    """What an object is made of; None where Python cannot see it."""
+    """Return fields, slots or attributes of an object; None if it has no such thing."""
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     slots = [
@@ -347,7 +401,7 @@ def _attributes(value):
 
 
 def _is_installed(value):
-    """Whether a name is enough: it leads to this very object in an installed package."""
+    """Whether the name of a value leads to this very value in an installed package."""
     name, module_name = getattr(value, "__qualname__", None), getattr(value, "__module__", None)
     module = sys.modules.get(module_name) if isinstance(module_name, str) else None
     if module is None or not isinstance(name, str) or module_name == "__main__":

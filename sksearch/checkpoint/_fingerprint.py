@@ -1,13 +1,16 @@
-"""Whether a checkpoint is of this very search: what both are made of, part by part."""
+"""Compare a search with the one of a checkpoint, part by part."""
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from numbers import Integral
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sksearch._description import FREE, Describer, cut, path_of
+from sksearch._description import FREE_PARAMS, cut, describe, path_of
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.space import When
 
@@ -18,56 +21,54 @@ NO_SETTINGS = {
     "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
     "ensemble_size",
 }  # fmt: skip
-# Settings of which more is the same search going on.
+# Settings that may grow: the search then goes on where it ended.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources"}
-N_ITEMS = 1000  # of a part; a list of more candidates than that is described as a whole
-ITEM = 300  # characters of an item
+N_ITEMS = 1000  # largest count of items in a part; a part of more has only a digest and a text
+ITEM_LENGTH = 300  # characters of an item
 DRAWN = "drawn"
 
 
-def fingerprint(search, setup, random_state):
+def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     """Describe everything on which the results of a search depend.
 
     Parameters
     ----------
     search : BaseSearch
-        Not fitted yet, or not anew.
+        The search; whether it is fitted does not matter.
     setup : Setup
-        What it prepared for its data.
+        What the search prepared for its data.
     random_state : int, RandomState or None
-        The user's.
+        The one that the user passed.
 
     Returns
     -------
     parts : dict of str to dict
-        For each part ``sha``, a readable ``text``, and where there are several things in it
-        ``items``, their texts by name. Strings only.
+        For each part its digest ``sha`` and a readable ``text``. A part of several things also
+        has ``items``, their texts by name. All values are strings.
     """
-    describer = Describer()
+    text_of = partial(describe, memo={})
     params = search.get_params(deep=False)
     n_splits = len(setup.context.splits)
     return {
         "class": _part(path_of(type(search))),
-        "settings": _items(_settings(describer, params)),
-        "estimator": _estimator(describer, params["estimator"]),
-        "space": _items(_space(describer, params["param_distributions"])),
-        "scoring": _part(describer.text(params["scoring"])),
-        "cv": _part(f"{_splitter(describer, params['cv'])}: {n_splits} folds"),
-        "data": _items(
-            {"X": describer.text(setup.context.X), "y": describer.text(setup.context.y)}
-        ),
-        "fit_params": _items({k: describer.text(v) for k, v in setup.params.items()}),
+        "settings": _items(_settings(text_of, params)),
+        "estimator": _estimator(text_of, params["estimator"]),
+        "space": _items(_space(text_of, params["param_distributions"])),
+        "scoring": _part(text_of(params["scoring"])),
+        "cv": _part(f"{_splitter(text_of, params['cv'])}: {n_splits} folds"),
+        "data": _items({"X": text_of(setup.context.X), "y": text_of(setup.context.y)}),
+        "fit_params": _items({k: text_of(v) for k, v in setup.params.items()}),
         "random_state": _random_state(random_state),
     }
 
 
-def check_same(old_parts, new_parts, path):
-    """Compare the fingerprint in a checkpoint with the one of the search that found it.
+def check_same(old_parts: dict, new_parts: dict, path: str | Path) -> bool:
+    """Compare the fingerprint in a checkpoint with the one of a search that resumes it.
 
     Parameters
     ----------
     old_parts, new_parts : dict of str to dict
-        As `fingerprint` returns them.
+        What `fingerprint` returned for the checkpoint's search and for this one.
     path : str or Path
         The checkpoint's directory, for the error.
 
@@ -80,13 +81,13 @@ def check_same(old_parts, new_parts, path):
     Raises
     ------
     SearchMismatchError
-        If anything else differs; it names all of it.
+        If anything else differs; the message names all differences.
 
     Notes
     -----
-    Parameters of an estimator or a search that are there on one side only come from another
-    version of scikit-learn or of this library, and are no difference: nobody can have set them
-    to anything but their default where they are not known.
+    A parameter of an estimator or a search that only one side has comes from another version of
+    scikit-learn or of this library. It is no difference: the version that lacks it
+    behaves as the other one does by default.
     """
     extended, lines = False, []
     for name, new in new_parts.items():
@@ -115,25 +116,25 @@ def check_same(old_parts, new_parts, path):
 # ---- parts
 
 
-def _part(text):
+def _part(text: str) -> dict[str, Any]:
     return {"sha": _sha(text), "text": cut(text)}
 
 
-def _items(texts):
-    """A part made of several named things."""
+def _items(texts: dict[str, str]) -> dict[str, Any]:
+    """Make a part of several named things."""
     text = ", ".join(f"{name}: {texts[name]}" for name in sorted(texts))
     part = {"sha": _sha(text), "text": cut(text)}
     if len(texts) <= N_ITEMS:
-        part["items"] = {name: cut(text, ITEM) for name, text in texts.items()}
+        part["items"] = {name: cut(text, ITEM_LENGTH) for name, text in texts.items()}
     return part
 
 
-def _sha(text):
+def _sha(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _settings(describer, params):
-    """The search's own parameters; those of a sampler or scheduler one by one."""
+def _settings(text_of: Callable, params: dict) -> dict[str, str]:
+    """Describe the search's own parameters, and each field of its sampler and scheduler."""
     texts = {}
     for name, value in params.items():
         if name in NO_SETTINGS:
@@ -141,53 +142,54 @@ def _settings(describer, params):
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             texts[name] = path_of(type(value))
             for field in dataclasses.fields(value):
-                texts[f"{name}.{field.name}"] = describer.text(getattr(value, field.name))
+                texts[f"{name}.{field.name}"] = text_of(getattr(value, field.name))
         else:
-            texts[name] = describer.text(value)
+            texts[name] = text_of(value)
     return texts
 
 
-def _estimator(describer, estimator):
-    part = _part(describer.text(estimator))
-    shallow = Describer(into_estimators=False)
+def _estimator(text_of: Callable, estimator: Any) -> dict[str, Any]:
+    """Describe an estimator as a whole, and each of its nested parameters."""
+    part = _part(text_of(estimator))
+    shallow = partial(describe, memo={}, deep=False)
     params = estimator.get_params(deep=True)
-    names = [name for name in params if name.rpartition("__")[2] not in FREE]
+    names = [name for name in params if name.rpartition("__")[2] not in FREE_PARAMS]
     if len(names) <= N_ITEMS:
-        items = {name: cut(shallow.text(params[name]), ITEM) for name in names}
+        items = {name: cut(shallow(params[name]), ITEM_LENGTH) for name in names}
         part["items"] = {"class": path_of(type(estimator)), **items}
     return part
 
 
-def _space(describer, param_distributions):
-    """What each parameter is drawn from; names of several dicts are told apart by number."""
+def _space(text_of: Callable, param_distributions: Any) -> dict[str, str]:
+    """Describe the values of each parameter; in a list of dicts a name has its dict's number."""
     if isinstance(param_distributions, Mapping):
-        return {name: _values(describer, v) for name, v in param_distributions.items()}
+        return {name: _values(text_of, v) for name, v in param_distributions.items()}
     return {
-        f"{name} (dict {i})": _values(describer, values)
+        f"{name} (dict {i})": _values(text_of, values)
         for i, each in enumerate(param_distributions)
         for name, values in each.items()
     }
 
 
-def _values(describer, values):
+def _values(text_of: Callable, values: Any) -> str:
     if isinstance(values, When):
-        condition = f"{values.parent} {values.op} {describer.text(values.threshold)}"
-        return f"{_values(describer, values.values)} when {condition}"
+        condition = f"{values.parent} {values.op} {text_of(values.threshold)}"
+        return f"{_values(text_of, values.values)} when {condition}"
     if isinstance(values, np.ndarray) or (hasattr(values, "tolist") and np.ndim(values) == 1):
         values = values.tolist()
     if isinstance(values, (tuple, range)):
         values = list(values)  # choices are the same in any container
-    return describer.text(values)
+    return text_of(values)
 
 
-def _splitter(describer, cv):
+def _splitter(text_of: Callable, cv: Any) -> str:
     if cv is None or isinstance(cv, Integral):
         return str(5 if cv is None else cv)
-    # Folds that are given as such are in the checkpoint, and those of a generator are gone.
-    return describer.text(cv) if hasattr(cv, "split") else "given (opaque)"
+    # The checkpoint holds folds that the user listed; those of a generator are used up.
+    return text_of(cv) if hasattr(cv, "split") else "given (opaque)"
 
 
-def _random_state(random_state):
+def _random_state(random_state: Any) -> dict[str, str]:
     if isinstance(random_state, Integral):
         return _part(str(int(random_state)))
     return {"sha": "", "text": DRAWN}
@@ -196,17 +198,17 @@ def _random_state(random_state):
 # ---- differences
 
 
-def _changes(old, new):
-    """What differs, as (name, text before, text now); None for what is not there."""
+def _changes(old: dict, new: dict) -> list[tuple]:
+    """List differences as (name, text before, text now); None stands for what is missing."""
     was, now = old.get("items", {}), new.get("items", {})
     names = [*now, *(name for name in was if name not in now)]
     changes = [(n, was.get(n), now.get(n)) for n in names if was.get(n) != now.get(n)]
     if not (was and now and changes):
-        return [(None, cut(old["text"], ITEM), cut(new["text"], ITEM))]
+        return [(None, cut(old["text"], ITEM_LENGTH), cut(new["text"], ITEM_LENGTH))]
     return changes
 
 
-def _has_grown(name, was, now):
+def _has_grown(name: str, was: str, now: str) -> bool:
     if name.rpartition(".")[2] not in GROWING:
         return False
     try:
@@ -215,7 +217,7 @@ def _has_grown(name, was, now):
         return False
 
 
-def _sentence(name, was, now):
+def _sentence(name: str | None, was: str | None, now: str | None) -> str:
     if was is None:
         return f"{name} is new, {now}"
     if now is None:

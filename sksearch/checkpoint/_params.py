@@ -5,29 +5,34 @@ Nothing is pickled. A plain scalar stands for itself; anything else is a dict wi
 =========  ====================================================================
 choice     the i-th choice of the k-th dimension of this name, and its text
 numpy      a scalar of NumPy: type and value
-float      NaN or an infinity, which JSON does not have and which equals nothing
-tuple      and dict, bytes, complex: what they hold
-text       what cannot be stored: its text
+float      NaN or an infinity, which JSON does not have
+tuple      its items
+dict       its keys and values
+bytes      hexadecimal digits
+complex    real and imaginary part
+text       a short repr of a value that cannot be stored
 =========  ====================================================================
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
-from sksearch._description import ADDRESS
+from sksearch._description import short_repr
+from sksearch.space import Space
 
 PLAIN = (str, int, float, bool, type(None))
 LONGEST = 200  # characters of a text
 
 
-def encode_params(space, params):
+def encode_params(space: Space, params: dict[str, Any]) -> dict[str, Any]:
     """Make JSON values of a candidate.
 
     Parameters
     ----------
     space : Space
-        Where it comes from.
+        The space of the candidate.
     params : dict
         The candidate.
 
@@ -35,18 +40,18 @@ def encode_params(space, params):
     -------
     encoded : dict of str to object
         One entry for each parameter. A value that cannot be stored, such as an array that a
-        user's own distribution drew, is there as a text.
+        user's own distribution drew, has its text as entry.
     """
-    return {name: _encode(_choices(space, name), value) for name, value in params.items()}
+    return {name: _encode(_dimensions(space, name), value) for name, value in params.items()}
 
 
-def decode_params(space, encoded):
-    """Give back what was encoded, also in another process with an equal space.
+def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the candidate that was encoded, also in another process with an equal space.
 
     Parameters
     ----------
     space : Space
-        Equal to the one of `encode_params`.
+        A space that equals the one of `encode_params`.
     encoded : dict of str to object
         What `encode_params` returned, possibly through JSON.
 
@@ -54,15 +59,15 @@ def decode_params(space, encoded):
     -------
     params : dict or None
         The candidate, with the user's own objects where they are choices; None if a value
-        could not be stored, or is no choice of this space: it has to be proposed anew.
+        could not be stored, or is no choice of this space: the candidate is proposed anew.
     """
     try:
-        return {name: _decode(_choices(space, name), value) for name, value in encoded.items()}
+        return {name: _decode(_dimensions(space, name), value) for name, value in encoded.items()}
     except _NotStoredError:
         return None
 
 
-def readable(encoded):
+def readable(encoded: Any) -> Any:
     """Return what a table shows for an encoded value, without the space.
 
     Parameters
@@ -90,12 +95,13 @@ class _NotStoredError(ValueError):
     """A value is not in the record, or not in the space."""
 
 
-def _choices(space, name):
-    """The choices of the dimensions of this name; several where the dicts of a union differ."""
+def _dimensions(space: Space, name: str) -> list:
+    """List the categorical dimensions of a name: several, where the dicts of a union differ."""
     return [d for d in space.dimensions if d.name == name and d.kind == "categorical"]
 
 
-def _encode(dimensions, value):
+def _encode(dimensions: list, value: Any) -> Any:
+    """Encode a value as a choice of one of the dimensions, else as it is."""
     if type(value) in PLAIN:
         return _store(value)
     place = _place(dimensions, value)
@@ -104,11 +110,11 @@ def _encode(dimensions, value):
     choice = dimensions[place[0]].choices[place[1]]
     if type(choice) in PLAIN:  # the user's guess was a scalar of NumPy
         return _store(choice)
-    return {"is": "choice", "k": place[0], "i": place[1], "t": _text(choice)}
+    return {"is": "choice", "k": place[0], "i": place[1], "t": short_repr(choice, LONGEST)}
 
 
-def _place(dimensions, value):
-    """Numbers of the dimension and of the choice: the very object, else one that equals it."""
+def _place(dimensions: list, value: Any) -> tuple[int, int] | None:
+    """Find the numbers of dimension and choice: the very object, else one that equals it."""
     for k, dimension in enumerate(dimensions):
         for i, choice in enumerate(dimension.choices):
             if choice is value:
@@ -119,8 +125,8 @@ def _place(dimensions, value):
     return None
 
 
-def _store(value):
-    """A value that is no choice."""
+def _store(value: Any) -> Any:
+    """Encode a value that is no choice."""
     kind = type(value)
     if kind is float and not math.isfinite(value):
         return {"is": "float", "v": repr(value)}
@@ -138,15 +144,16 @@ def _store(value):
         return {"is": "bytes", "v": value.hex()}
     if kind is complex:
         return {"is": "complex", "v": [value.real, value.imag]}
-    return {"is": "text", "t": _text(value)}
+    return {"is": "text", "t": short_repr(value, LONGEST)}
 
 
-def _decode(dimensions, encoded):
+def _decode(dimensions: list, encoded: Any) -> Any:
+    """Decode a value, as an object of the space where one equals it."""
     if isinstance(encoded, dict) and encoded["is"] == "choice":
         k, i = encoded["k"], encoded["i"]
         if k < len(dimensions) and i < dimensions[k].size:
             choice = dimensions[k].choices[i]
-            if _text(choice) == encoded["t"]:
+            if short_repr(choice, LONGEST) == encoded["t"]:
                 return choice
         raise _NotStoredError
     value = _undo(encoded)
@@ -156,8 +163,8 @@ def _decode(dimensions, encoded):
     return value
 
 
-def _undo(encoded):
-    """The inverse of `_store`."""
+def _undo(encoded: Any) -> Any:
+    """Invert `_store`."""
     if isinstance(encoded, list):
         return [_undo(item) for item in encoded]
     if not isinstance(encoded, dict):
@@ -176,13 +183,3 @@ def _undo(encoded):
     if kind == "complex":
         return complex(*value)
     raise _NotStoredError
-
-
-def _text(value):
-    """A repr on one line, without the address that changes from run to run."""
-    try:
-        text = " ".join(ADDRESS.sub("", repr(value)).split())
-    except Exception:  # an object whose repr fails is still a choice
-        text = ""
-    text = text or type(value).__name__
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."

@@ -1,16 +1,18 @@
-"""The experiment: what is asked for, what is missing, and the table."""
+"""Run an experiment: check it, do the runs that its file does not have, and make the table."""
 
 import math
 import time
 import warnings
 from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from sksearch._description import fingerprint
 from sksearch.base import Sampler, Scheduler
 from sksearch.experiment._journal import Journal, Key
-from sksearch.experiment._marks import mark
 from sksearch.experiment._one_run import (
     CURVES,
     SPACES,
@@ -22,14 +24,25 @@ from sksearch.experiment._one_run import (
 from sksearch.progress._status_line import StatusLine, duration
 from sksearch.simulators import CurveProblem
 
+if TYPE_CHECKING:
+    import pandas
 
-def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=1):
+
+def run_experiment(
+    searches: dict[str, Any],
+    problems: dict[str, Any],
+    n_seeds: int,
+    *,
+    path: str | Path | None = None,
+    n_jobs: int | None = 1,
+    verbose: int = 1,
+) -> "pandas.DataFrame":
     """Run every search on every problem with every seed.
 
     Parameters
     ----------
     searches : dict
-        Names and what they stand for, one of
+        Searches by name. Each is one of
 
         - a pair (`Sampler`, `Scheduler`), which is played on curves without an estimator;
         - a search estimator with ``cv_results_``, of this package or of another one. It is
@@ -39,7 +52,7 @@ def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=
           a ``functools.partial`` of its class, or your own, for searches that want the space in
           another form.
     problems : dict
-        Names and what they stand for, one of
+        Problems by name. Each is one of
 
         - a `CurveProblem`, whose estimator is `SimulatedEstimator`;
         - a tuple ``(estimator, space, X, y)``;
@@ -47,11 +60,11 @@ def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=
     n_seeds : int
         Count of runs of each search on each problem, with the seeds 0, 1, ...
     path : path-like or None, default=None
-        A file to which each run is written when it ends, as a line of JSON. Runs that are in
-        it already are read and not done again, unless their search or problem has changed; a
+        A file to which each run is written when it ends, as a line of JSON. Runs that the file
+        has already are read and not done again, unless their search or problem has changed; a
         line that was cut short is dropped. None: runs are kept in memory only.
     n_jobs : int or None, default=1
-        Count of runs at the same time, as in joblib. Does not change the table.
+        Count of runs at the same time, as in joblib. It does not change the table.
     verbose : int, default=1
         0 prints nothing, 1 a line of progress on standard error.
 
@@ -80,16 +93,15 @@ def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=
     Warns
     -----
     UserWarning
-        If runs failed. They have no rows, the others are not touched, and with a `path` they
-        are tried again the next time.
+        If runs failed. They have no rows, and with a `path` they are tried again the next time.
 
     Notes
     -----
     On curves, and wherever estimators are deterministic, everything but ``seconds`` of real
-    trainings is the same for any `n_jobs` and after a resume, bit for bit. Foreign searches give
-    one row for each row of ``cv_results_``, each a whole training. A search or problem is known
-    again by its class and parameters, not by the code of its methods: delete the file at `path`
-    when that has changed.
+    trainings is the same for any `n_jobs` and after a resume, bit for bit. A search of another
+    package gives one row for each row of its ``cv_results_``, each a whole training. A search or
+    problem is recognised by its class and parameters, not by the code of its methods: delete the
+    file at `path` when that code has changed.
 
     Examples
     --------
@@ -112,10 +124,10 @@ def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=
     pd = _pandas()
     _check(searches, problems, n_seeds)
     journal = Journal(path)
-    marks = {name: mark(search) for name, search in searches.items()}
-    problem_marks = {name: mark(problem) for name, problem in problems.items()}
+    of_search = {name: fingerprint(search) for name, search in searches.items()}
+    of_problem = {name: fingerprint(problem) for name, problem in problems.items()}
     runs = {
-        Key(s, p, seed, f"{marks[s]}-{problem_marks[p]}"): (searches[s], problems[p], seed)
+        Key(s, p, seed, f"{of_search[s]}-{of_problem[p]}"): (searches[s], problems[p], seed)
         for s in searches
         for p in problems
         for seed in range(n_seeds)
@@ -124,7 +136,7 @@ def run_experiment(searches, problems, n_seeds, *, path=None, n_jobs=1, verbose=
     return _table(pd, {key: journal.curves[key] for key in runs if key in journal.curves})
 
 
-def _pandas():
+def _pandas() -> Any:
     try:
         import pandas as pd
     except ImportError as error:
@@ -135,7 +147,7 @@ def _pandas():
 # ---- what is asked for
 
 
-def _check(searches, problems, n_seeds):
+def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
     """Refuse arguments before anything is run."""
     for argument, named in (("searches", searches), ("problems", problems)):
         if not isinstance(named, dict) or not all(isinstance(name, str) for name in named):
@@ -157,7 +169,7 @@ def _check(searches, problems, n_seeds):
             _check_pair(name, search, problem_name, problem)
 
 
-def _check_pair(name, search, problem_name, problem):
+def _check_pair(name: str, search: Any, problem_name: str, problem: Any) -> None:
     """Refuse a search that cannot be run on a problem."""
     if isinstance(search, tuple):
         if len(search) != 2 or not (
@@ -195,19 +207,21 @@ def _check_pair(name, search, problem_name, problem):
 # ---- all runs
 
 
-def _run_missing(runs, journal, n_jobs, verbose):
-    """Do what is not in the journal yet; failures are told at the end."""
+def _run_missing(
+    runs: dict[Key, tuple], journal: Journal, n_jobs: int | None, verbose: int
+) -> None:
+    """Do the runs that the journal does not have; warn of all failures at the end."""
     missing = [key for key in runs if key not in journal.curves]
-    teller = _Teller(len(runs), len(missing))
+    reporter = _Reporter(len(runs), len(missing))
     failures = []
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    with StatusLine(teller, verbose if missing else 0) as line:
+    with StatusLine(reporter, verbose if missing else 0) as line:
         for key, curves, error in parallel(delayed(attempt)(key, *runs[key]) for key in missing):
             if curves is None:
                 failures.append((key, error))
             else:
                 journal.add(key, curves)
-            teller.n_done += 1
+            reporter.n_done += 1
             line.update()
     if failures:
         order = {key: i for i, key in enumerate(runs)}
@@ -220,34 +234,37 @@ def _run_missing(runs, journal, n_jobs, verbose):
         )
 
 
-class _Teller:
-    """Says how many runs are done, and how long the others will take."""
+class _Reporter:
+    """Reports how many runs are done, and how long the others will take."""
 
-    def __init__(self, n_runs, n_missing):
+    def __init__(self, n_runs: int, n_missing: int):
         self._n_runs, self._n_missing = n_runs, n_missing
         self.n_done = 0  # since the beginning
         self._start = time.perf_counter()
 
-    def line(self, width):
+    def line(self, width: int) -> str:
+        """Return how many runs are done, and the time left."""
         n_left, text = self._n_missing - self.n_done, self._runs()
         if self.n_done and n_left:
             seconds = (time.perf_counter() - self._start) / self.n_done * n_left
             text += f", {duration(math.ceil(seconds))} left"
         return text[:width]
 
-    def last_line(self, error):
+    def last_line(self, error: type[BaseException] | None) -> str:
+        """Return how many runs are done, and the time that they took."""
         how = "in" if error is None else "when it ended after"
         return f"{self._runs()} {how} {duration(time.perf_counter() - self._start)}"
 
-    def n_stages(self):
+    def n_rungs_done(self) -> int:
+        """Return 0: an experiment has no rungs."""
         return 0
 
-    def _runs(self):
+    def _runs(self) -> str:
         return f"{self._n_runs - self._n_missing + self.n_done}/{self._n_runs} runs"
 
 
-def _table(pd, curves):
-    """One row for each evaluation."""
+def _table(pd: Any, curves: dict[Key, dict]) -> "pandas.DataFrame":
+    """Make the table with one row for each evaluation."""
     counts = [len(run["loss"]) for run in curves.values()]
     columns = {
         name: np.repeat(np.array([getattr(key, name) for key in curves], dtype=kind), counts)

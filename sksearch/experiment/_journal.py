@@ -1,4 +1,4 @@
-"""Runs that are done, and the file that they are kept in."""
+"""The file that keeps the runs of an experiment that are done."""
 
 import json
 from pathlib import Path
@@ -8,25 +8,32 @@ from sksearch.experiment._one_run import CURVES
 
 
 class Key(NamedTuple):
-    """What a run is known by."""
+    """What a run is known by; the names are keys of the file's lines."""
 
     search: str
     problem: str
     seed: int
-    mark: str
+    mark: str  # fingerprints of the search and of the problem
 
 
 class Journal:
-    """Runs by their keys, and the file that they are kept in."""
+    """Runs by their keys, and the file that keeps them.
 
-    def __init__(self, path):
+    Parameters
+    ----------
+    path : path-like or None
+        The file, with one line of JSON for each run; None keeps runs in memory only.
+    """
+
+    def __init__(self, path: str | Path | None):
         self.path = None if path is None else Path(path)
         self.curves: dict[Key, dict] = {}
         if self.path is not None:
             open(self.path, "ab").close()  # a path that cannot be written fails at once
             self._read()
 
-    def _read(self):
+    def _read(self) -> None:
+        """Read the runs of the file, and drop a last line that was cut short."""
         data = self.path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
         for number, line in enumerate(whole.splitlines(), start=1):
@@ -43,8 +50,8 @@ class Journal:
             with open(self.path, "r+b") as file:
                 file.truncate(len(whole))
 
-    def add(self, key, curves):
-        """Keep a run; on disk at once, so that nothing is lost with the process."""
+    def add(self, key: Key, curves: dict[str, list]) -> None:
+        """Keep a run, and write it at once, so that nothing is lost with the process."""
         self.curves[key] = curves
         if self.path is not None:
             with open(self.path, "a", encoding="utf-8") as file:

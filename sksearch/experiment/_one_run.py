@@ -1,7 +1,7 @@
 """One search on one problem with one seed."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -13,32 +13,31 @@ from sksearch.history import History
 from sksearch.simulators import CurveProblem, SimulatedEstimator, play
 
 CURVES = ("resource", "seconds", "loss", "incumbent")  # columns with one entry an evaluation
-SPACES = ("param_distributions", "search_spaces", "param_grid")  # as searches call it
+SPACES = ("param_distributions", "search_spaces", "param_grid")  # what searches call their space
 
 
-def is_search(search):
-    """Whether it is a search estimator, and not a pair, a class or another function."""
+def is_search(search: Any) -> bool:
+    """Whether an object is a search estimator, and not a pair, a class or another function."""
     return (
         not isinstance(search, type) and hasattr(search, "fit") and hasattr(search, "get_params")
     )
 
 
-def has_only_data(problem):
+def has_only_data(problem: Any) -> bool:
     """Whether a problem leaves estimator and space to the search."""
     return isinstance(problem, tuple) and len(problem) == 2
 
 
-def space_name(search):
-    """What a search estimator calls its space, None if there is no name that we know."""
+def space_name(search: Any) -> str | None:
+    """Return what a search estimator calls its space, None if it has none of the known names."""
     params = search.get_params(deep=False)
     return next((name for name in SPACES if name in params), None)
 
 
-def attempt(key, search, problem, seed):
-    """The curves of a run, or the error that ended it."""
+def attempt(key: Any, search: Any, problem: Any, seed: int) -> tuple[Any, dict | None, str]:
+    """Return the key, with the curves of its run or None, and the error that ended it or ""."""
     try:
-        # As in a search's own tasks: what depends on threads or on global generators would
-        # depend on n_jobs.
+        # What depends on threads or on global generators would depend on n_jobs.
         with one_blas_thread(), seeded(seed):
             if isinstance(search, tuple):
                 events = _events_of_history(play(*search, problem, random_state=seed))
@@ -50,16 +49,16 @@ def attempt(key, search, problem, seed):
 
 
 class _Event(NamedTuple):
-    """One evaluation: the candidate's resource, units and seconds paid now, and the loss."""
+    """One evaluation of a candidate."""
 
-    level: int
-    resource: int
+    level: int  # the candidate's resource
+    resource: int  # units paid for this evaluation
     seconds: float
     loss: float
 
 
-def _fitted_events(search, problem, seed):
-    """Fit a search estimator; on curves, on a clock of simulated seconds."""
+def _fitted_events(search: Any, problem: Any, seed: int) -> list[_Event]:
+    """Fit a search estimator, on a virtual clock if the problem is one of curves."""
     if not isinstance(problem, CurveProblem):
         *given, X, y = problem
         return _events_of_search(_made(search, given, seed).fit(X, y))
@@ -74,8 +73,8 @@ def _fitted_events(search, problem, seed):
     return _events_of_search(fitted, problem)
 
 
-def _made(search, given, seed):
-    """The search estimator of a run."""
+def _made(search: Any, given: Any, seed: int) -> Any:
+    """Make the search estimator of a run; `given` are the problem's estimator and space."""
     if not is_search(search):
         return search(*given, random_state=seed)
     search = clone(search)
@@ -86,8 +85,8 @@ def _made(search, given, seed):
     return search.set_params(**new)
 
 
-def _events_of_search(search, problem=None):
-    """Evaluations of a fitted search, `problem` given if it has simulated curves."""
+def _events_of_search(search: Any, problem: CurveProblem | None = None) -> list[_Event]:
+    """List the evaluations of a fitted search; `problem` is given if it has simulated curves."""
     whole = 1 if problem is None else problem.max_resources
     if isinstance(getattr(search, "history_", None), History):
         rungs = search.plan_.rungs
@@ -99,8 +98,12 @@ def _events_of_search(search, problem=None):
     return _events_of_rows(search, problem, whole)
 
 
-def _events_of_history(history, units=None):
-    """Evaluations in the order of telling; `units` paid by (bracket, resource), None: played."""
+def _events_of_history(history: History, units: dict | None = None) -> list[_Event]:
+    """List the evaluations of a history in the order in which they ended.
+
+    `units` are what an evaluation costs, by (bracket, resource). None: each candidate goes on
+    from its last resource, as in `play`.
+    """
     events = []
     spent = [0] * len(history.trials)
     for kind, trial_id, resource in history.log:
@@ -113,8 +116,11 @@ def _events_of_history(history, units=None):
     return events
 
 
-def _events_of_rows(search, problem, whole):
-    """Rows of a foreign search's ``cv_results_``, each a whole training unless it says less."""
+def _events_of_rows(search: Any, problem: CurveProblem | None, whole: int) -> list[_Event]:
+    """List the rows of ``cv_results_`` of a search from another package.
+
+    Each is a training of `whole` units, unless the search or its candidate says less.
+    """
     results, n_splits = search.cv_results_, getattr(search, "n_splits_", 1)
     metric = search.refit if isinstance(getattr(search, "refit", None), str) else "score"
     if f"mean_test_{metric}" not in results:
@@ -123,7 +129,7 @@ def _events_of_rows(search, problem, whole):
     levels = np.asarray(results.get("n_resources", np.full(len(losses), whole)), dtype=int)
     if problem is None:
         paid, seconds = levels, results["mean_fit_time"] + results["mean_score_time"]
-    else:  # others' columns of times are not simulated
+    else:  # the times of another package's search are real, not simulated
         paid = np.array([params.get("n_epochs", whole) for params in results["params"]], dtype=int)
         params = [
             {name: p[name] for name in problem.names if name in p} for p in results["params"]
@@ -133,8 +139,8 @@ def _events_of_rows(search, problem, whole):
     return list(map(_Event, levels.tolist(), paid.tolist(), costs, losses.tolist()))
 
 
-def _curves(events):
-    """The columns of the table that grow with the evaluations."""
+def _curves(events: list[_Event]) -> dict[str, list]:
+    """Make the columns of the table that have one entry for each evaluation."""
     incumbents, top, best = [], 0, math.nan
     for event in events:
         better = event.level > top or (event.level == top and event.loss < best)

@@ -1,4 +1,4 @@
-"""What all families share: from arrays to a trained net and back, epoch by epoch."""
+"""The base class of all families: from arrays to a trained net and to predictions."""
 
 import copy
 import inspect
@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_class_weight
@@ -25,6 +26,7 @@ from sksearch.neural._device import (
     memory_errors,
     threads,
 )
+from sksearch.neural._docs import ATTRIBUTES, COMMON
 from sksearch.neural._images import Images, layout, scale_of
 from sksearch.neural._nets import build
 from sksearch.neural._torch import nn, torch
@@ -36,73 +38,11 @@ from sksearch.neural._training import (
     averaged_tensors,
 )
 
-ROWS_AT_ONCE = 1_024  # in prediction
-
-COMMON = """
-max_epochs : int, default={max_epochs}
-    Passes over the training images, of each call of ``fit`` or ``partial_fit``.
-batch_size : int, default={batch_size}
-    Largest count of images in a step. Batches of an epoch differ by one image at most.
-learning_rate : float, default={learning_rate}
-    Largest step size of gradient descent.
-momentum : float, default={momentum}
-    Nesterov's, from 0 to less than 1.
-weight_decay : float, default={weight_decay}
-    Factor of the weights that is added to their gradients.
-schedule : {"constant", "cosine", "one_cycle", "auto"}, default="{schedule}"
-    How the learning rate changes from step to step. The second falls to 0 at the horizon, the
-    third rises until 0.3 of it and falls to 0. "auto" is "cosine" where the horizon is known,
-    else "constant".
-horizon : int or None, default=None
-    Count of epochs, over all calls, at which the learning rate is 0. None: in ``fit`` it is
-    `max_epochs`, in ``partial_fit`` it is not known. Under a search by epochs set it to
-    ``max_resources``.
-early_stopping : bool, default=False
-    Whether ``fit`` puts a part of the images aside, stops when the loss on them has not
-    improved for `patience` epochs, and keeps the weights of the best epoch.
-validation_fraction : float, default=0.1
-    That part.
-patience : int, default=2
-    Count of epochs.
-class_weight : dict, "balanced" or None, default=None
-    Factors of the loss for each class. "balanced": inversely proportional to its count.
-precision : {"auto", "fp32", "bf16", "fp16"}, default="auto"
-    Of matrix products and convolutions. "auto" is "bf16" on a GPU that has it, else "fp32".
-device : str, default="auto"
-    Where to compute, as in PyTorch: "cpu", "cuda", "cuda:1". "auto" is a GPU where there is one.
-n_jobs : int or None, default=None
-    Count of threads on the CPU; None is 1, -1 is all. The last bits of results depend on it.
-compile : bool, default=False
-    Whether ``torch.compile`` translates the net. It takes a minute, which long trainings earn.
-image_shape : tuple of int or None, default=None
-    (height, width), (height, width, channels) or (channels, height, width) of an image, for
-    flat rows. None: they are square, with one channel.
-random_state : int, RandomState instance or None, default=None
-    Seed of weights, order of the images and all that training draws. PyTorch's global generator
-    is neither used nor changed.
-"""
-
-ATTRIBUTES = """
-classes_ : ndarray of shape (n_classes,)
-    Labels.
-n_epochs_ : int
-    Count of epochs so far.
-net_ : skorch.NeuralNetClassifier
-    With the module in ``module_`` and loss and seconds of each epoch in ``history``. It is on
-    the CPU between calls.
-image_shape_ : tuple of int
-    Of an image, with its channels.
-horizon_ : int or None
-    Count of epochs at which the learning rate is 0.
-n_features_in_ : int
-    Size of the second axis of X.
-feature_names_in_ : ndarray of shape (`n_features_in_`,)
-    Names of the columns, if X is a DataFrame.
-"""
+ROWS_AT_ONCE = 1_024  # rows of a batch in prediction
 
 
-def documented(cls):
-    """Fill ``{common}`` and ``{attributes}`` in a docstring, own params before the common ones."""
+def documented(cls: type) -> type:
+    """Fill ``{common}`` and ``{attributes}`` in a docstring; put own params before common ones."""
     signature = inspect.signature(cls.__init__)
     first, *others = signature.parameters.values()
     others.sort(key=lambda p: p.name in ImageClassifier.__dataclass_fields__)
@@ -117,7 +57,7 @@ def documented(cls):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ImageClassifier(ClassifierMixin, BaseEstimator):
-    """A net on images; subclasses say which one, in `_body` and `_architecture`."""
+    """A net for images; subclasses define it by `_body` and `_architecture`."""
 
     max_epochs: int = 20
     batch_size: int = 128
@@ -157,25 +97,25 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
     _checks = {"allow_nd": True, "dtype": [np.float32, np.uint8]}
-    _flat_rows = False  # whether rows that are no square are images one pixel high
+    _flat_rows = False  # whether rows that are no square images are images one pixel high
     _architecture = ()  # names of the params that `_body` takes
     _tricks = ()  # names of the params that a Recipe takes beside the common ones
 
     @property
     @abstractmethod
     def _body(self):
-        """``_body(channels, height, width, n_classes, **params)`` builds the net; no method."""
+        """A static ``_body(channels, height, width, n_classes, **params)`` that builds the net."""
 
     @fit_context
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train for `max_epochs` epochs.
 
         Parameters
         ----------
         X : array-like
-            Images: (n, height, width), (n, height, width, channels), (n, channels, height,
-            width), or flat rows. Pixels of any type; each channel is scaled by mean and
-            deviation, and bytes need a quarter of the memory of floats.
+            Images of shape (n, height, width), (n, height, width, channels) or (n, channels,
+            height, width), or flat rows. Pixels of any type: each channel is scaled by mean and
+            deviation. Bytes need a quarter of the memory of floats.
         y : array-like of shape (n,)
             Labels.
         sample_weight : array-like of shape (n,) or None, default=None
@@ -191,24 +131,30 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If the images are too small for the architecture.
         MemoryError
-            If the memory of the GPU, or of the CPU, is full; it is freed.
+            If the memory of the GPU or of the CPU is full; it is then freed.
         FloatingPointError
-            If the loss becomes infinite or no number.
+            If the loss becomes infinite or NaN.
         """
         X, y = validate_data(self, X, y, **self._checks)
         self._begin(X, y, None, self.horizon or self.max_epochs)
         return self._train(X, y, sample_weight, self.early_stopping)
 
     @fit_context
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Train for `max_epochs` more epochs: two calls of one are one of two, to the bit.
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Train for `max_epochs` more epochs; two calls of one epoch equal one call of two.
 
         Parameters
         ----------
         X, y : array-like
             As for ``fit``.
         classes : array-like of shape (n_classes,) or None, default=None
-            All labels there are, for the first call. None: those of y.
+            All labels, in the first call. None: the labels of y.
         sample_weight : array-like of shape (n,) or None, default=None
             Factors of the loss.
 
@@ -235,8 +181,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             self._begin(X, y, classes, self.horizon)
         return self._train(X, y, sample_weight, False)
 
-    def predict_proba(self, X):
-        """Probabilities of the classes.
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict probabilities of the classes.
 
         Parameters
         ----------
@@ -246,7 +192,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n, n_classes)
-            Of type float32.
+            Probabilities of type float32.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._checks)
@@ -256,8 +202,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
                 logits = self._logits(images, precision)
                 return torch.softmax(logits.float(), dim=1).cpu().numpy()
 
-    def predict(self, X):
-        """Labels of images.
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict labels of images.
 
         Parameters
         ----------
@@ -267,7 +213,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n,)
-            The most probable ones.
+            The most probable labels.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
@@ -275,7 +221,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     # ---- the net
 
     def _begin(self, X, y, classes, horizon):
-        """Make an untrained net for such images."""
+        """Make an untrained net for images like X."""
         check_classification_targets(y)
         self.classes_ = np.unique(y if classes is None else classes)
         self.image_shape_, last = layout(X.shape, self.image_shape, self._flat_rows)
@@ -287,6 +233,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             self.net_ = self._new_net(X)
 
     def _new_net(self, X):
+        """Make a net whose weights and scales of the channels are set."""
         mean, deviation = scale_of(X.reshape(-1, *self.image_shape_), self._channels_last)
         height, width, channels = self.image_shape_
         if not self._channels_last:
@@ -312,6 +259,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return net.initialize()
 
     def _recipe(self, precision):
+        """Collect how to train, and refuse a schedule that ends too early or at no known time."""
         schedule = self.schedule
         if schedule == "auto":
             schedule = "constant" if self.horizon_ is None else "cosine"
@@ -340,6 +288,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     # ---- training
 
     def _train(self, X, y, sample_weight, stops):
+        """Train for `max_epochs` epochs, or until `patience` ends it if `stops`."""
         weights = self._weights(y, sample_weight)
         codes = self._codes(y)
         with self._place() as (device, precision):
@@ -353,6 +302,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _epochs(self, recipe, images, held_out):
+        """Run the epochs; with `held_out` images stop early, and keep the best weights."""
         net, best, since = self.net_, (np.inf, None), 0
         for _ in range(self.max_epochs):
             net.fit_loop(Epoch(images, recipe, self._seed, self.n_epochs_), epochs=1)
@@ -371,7 +321,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             net.average_ = best[1][1]
 
     def _parts(self, X, codes, weights, device, stops):
-        """Images to train on, and those to stop by or None."""
+        """Divide into images to train on, and held-out images or None."""
         if not stops:
             return self._images(X, codes, weights, device), None
         rows = train_test_split(
@@ -386,6 +336,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         ]
 
     def _codes(self, y):
+        """Index of each label among the classes."""
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if np.any(unknown := self.classes_[codes] != y):
             raise ValueError(
@@ -395,8 +346,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return codes.astype(np.int64)
 
     def _weights(self, y, sample_weight):
-        """Weight of each row, None if there are none."""
-        weights = None if sample_weight is None else _one_each(sample_weight, y)
+        """Weight of each row by sample and class; None if all are equal."""
+        weights = None if sample_weight is None else _checked_weights(sample_weight, y)
         if self.class_weight is not None:
             factors = self.class_weight
             if factors == "balanced":
@@ -412,12 +363,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _place(self):
-        """Device and precision, with our count of threads, and errors of memory translated."""
+        """Give device and precision, set the count of threads, and translate errors of memory."""
         device = choose_device(self.device)
         with memory_errors(), threads(self.n_jobs):
             yield device, choose_precision(self.precision, device)
 
     def _images(self, X, codes, weights, device):
+        """Make `Images` of an array, whose layout must be that of the training."""
         shape, last = layout(X.shape, self.image_shape_, self._flat_rows)
         if (shape, last) != (self.image_shape_, self._channels_last):
             raise ValueError(
@@ -443,15 +395,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return torch.cat(outputs)
 
     def _loss(self, images, precision):
-        """Mean weighted loss, without training."""
+        """Mean of the weighted losses, without training."""
         losses = self.net_.criterion_(self._logits(images, precision).float(), images.codes)
         if images.weights is not None:
             losses = losses * images.weights
         return float(losses.mean())
 
 
-def _one_each(sample_weight, y):
-    """One weight for each label."""
+def _checked_weights(sample_weight, y):
+    """Return one weight for each label."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(len(y), sample_weight)
     weights = check_array(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
+from typing import Any
 
 from sksearch._compat import Interval
 from sksearch.neural._base import ImageClassifier, documented
@@ -13,9 +14,18 @@ POSITIVE = [Interval(Integral, 1, None, closed="left")]
 
 
 def block_conv_net_body(
-    channels, height, width, n_classes, n_blocks, n_layers, n_filters, filter_size, separable, head
-):
-    """Blocks, then the head."""
+    channels: int,
+    height: int,
+    width: int,
+    n_classes: int,
+    n_blocks: int,
+    n_layers: int,
+    n_filters: int,
+    filter_size: int,
+    separable: bool,
+    head: tuple[int, ...],
+) -> nn.Module:
+    """Build the blocks, then the head."""
     layers, n_in = [], channels
     for _ in range(n_blocks):
         for _ in range(n_layers):
@@ -40,19 +50,19 @@ def _convolution(n_in, n_out, size, separable):
 class BlockConvNetClassifier(ImageClassifier):
     """Blocks of convolutional layers, each followed by a pooling, and a fully connected head.
 
-    The family that was searched to tell parts of the body in MRI images [1]_. It has no
-    normalisation, so that depth and learning rate must fit.
+    The family was searched to recognise parts of the body in MRI images [1]_. It has no
+    normalisation, so the learning rate must suit the depth.
 
     Parameters
     ----------
     n_blocks : int, default=3
-        Count of blocks. Each halves the image, so an image of 28 pixels bears four.
+        Count of blocks. Each halves the image, so an image of 28 pixels allows four.
     n_layers : int, default=1
         Count of layers in a block.
     n_filters : int, default=32
-        Of each layer.
+        Count of filters of each layer.
     filter_size : int, default=3
-        In pixels.
+        Side of a filter, in pixels.
     separable : bool, default=False
         Whether a layer first filters each channel by itself and then mixes channels.
     head : tuple of int, default=(256,)
@@ -102,13 +112,13 @@ class BlockConvNetClassifier(ImageClassifier):
     }
 
 
-def block_conv_net_space():
-    """Space of `BlockConvNetClassifier`, with its 34,300 models.
+def block_conv_net_space() -> dict[str, Any]:
+    """Make the space of `BlockConvNetClassifier`, with its 34,300 models.
 
     Returns
     -------
     space : dict
-        To print and to edit.
+        Values of each parameter, to edit as needed.
 
     Notes
     -----

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 from scipy.stats import loguniform, randint, uniform
 
 from sksearch._compat import Interval
 from sksearch.neural._base import ImageClassifier, documented
 from sksearch.neural._nets import Dropout, last_layer
-from sksearch.neural._torch import functional, nn
+from sksearch.neural._torch import functional, nn, torch
 
 POSITIVE = [Interval(Integral, 1, None, closed="left")]
 COUNT = [Interval(Integral, 0, None, closed="left")]
@@ -16,17 +17,17 @@ SHARE = [Interval(Real, 0, 1, closed="left")]
 
 
 class Residual(nn.Module):
-    """Two convolutions, whose outcome is added to what came in.
+    """Two convolutions whose output is added to their input.
 
     Parameters
     ----------
     n_in, n_out : int
         Count of channels.
     stride : int
-        2 halves the image.
+        Step of the first convolution: 2 halves the image.
     """
 
-    def __init__(self, n_in, n_out, stride):
+    def __init__(self, n_in: int, n_out: int, stride: int):
         super().__init__()
         self.first = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1, bias=False)
         self.norm_1 = nn.BatchNorm2d(n_out)
@@ -37,14 +38,23 @@ class Residual(nn.Module):
             short = nn.Conv2d(n_in, n_out, 1, stride=stride, bias=False)
             self.short = nn.Sequential(short, nn.BatchNorm2d(n_out))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Convolve twice and add."""
         inner = functional.relu(self.norm_1(self.first(x)))
         return functional.relu(self.norm_2(self.second(inner)) + self.short(x))
 
 
-def conv_net_body(channels, height, width, n_classes, n_filters, n_stages, n_blocks, dropout):
-    """A convolution, stages of residual blocks, the mean of each channel, the classes."""
+def conv_net_body(
+    channels: int,
+    height: int,
+    width: int,
+    n_classes: int,
+    n_filters: int,
+    n_stages: int,
+    n_blocks: int,
+    dropout: float,
+) -> nn.Module:
+    """Build a convolution, stages of residual blocks, the mean of each channel, the classes."""
     layers = [
         nn.Conv2d(channels, n_filters, 3, padding=1, bias=False),
         *(nn.BatchNorm2d(n_filters), nn.ReLU()),
@@ -65,20 +75,21 @@ def conv_net_body(channels, height, width, n_classes, n_filters, n_stages, n_blo
 class ConvNetClassifier(ImageClassifier):
     """A small residual net, with the usual tricks of training as parameters.
 
-    The one to begin with: normalised, as deep and wide as wished, for images of any size.
+    Begin with this net: it is normalised, takes images of any size, and its depth and width are
+    parameters.
 
     Parameters
     ----------
     n_filters : int, default=16
         Count of filters of the first stage; each further stage has twice as many.
     n_stages : int, default=3
-        Each but the first begins by halving the image.
+        Count of stages. Each but the first begins by halving the image.
     n_blocks : int, default=1
-        Count of residual blocks, of two layers each, in a stage.
+        Count of residual blocks in a stage, of two layers each.
     dropout : float, default=0.0
         Share of the values before the last layer that are set to 0 in training.
     label_smoothing : float, default=0.0
-        Share of each label that is given to all classes.
+        Share of each label that all classes get in equal parts.
     flip : bool, default=False
         Whether training images are mirrored at random, left to right. Not for digits.
     shift : int, default=0
@@ -88,8 +99,8 @@ class ConvNetClassifier(ImageClassifier):
     warmup : float, default=1.0
         Count of epochs in which the learning rate rises from 0; not used by "one_cycle".
     ema_decay : float, default=0.0
-        Of a moving average of the weights over steps, with which to predict; 0 for none. It does
-        for a constant rate what the end of a schedule does, at any time.
+        Decay of a moving average of the weights over steps, which predicts; 0 for none. With a
+        constant learning rate it helps at any time as the end of a schedule does.
     {common}
 
     Attributes
@@ -148,8 +159,8 @@ class ConvNetClassifier(ImageClassifier):
     }
 
 
-def conv_net_space(horizon=None):
-    """Space of `ConvNetClassifier`: size, regularisation, and how to train.
+def conv_net_space(horizon: int | None = None) -> dict[str, Any]:
+    """Make the space of `ConvNetClassifier`: size, regularisation, and how to train.
 
     Parameters
     ----------
@@ -160,7 +171,8 @@ def conv_net_space(horizon=None):
     Returns
     -------
     space : dict
-        To print and to edit. Mirroring is not in it, since whether it does harm is known.
+        Values of each parameter, to edit as needed. `flip` is not among them, since whether
+        mirrored images mean the same is known beforehand.
     """
     space = {
         "n_filters": [8, 16, 32, 64],

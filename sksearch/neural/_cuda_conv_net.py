@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 from scipy.stats import loguniform, uniform
 
@@ -14,10 +15,19 @@ from sksearch.space import LogRandInt
 POSITIVE = [Interval(Integral, 1, None, closed="left")]
 
 
-def cuda_conv_net_body(channels, height, width, n_classes, n_filters_1, n_filters_2, n_filters_3):
-    """Convolve, pool and convolve; then one layer to the classes."""
+def cuda_conv_net_body(
+    channels: int,
+    height: int,
+    width: int,
+    n_classes: int,
+    n_filters_1: int,
+    n_filters_2: int,
+    n_filters_3: int,
+) -> nn.Module:
+    """Build three convolutions with poolings, then one layer to the classes."""
 
-    def pool(cls):
+    def pool(cls: type[nn.Module]) -> nn.Module:
+        """Make a layer that halves the image."""
         return cls(3, stride=2, ceil_mode=True)
 
     layers = [
@@ -39,7 +49,7 @@ class CudaConvNetClassifier(ImageClassifier):
     Parameters
     ----------
     n_filters_1, n_filters_2, n_filters_3 : int, default=32
-        Count of filters of each layer; 64 for the third.
+        Count of filters of each layer; the default of the third is 64.
     {common}
 
     Attributes
@@ -76,13 +86,13 @@ class CudaConvNetClassifier(ImageClassifier):
     }
 
 
-def cuda_conv_net_space():
-    """Space of `CudaConvNetClassifier`: widths, and how to train.
+def cuda_conv_net_space() -> dict[str, Any]:
+    """Make the space of `CudaConvNetClassifier`: widths, and how to train.
 
     Returns
     -------
     space : dict
-        To print and to edit.
+        Distribution of each parameter, to edit as needed.
     """
     return {
         "n_filters_1": LogRandInt(16, 257),

@@ -2,7 +2,9 @@
 
 import gc
 import traceback
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from joblib import effective_n_jobs
 
@@ -11,11 +13,12 @@ from sksearch.neural._torch import torch
 #: What PyTorch says when the memory of the CPU is full, or too little is left on the GPU to
 #: begin with: it has no class for it.
 FULL = ("can't allocate memory", "not enough memory", "out of memory", "STATUS_ALLOC_FAILED")
-SHARE_KEPT = 0.02  # of what a GPU has free, for this process between calls: it may have neighbours
+# Share of a GPU's free memory that this process may keep between calls: others may need it.
+SHARE_KEPT = 0.02
 
 
-def choose_device(name):
-    """The device of this name; "auto" is the GPU where there is one."""
+def choose_device(name: str) -> torch.device:
+    """Return the device of a name; "auto" is the GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
@@ -32,8 +35,8 @@ def choose_device(name):
     return device
 
 
-def choose_precision(name, device):
-    """The precision of this name; "auto" is bf16 where a GPU has it."""
+def choose_precision(name: str, device: torch.device) -> str:
+    """Return the precision of a name; "auto" is bf16 where a GPU has it."""
     if name == "auto":
         has_it = device.type == "cuda" and torch.cuda.is_bf16_supported()
         return "bf16" if has_it else "fp32"
@@ -43,8 +46,8 @@ def choose_precision(name, device):
 
 
 @contextmanager
-def threads(n_jobs):
-    """Compute with so many threads of the CPU: sums of two differ from those of one."""
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Compute with `n_jobs` threads of the CPU, on whose count the last bits of sums depend."""
     before = torch.get_num_threads()
     torch.set_num_threads(effective_n_jobs(n_jobs))
     try:
@@ -54,11 +57,11 @@ def threads(n_jobs):
 
 
 @contextmanager
-def lent(net, device):
-    """Have a net on a device for a while; between calls nothing stays on a GPU."""
+def lent(net: Any, device: torch.device) -> Iterator[None]:
+    """Move a net to a device and back to the CPU: between calls nothing stays on a GPU."""
     if device.type == "cpu":
-        # Gradients stay where they are: without them malloc gives the memory of the batches back
-        # to the system after each call, and the next call pays for it (a tenth of an epoch).
+        # Gradients are kept: without them malloc returns the memory of the batches to the system
+        # after each call, which costs the next call a tenth of an epoch.
         yield
         return
     try:
@@ -70,7 +73,7 @@ def lent(net, device):
         _release(device)
 
 
-def _move(net, device):
+def _move(net: Any, device: torch.device) -> None:
     net.module_.to(device)
     net.criterion_.to(device)
     net.optimizer_.load_state_dict(net.optimizer_.state_dict())  # moves to where the weights are
@@ -78,21 +81,21 @@ def _move(net, device):
         net.average_ = [tensor.to(device) for tensor in net.average_]
 
 
-def _release(device):
-    """Give back what PyTorch would keep for the next call, unless others would not notice."""
+def _release(device: torch.device) -> None:
+    """Free what PyTorch would keep for the next call, unless it is too little to matter."""
     free, _ = torch.cuda.mem_get_info(device)
     if torch.cuda.memory_reserved(device) > SHARE_KEPT * free:
         torch.cuda.empty_cache()
 
 
 @contextmanager
-def memory_errors():
+def memory_errors() -> Iterator[None]:
     """Turn PyTorch's errors of full memory into MemoryError, and free what was allocated.
 
     Raises
     ------
     MemoryError
-        If memory was full, of the GPU or of the CPU.
+        If the memory of the GPU or of the CPU was full.
     """
     try:
         yield

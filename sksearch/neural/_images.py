@@ -7,21 +7,23 @@ import numpy as np
 
 from sksearch.neural._torch import torch
 
-ROWS_FOR_SCALE = 10_000  # whose means and deviations are those of all, to three digits
-SHARE_OF_MEMORY = 0.5  # of what the device has free, for data that shall stay on it
+ROWS_FOR_SCALE = 10_000  # rows whose means and deviations are those of all, to three digits
+SHARE_OF_MEMORY = 0.5  # largest share of a GPU's free memory for images that stay on it
 
 
-def layout(shape, image_shape, flat=False):
-    """Say what the axes of an array are.
+def layout(
+    shape: tuple[int, ...], image_shape: tuple[int, ...] | None, flat: bool = False
+) -> tuple[tuple[int, ...], bool]:
+    """Find out what the axes of an array are.
 
     Parameters
     ----------
     shape : tuple of int
-        Of the whole array, rows first.
+        Shape of the whole array, rows first.
     image_shape : tuple of int or None
-        Of one image, for flat rows.
+        Shape of one image, for flat rows.
     flat : bool, default=False
-        Whether rows that are no square may be taken for images one pixel high.
+        Whether rows that are no square images may be images one pixel high.
 
     Returns
     -------
@@ -48,7 +50,8 @@ def layout(shape, image_shape, flat=False):
     return tuple(one), not one[0] < one[2]
 
 
-def _square(n_values, flat):
+def _square(n_values: int, flat: bool) -> tuple[int, int]:
+    """Return height and width of a flat row that has no given shape."""
     side = math.isqrt(n_values)
     if side * side == n_values:
         return (side, side)
@@ -60,8 +63,8 @@ def _square(n_values, flat):
     )
 
 
-def scale_of(X, channels_last):
-    """Mean and standard deviation of each channel, from at most 20,000 rows."""
+def scale_of(X: np.ndarray, channels_last: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of each channel, from at most 20,000 rows."""
     some = X[:: max(1, len(X) // ROWS_FOR_SCALE)]
     axes = (0, 1, 2) if channels_last else (0, 2, 3)
     mean = some.mean(axis=axes, dtype=np.float64)
@@ -78,18 +81,25 @@ class Images:
     Parameters
     ----------
     X : ndarray of shape (n, height, width, channels) or (n, channels, height, width)
-        Of any dtype.
+        Pixels of any dtype.
     channels_last : bool
-        Which of both.
+        Whether the channels are the last axis.
     codes : ndarray of int64 of shape (n,) or None
         Index of each row's class.
     weights : ndarray of shape (n,) or None
         Weight of each row in the loss.
     device : torch.device
-        Where batches shall be.
+        Device of the batches.
     """
 
-    def __init__(self, X, channels_last, codes, weights, device):
+    def __init__(
+        self,
+        X: np.ndarray,
+        channels_last: bool,
+        codes: np.ndarray | None,
+        weights: np.ndarray | None,
+        device: torch.device,
+    ):
         self.X, self.channels_last, self.device = X, channels_last, device
         self.codes = None if codes is None else torch.from_numpy(codes).to(device)
         weights = None if weights is None else torch.from_numpy(weights.astype(np.float32))
@@ -101,11 +111,11 @@ class Images:
                 with suppress(torch.cuda.OutOfMemoryError):  # another process was faster
                     self.resident = self._upload()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.X)
 
-    def _upload(self):
-        """All images on the device, in pieces, since a copy of them all may not fit here."""
+    def _upload(self) -> torch.Tensor:
+        """Copy all images to the device, in pieces, since here may be no room for a whole copy."""
         whole = torch.empty(
             self.X.shape, dtype=torch.from_numpy(self.X[:1].copy()).dtype, device=self.device
         )
@@ -114,20 +124,20 @@ class Images:
             whole[rows].copy_(torch.from_numpy(self.X[rows].copy()))
         return whole
 
-    def take(self, rows, rows_there):
-        """Images, codes and weights of some rows.
+    def take(self, rows: torch.Tensor, rows_there: torch.Tensor) -> tuple:
+        """Return images, codes and weights of some rows.
 
         Parameters
         ----------
         rows, rows_there : Tensor of int64
-            The same positions, here and on the device.
+            The same positions, on the CPU and on the device.
 
         Returns
         -------
         x : Tensor of shape (len(rows), channels, height, width)
-            Of the dtype that the images have.
+            Images on the device, in their own dtype.
         codes, weights : Tensor of shape (len(rows),) or None
-            On the device.
+            Codes and weights on the device.
         """
         if self.resident is not None:
             x = self.resident[rows_there]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 from scipy.stats import randint, uniform
 
@@ -22,8 +23,10 @@ KINDS = {
 }
 
 
-def layered_conv_net_body(channels, height, width, n_classes, n_layers, **each):
-    """Layers as wished, then one to the classes."""
+def layered_conv_net_body(
+    channels: int, height: int, width: int, n_classes: int, n_layers: int, **each: Any
+) -> nn.Module:
+    """Build `n_layers` layers with the parameters in `each`, then one to the classes."""
     layers, n_in = [], channels
     for i in range(1, n_layers + 1):
         n_out = each[f"n_filters_{i}"]
@@ -49,11 +52,11 @@ class LayeredConvNetClassifier(ImageClassifier):
     Parameters
     ----------
     n_layers : int, default=2
-        From 1 to 5; the parameters of further layers are not used.
+        Count of layers, from 1 to 5; the parameters of further layers are not used.
     n_filters_1, n_filters_2, n_filters_3, n_filters_4, n_filters_5 : int, default=32
         Count of filters of each layer.
     filter_size_1, filter_size_2, filter_size_3, filter_size_4, filter_size_5 : int, default=3
-        Of each layer, in pixels.
+        Side of the filters of each layer, in pixels.
     dropout_1, dropout_2, dropout_3, dropout_4, dropout_5 : float, default=0.0
         Share of the values after each layer that are set to 0 in training.
     batch_norm_1, batch_norm_2, batch_norm_3, batch_norm_4, batch_norm_5 : bool, default=True
@@ -128,14 +131,14 @@ class LayeredConvNetClassifier(ImageClassifier):
     )
 
 
-def layered_conv_net_space():
-    """Space of `LayeredConvNetClassifier`: the architecture, layer by layer.
+def layered_conv_net_space() -> dict[str, Any]:
+    """Make the space of `LayeredConvNetClassifier`: the architecture, layer by layer.
 
     Returns
     -------
     space : dict
-        To print and to edit. The parameters of a layer are active where there are so many
-        layers.
+        Values of each parameter, to edit as needed. The parameters of a layer are active where
+        the net has that layer.
     """
     space = {"n_layers": [1, 2, 3, 4, 5]}
     for i in range(1, MAX_LAYERS + 1):

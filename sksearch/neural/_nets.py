@@ -1,27 +1,30 @@
 """What the nets of all families are made of."""
 
+from collections.abc import Callable
+from typing import Any
+
 from sksearch.neural._torch import nn, torch
 
 
 class ImageNet(nn.Module):
-    """A net that takes pixels as they are, and scales them by what was seen in training.
+    """A net that takes pixels as they are, and scales them as those of the training.
 
     Parameters
     ----------
     body : nn.Module
-        From scaled images to one number a class.
+        Net from scaled images to one number for each class.
     mean, deviation : list of float
-        Of each channel of the training images.
+        Mean and deviation of each channel of the training images.
     """
 
-    def __init__(self, body, mean, deviation):
+    def __init__(self, body: nn.Module, mean: list[float], deviation: list[float]):
         super().__init__()
         self.body = body
         self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1))
         self.register_buffer("deviation", torch.tensor(deviation).view(1, -1, 1, 1))
 
-    def forward(self, x):
-        """Scale and pass on."""
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Scale pixels, and pass them to the body."""
         x = ((x.float() - self.mean) / self.deviation).contiguous(
             memory_format=torch.channels_last
         )
@@ -29,7 +32,7 @@ class ImageNet(nn.Module):
 
 
 class Dropout(nn.Module):
-    """Dropout that draws from a generator of its own, which is set while training.
+    """Dropout with a generator of its own, which is set while training.
 
     Parameters
     ----------
@@ -37,13 +40,13 @@ class Dropout(nn.Module):
         Share of values that are set to 0.
     """
 
-    def __init__(self, p):
+    def __init__(self, p: float):
         super().__init__()
         self.p = p
         self.generator = None
 
-    def forward(self, x):
-        """Drop values while training."""
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Set values to 0 while training."""
         if not self.training or self.p == 0:
             return x
         kept = torch.empty_like(x).bernoulli_(1 - self.p, generator=self.generator)
@@ -51,19 +54,19 @@ class Dropout(nn.Module):
 
 
 class Same(nn.Sequential):
-    """A convolution after which the image is as large as before, for even sizes as well.
+    """A convolution that keeps the size of the image, also with filters of even size.
 
     Parameters
     ----------
     n_in, n_out : int
         Count of channels.
     size : int
-        Of the filters, in pixels.
+        Side of the filters, in pixels.
     **kwargs : object
-        For ``nn.Conv2d``.
+        Parameters of ``nn.Conv2d``.
     """
 
-    def __init__(self, n_in, n_out, size, **kwargs):
+    def __init__(self, n_in: int, n_out: int, size: int, **kwargs: Any):
         if size % 2:
             super().__init__(nn.Conv2d(n_in, n_out, size, padding=size // 2, **kwargs))
             return
@@ -73,7 +76,9 @@ class Same(nn.Sequential):
         )
 
 
-def image_after(layers, channels, height, width):
+def image_after(
+    layers: list[nn.Module], channels: int, height: int, width: int
+) -> tuple[int, ...]:
     """Pass a shape through layers that were built on the device "meta".
 
     Parameters
@@ -81,12 +86,12 @@ def image_after(layers, channels, height, width):
     layers : list of nn.Module
         Convolutions and poolings, one after another.
     channels, height, width : int
-        Of the images.
+        Shape of the images.
 
     Returns
     -------
     shape : tuple of int
-        Channels, height and width of what comes out.
+        Channels, height and width of the output.
 
     Raises
     ------
@@ -109,7 +114,14 @@ def image_after(layers, channels, height, width):
     return tuple(x.shape[1:])
 
 
-def build(body, image, n_classes, mean, deviation, seed):
+def build(
+    body: Callable[..., nn.Module],
+    image: tuple[int, int, int],
+    n_classes: int,
+    mean: list[float],
+    deviation: list[float],
+    seed: int,
+) -> ImageNet:
     """Build a net with weights that are a function of the seed alone.
 
     Parameters
@@ -118,18 +130,18 @@ def build(body, image, n_classes, mean, deviation, seed):
         ``body(channels, height, width, n_classes)`` returns an ``nn.Module``. It is called with
         "meta" as default device, so that it costs nothing and draws nothing.
     image : tuple of int
-        Channels, height, width.
+        Channels, height and width of an image.
     n_classes : int
         Count of outputs.
     mean, deviation : list of float
-        Of each channel.
+        Mean and deviation of each channel.
     seed : int
-        Of the weights.
+        Seed of the weights.
 
     Returns
     -------
     net : ImageNet
-        On the CPU.
+        The net, on the CPU.
     """
     with torch.device("meta"):
         inner = body(*image, n_classes)
@@ -141,8 +153,8 @@ def build(body, image, n_classes, mean, deviation, seed):
 
 
 @torch.no_grad()
-def _initialise(module, generator):
-    """He's initialisation for what a ReLU follows, the usual one for all other layers."""
+def _initialise(module: nn.Module, generator: torch.Generator) -> None:
+    """Draw weights: He's initialisation for all layers but the last, which no ReLU follows."""
     if isinstance(module, nn.Conv2d | nn.Linear):
         last = getattr(module, "last", False)
         fan_in = module.weight[0].numel()
@@ -156,8 +168,8 @@ def _initialise(module, generator):
         module.bias.zero_()
 
 
-def last_layer(n_in, n_classes):
-    """The layer whose outputs are the classes."""
+def last_layer(n_in: int, n_classes: int) -> nn.Linear:
+    """Make the layer whose outputs are the classes."""
     layer = nn.Linear(n_in, n_classes)
     layer.last = True
     return layer

@@ -1,6 +1,7 @@
 """Logistic regression on pixels."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from scipy.stats import loguniform, uniform
 
@@ -10,8 +11,8 @@ from sksearch.neural._torch import nn
 from sksearch.space import LogRandInt
 
 
-def pixel_logistic_body(channels, height, width, n_classes):
-    """One layer."""
+def pixel_logistic_body(channels: int, height: int, width: int, n_classes: int) -> nn.Module:
+    """Build one layer from pixels to classes."""
     return nn.Sequential(nn.Flatten(), last_layer(channels * height * width, n_classes))
 
 
@@ -20,8 +21,8 @@ def pixel_logistic_body(channels, height, width, n_classes):
 class PixelLogisticClassifier(ImageClassifier):
     """Logistic regression on pixels, by gradient descent with momentum.
 
-    The smallest of nets, whose learning curves depend on four parameters. Rows that are no square
-    images are taken as they are, so it classifies any numbers.
+    It is the smallest net, and its learning curves depend on four parameters. Rows that are no
+    square images are taken as they are, so it classifies any numbers.
 
     Parameters
     ----------
@@ -57,13 +58,13 @@ class PixelLogisticClassifier(ImageClassifier):
     _body = staticmethod(pixel_logistic_body)
 
 
-def pixel_logistic_space():
-    """Space of `PixelLogisticClassifier`: rate, decay, momentum and batch size.
+def pixel_logistic_space() -> dict[str, Any]:
+    """Make the space of `PixelLogisticClassifier`: rate, decay, momentum and batch size.
 
     Returns
     -------
     space : dict
-        To print and to edit.
+        Distribution of each parameter, to edit as needed.
     """
     return {
         "learning_rate": loguniform(1e-6, 1),

@@ -1,21 +1,25 @@
-"""One epoch: what is done to each batch, on any device.
+"""One epoch of training, on any device.
 
-Whatever an epoch draws (order of the rows, flips, shifts, dropout) comes from generators that are
-seeded by (seed, epoch), so nothing but the count of epochs has to be kept to go on exactly.
+All random numbers of an epoch (order of the rows, flips, shifts, dropout) come from generators
+seeded by (seed, epoch). So the count of epochs is all that must be kept to go on exactly.
 """
 
 import math
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from sksearch.neural._images import Images
 from sksearch.neural._nets import Dropout
 from sksearch.neural._torch import (
     NeuralNetClassifier,
     functional,
     get_ema_multi_avg_fn,
+    nn,
     torch,
 )
 
@@ -34,17 +38,17 @@ class Recipe:
     batch_size : int
         Largest count of rows in a step.
     schedule : {"constant", "cosine", "one_cycle"}
-        How the rate changes.
+        How the learning rate changes.
     horizon : int or None
-        Epochs after which it is 0.
+        Count of epochs after which the learning rate is 0.
     precision : {"fp32", "bf16", "fp16"}
-        Of matrix products and convolutions.
+        Precision of matrix products and convolutions.
     compile : bool
         Whether to use ``torch.compile``.
     warmup : float, default=0.0
-        Epochs in which the rate rises.
+        Count of epochs in which the learning rate rises.
     ema_decay : float, default=0.0
-        Of the moving average of the weights; 0 for none.
+        Decay of the moving average of the weights; 0 for none.
     flip : bool, default=False
         Whether to mirror half of the images.
     shift : int, default=0
@@ -65,8 +69,8 @@ class Recipe:
     shift: int = 0
     cutout: int = 0
 
-    def rate(self, epochs):
-        """Learning rate after so many epochs, fractions included."""
+    def rate(self, epochs: float) -> float:
+        """Return the learning rate after a count of epochs, which may be a fraction."""
         rise = min(1.0, epochs / self.warmup) if self.warmup > 0 else 1.0
         if self.schedule == "constant":
             return self.learning_rate * rise
@@ -84,7 +88,7 @@ class EpochNet(NeuralNetClassifier):
     """A skorch net whose epoch is one plain loop over batches.
 
     skorch makes and pickles module, criterion and optimizer, counts epochs and keeps the
-    history. It records each batch, for which the GPU must be waited for; this loop records
+    history. Its own loop records each batch, and waits for the GPU each time; this one records
     epochs.
 
     Attributes
@@ -94,24 +98,26 @@ class EpochNet(NeuralNetClassifier):
     average_ : list of Tensor or None
         Moving average of the `averaged_tensors`.
     n_averaged_ : int
-        Count of steps that are in it.
+        Count of steps in the moving average.
     """
 
     scaler_, average_, n_averaged_ = None, None, 0
 
-    def get_split_datasets(self, X, y=None, **params):
-        """`X` is an `Epoch`, which knows what it is to train on."""
+    def get_split_datasets(self, X: Any, y: Any = None, **params: Any) -> tuple[Any, None]:
+        """Return `X`, an `Epoch`, as training data, and no validation data."""
         return X, None
 
-    def get_iterator(self, dataset, training=False):
+    def get_iterator(self, dataset: Any, training: bool = False) -> Any:
         """Return the `Epoch` itself."""
         return dataset
 
-    def check_data(self, X, y=None):
-        """Nothing: it was checked before it came here."""
+    def check_data(self, X: Any, y: Any = None) -> None:
+        """Check nothing: the classifier has checked the data."""
 
-    def run_single_epoch(self, iterator, training, prefix, step_fn, **fit_params):
-        """Let the `Epoch` run."""
+    def run_single_epoch(
+        self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any
+    ) -> None:
+        """Run the `Epoch`, and record its loss and seconds."""
         if iterator is not None:
             start = time.perf_counter()
             loss = iterator.run(self)
@@ -125,31 +131,31 @@ class Epoch:
     Parameters
     ----------
     images : Images
-        What to train on.
+        Images to train on.
     recipe : Recipe
-        How.
+        How to train.
     seed : int
-        Of the classifier.
+        Seed of the classifier.
     number : int
-        Of the epoch, from 0.
+        Number of the epoch, from 0.
     """
 
-    def __init__(self, images, recipe, seed, number):
+    def __init__(self, images: Images, recipe: Recipe, seed: int, number: int):
         self.images, self.recipe, self.number = images, recipe, number
         words = np.random.SeedSequence((seed, number)).generate_state(2)
         self.here = torch.Generator().manual_seed(int(words[0]))
         self.there = torch.Generator(images.device).manual_seed(int(words[1]))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return math.ceil(len(self.images) / self.recipe.batch_size)
 
-    def run(self, net):
+    def run(self, net: EpochNet) -> float:
         """Train `net` and return the mean loss.
 
         Raises
         ------
         FloatingPointError
-            If the loss is no finite number.
+            If the loss is not finite.
         """
         module, device, n = net.module_.train(), self.images.device, len(self.images)
         dropouts = [m for m in module.modules() if isinstance(m, Dropout)]
@@ -165,7 +171,7 @@ class Epoch:
             for dropout in dropouts:  # a generator cannot be pickled
                 dropout.generator = None
         step.end()
-        loss = float(total) / n  # the only time that a GPU is waited for
+        loss = float(total) / n  # the only wait for a GPU
         if not math.isfinite(loss):
             raise FloatingPointError(
                 f"The loss was {loss} in epoch {self.number + 1}: training diverged with "
@@ -173,8 +179,8 @@ class Epoch:
             )
         return loss
 
-    def _batches(self):
-        """Batches that differ by one row at most, so that none is too small."""
+    def _batches(self) -> Iterator[tuple]:
+        """Yield batches whose sizes differ by one row at most, so that none is too small."""
         n, n_batches = len(self.images), len(self)
         order = torch.randperm(n, generator=self.here)
         there = order.to(self.images.device)
@@ -191,14 +197,14 @@ class Step:
     Parameters
     ----------
     net : EpochNet
-        With its module on the device.
+        Net whose module is on the device.
     recipe : Recipe
         How to train.
     device : torch.device
-        Where.
+        Device to train on.
     """
 
-    def __init__(self, net, recipe, device):
+    def __init__(self, net: EpochNet, recipe: Recipe, device: torch.device):
         self.net, self.recipe, self.device = net, recipe, device
         self.forward = torch.compile(net.module_) if recipe.compile else net.module_
         self.scaler = None
@@ -209,7 +215,9 @@ class Step:
         if recipe.ema_decay > 0:
             self.weights = averaged_tensors(net.module_)
 
-    def __call__(self, x, codes, weights, rate):
+    def __call__(
+        self, x: torch.Tensor, codes: torch.Tensor, weights: torch.Tensor | None, rate: float
+    ) -> torch.Tensor:
         """Train on a batch and return its loss, on the device."""
         optimizer = self.net.optimizer_
         for group in optimizer.param_groups:
@@ -230,37 +238,38 @@ class Step:
         return loss.detach()
 
     @torch.no_grad()
-    def _average(self):
+    def _average(self) -> None:
+        """Add the weights of this step to their moving average."""
         net = self.net
         net.n_averaged_ += 1
         # The average of few steps must not be that of the random weights it began with.
         decay = min(self.recipe.ema_decay, net.n_averaged_ / (10 + net.n_averaged_))
         get_ema_multi_avg_fn(decay)(net.average_, self.weights, None)
 
-    def end(self):
+    def end(self) -> None:
         """Keep what the next epoch needs."""
         if self.scaler is not None:
             self.net.scaler_ = self.scaler.state_dict()
 
 
 class Draws:
-    """What is done to the images of an epoch, drawn for all at once.
+    """Random changes to the images of an epoch.
 
-    It is drawn on the CPU, so that it is the same on each device.
+    They are drawn on the CPU for all images at once, so they are the same on each device.
 
     Parameters
     ----------
     recipe : Recipe
-        What to do.
+        Which changes to draw.
     n : int
         Count of images.
     generator : torch.Generator
-        Of the epoch.
+        Generator of the epoch.
     images : Images
-        For its device.
+        Images of the epoch, on whose device the changes are kept.
     """
 
-    def __init__(self, recipe, n, generator, images):
+    def __init__(self, recipe: Recipe, n: int, generator: torch.Generator, images: Images):
         self.recipe, self.device = recipe, images.device
         self.flips = self.shifts = self.corners = None
         if recipe.flip:
@@ -272,10 +281,10 @@ class Draws:
         if recipe.cutout:
             self.corners = self._there(torch.rand((2, n), generator=generator))
 
-    def _there(self, tensor):
+    def _there(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.to(self.device)
 
-    def apply(self, x, rows):
+    def apply(self, x: torch.Tensor, rows: slice) -> torch.Tensor:
         """Change a batch of shape (m, channels, height, width)."""
         m, _, height, width = x.shape
         if self.flips is not None:
@@ -300,13 +309,13 @@ class Draws:
         return x
 
 
-def autocast(precision, device):
-    """Lower precision for what can bear it."""
+def autocast(precision: str, device: torch.device) -> AbstractContextManager:
+    """Compute in a lower precision where that does no harm."""
     if precision not in AUTOCAST:
         return nullcontext()
     return torch.autocast(device.type, dtype=AUTOCAST[precision])
 
 
-def averaged_tensors(module):
-    """Weights, and the statistics of batch normalisation."""
+def averaged_tensors(module: nn.Module) -> list[torch.Tensor]:
+    """List weights, and the statistics of batch normalisation."""
     return [t for t in module.state_dict().values() if t.is_floating_point()]

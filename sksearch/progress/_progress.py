@@ -1,22 +1,24 @@
-"""How far a search is: a snapshot for programs, a line for people.
+"""How far a search is, and how long it will take.
 
 ==================  ==================================================================
-paid                units that a job costs
+paid                units of the resource that a job costs
 work of a job       ``a + b * paid``, seconds summed over folds; a and b are fitted to the
-                    jobs that were told
-speed               work done since the beginning, in a second of waiting
+                    jobs whose results are known
+speed               work that was done in each second since the beginning
 ==================  ==================================================================
 """
 
 import math
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Any, Self
 
 from sksearch._clock import now, open_clock
+from sksearch.history import History, Result
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
 
-ROOM_FOR_NAME = 90  # characters
-WARM_UP = 5  # seconds in which workers start, which says nothing about what is to come
+ROOM_FOR_NAME = 90  # characters of a line from which on it begins with the search's name
+WARM_UP = 5  # seconds in which workers start, so that the speed is not known yet
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Progress:
     Parameters
     ----------
     name : str
-        The search's.
+        Name of the search.
     n_candidates, n_planned : int
         Count of candidates that were started, and of all that are planned.
     n_jobs, n_jobs_planned : int
@@ -38,18 +40,18 @@ class Progress:
     unit : str
         Name of the resource.
     best_score : float
-        Of the candidates at the largest resource at which any has a score; NaN before.
+        Best score at the largest resource at which any candidate has a score; NaN before.
     spent, planned : int
         Count of units paid for by candidates whose results are known, and of all that are
         planned, as in `SearchPlan.total_resources`: where folds train apart, in each fold.
         What an asynchronous search does beyond its plan is added to both.
     seconds : float or None
-        Since the beginning of ``fit``, simulated ones on a virtual clock; None where this is
-        not known.
+        Seconds since the beginning of ``fit``, simulated ones on a virtual clock; None where
+        this is not known.
     seconds_left : float or None
-        How long it will take to the end, by the time that candidates took so far, but not
-        longer than `timeout` allows. The refit is not counted. None before there is a result,
-        and in the first seconds; 0 after the end.
+        Estimated seconds to the end, by the time that candidates took so far, but not more than
+        `timeout` allows. The refit is not counted. None before there is a result, and in the
+        first seconds; 0 after the end.
     """
 
     name: str
@@ -69,8 +71,8 @@ class Progress:
     seconds_left: float | None = None
 
     @classmethod
-    def of(cls, plan, history, name=""):
-        """Count what a history says.
+    def of(cls, plan: Any, history: History, name: str = "") -> "Progress":
+        """Count what was done so far in a history.
 
         Parameters
         ----------
@@ -79,19 +81,19 @@ class Progress:
         history : History
             What was done.
         name : str, default=""
-            The search's.
+            Name of the search.
 
         Returns
         -------
         progress : Progress
-            Without times, which a history does not have.
+            How far the search is, without times, which a history does not have.
         """
         return Watch(plan, history, name).progress()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.line(WIDTH)
 
-    def line(self, width):
+    def line(self, width: int) -> str:
         """Say it in at most `width` characters, and leave out what has no room."""
         candidates = f"{self.n_candidates:,}/{self.n_planned:,} candidates"
         # Where a trial is one job there are no rungs.
@@ -100,8 +102,7 @@ class Progress:
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
         best = "" if math.isnan(self.best_score) else f"best {self.best_score:.4g}"
         spent = "" if self.unit == "fits" else f"{self.spent:,}/{self.planned:,} {self.unit}"
-        left = self.seconds_left
-        left = f"{duration(math.ceil(left))} left" if left else ""
+        left = f"{duration(math.ceil(self.seconds_left))} left" if self.seconds_left else ""
         forms = [
             (self._head + candidates, bracket, best, spent, left),
             (candidates, bracket, best, spent, left),
@@ -114,8 +115,8 @@ class Progress:
         lines = [", ".join(part for part in form if part) for form in forms]
         return next((line for line in lines if len(line) <= width), lines[-1][:width])
 
-    def last_line(self, error=None):
-        """Say what it came to; `error` is the class of the exception that ended it."""
+    def last_line(self, error: type[BaseException] | None = None) -> str:
+        """Say how it ended; `error` is the class of the exception that ended it."""
         how, word = ("done", "in") if error is None else ("failed", "after")
         if error is not None and issubclass(error, KeyboardInterrupt):
             how = "interrupted"
@@ -128,37 +129,44 @@ class Progress:
         return self._head + ", ".join(parts)
 
     @property
-    def _head(self):
+    def _head(self) -> str:
         return f"{self.name}: " if self.name else ""
 
 
-def _of(count, planned):
+def _of(count: int, planned: int) -> str:
     return f"{count:,}" if count >= planned else f"{count:,} of {planned:,}"
 
 
 class Watch:
-    """Watches one search; a context that is open while it runs, and shows its status line.
+    """Watch one search: a context that is open while it runs, and shows its status line.
 
-    Everything is read from the history when somebody wants to know, so a search that nobody
-    looks at pays nothing. `progress` can be called from any thread. Pickled, it is the snapshot
-    of that moment.
+    The history is read when somebody asks, so a search that nobody watches pays nothing.
+    `progress` can be called from any thread. A pickle holds the snapshot of its moment.
 
     Parameters
     ----------
     plan : SearchPlan
         What was planned.
     history : History
-        Grows while the search runs. What is in it when the context is entered was done earlier.
+        It grows while the search runs. What is in it when the context is entered was done
+        earlier.
     name : str, default=""
-        The search's.
+        Name of the search.
     timeout : float or None, default=None
         Seconds that it may take.
     verbose : int, default=0
         As for `StatusLine`.
     """
 
-    def __init__(self, plan, history, name="", timeout=None, verbose=0):
-        self._tally = _Tally(plan, history)
+    def __init__(
+        self,
+        plan: Any,
+        history: History,
+        name: str = "",
+        timeout: float | None = None,
+        verbose: int = 0,
+    ):
+        self._counts = _Counts(plan, history)
         self._name, self._timeout, self._unit = name, timeout, plan.unit
         self._line = StatusLine(self, verbose)
         self._lock = Lock()
@@ -166,81 +174,76 @@ class Watch:
         self._virtual_seconds: float | None = None  # noted, since other threads have no clock
         self._end: Progress | None = None
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {"_end": self.progress()}
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._start = now()
         self._virtual_seconds = None if open_clock() is None else 0.0
-        self._tally.begin()
+        self._counts.begin()
         self._line.__enter__()
         return self
 
-    def update(self):
-        """A result is known."""
+    def update(self) -> None:
+        """Show that there is a new result."""
         if self._virtual_seconds is not None:
             self._virtual_seconds = now() - self._start
         self._line.update()
 
-    def __exit__(self, *error):
+    def __exit__(self, *error) -> None:
         self._end = replace(self.progress(), seconds_left=0.0)
         self._line.__exit__(*error)
 
-    def progress(self):
-        """Return a snapshot.
-
-        Returns
-        -------
-        progress : Progress
-            Of this moment; after the end, of the end.
-        """
+    def progress(self) -> Progress:
+        """Return how far the search is now, or was at its end."""
         if self._end is not None:
             return self._end
         with self._lock:
-            self._tally.read()
+            self._counts.read()
             seconds = self._seconds()
-            left = None if seconds is None else self._tally.seconds_left(seconds)
+            left = None if seconds is None else self._counts.seconds_left(seconds)
             if left is not None and self._timeout is not None:
                 left = max(0.0, min(left, self._timeout - seconds))
             return Progress(
                 name=self._name,
-                **self._tally.counts(),
+                **self._counts.fields(),
                 unit=self._unit,
                 seconds=seconds,
                 seconds_left=left,
             )
 
-    def _seconds(self):
+    def _seconds(self) -> float | None:
         if self._start is None or self._virtual_seconds is not None:
             return self._virtual_seconds
         return now() - self._start
 
-    # ---- what the status line asks for
+    # ---- what a Reporter has
 
-    def line(self, width):
-        """How far it is."""
+    def line(self, width: int) -> str:
+        """Return how far the search is."""
         return self.progress().line(width)
 
-    def last_line(self, error):
-        """What it came to."""
+    def last_line(self, error: type[BaseException] | None) -> str:
+        """Return how the search ended."""
         return self.progress().last_line(error)
 
-    def n_stages(self):
-        """Count of rungs that are complete."""
+    def n_rungs_done(self) -> int:
+        """Return the count of rungs that are complete."""
         with self._lock:
-            self._tally.read()
-            return self._tally.n_rungs_done
+            self._counts.read()
+            return self._counts.n_rungs_done
 
 
-class _Tally:
-    """What the log says, read once each event."""
+class _Counts:
+    """What was done so far; each event of the history's log is read once."""
 
-    def __init__(self, plan, history):
+    def __init__(self, plan: Any, history: History):
+        """Count nothing yet; `read` counts what is in the history."""
         self._history = history
         self._plan = plan
         keys = [(rung.bracket, rung.n_resources) for rung in plan.rungs]
         self._planned = dict(zip(keys, plan.rungs, strict=True))
-        # Count of jobs that are planned and not told; negative where more were told.
+        # Count of planned jobs without a result; negative where there were more than planned.
         self._missing = {key: rung.n_candidates for key, rung in self._planned.items()}
         self._lowest = {rung.bracket: rung for rung in plan.rungs if rung.iter == 0}
         self._continues = all(
@@ -251,18 +254,18 @@ class _Tally:
         self.units_left = plan.total_resources
         self._n_read = self.n_rungs_done = 0
         self.n_jobs = self.spent = self.n_running = self.units_running = 0
-        self._rung = None
+        self._rung: tuple[int, int] | None = None  # bracket and resource of the latest result
         self._best = (0, math.nan)  # resource, score
         self._sums = [0.0] * 3  # of paid**2, cost, paid * cost; n_jobs and spent are the others
-        self._base = (0, 0)
-        self._estimate = (math.nan, 0, 0.0)  # seconds left, by how many jobs, and when
+        self._base = (0, 0)  # n_jobs and spent at the beginning
+        self._estimate = (math.nan, 0, 0.0)  # seconds left, from how many jobs, and when
 
-    def begin(self):
-        """What is known by now was done earlier, and says nothing about the speed."""
+    def begin(self) -> None:
+        """Note that what is known by now was done earlier, and says nothing about the speed."""
         self.read()
         self._base = (self.n_jobs, self.spent)
 
-    def read(self):
+    def read(self) -> None:
         """Count the events that are new."""
         # The length first: the search's thread may append to the log meanwhile.
         n = len(self._history.log)
@@ -278,7 +281,8 @@ class _Tally:
                 self._tell(trial.results[resource], (trial.bracket, resource), paid)
         self._n_read = n
 
-    def _tell(self, result, key, paid):
+    def _tell(self, result: Result, key: tuple[int, int], paid: int) -> None:
+        """Count the result of a job; `key` is its bracket and resource."""
         self._rung = key
         self.n_jobs += 1
         self.spent += paid
@@ -298,8 +302,8 @@ class _Tally:
             better = key[1] > resource or result.score > best
             self._best = (key[1], result.score if better else best)
 
-    def counts(self):
-        """Fields of `Progress`."""
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of `Progress` that are counts or scores."""
         n_started = len(self._history.trials)
         bracket, n_resources = self._rung or (None, None)
         rung = self._planned.get(self._rung)
@@ -319,8 +323,8 @@ class _Tally:
 
     # ---- time
 
-    def seconds_left(self, seconds):
-        """The estimate of the latest result, less the time since then; None without a ground."""
+    def seconds_left(self, seconds: float) -> float | None:
+        """Return the estimate at the latest result, less the time since; None without a result."""
         left, n_jobs, then = self._estimate
         left -= seconds - then
         if n_jobs != self.n_jobs or not left > 0:
@@ -328,19 +332,20 @@ class _Tally:
             self._estimate = (left, self.n_jobs, seconds)
         return None if math.isnan(left) else left
 
-    def _estimated(self, seconds):
+    def _estimated(self, seconds: float) -> float:
+        """Estimate the seconds left from the speed so far; NaN where it is not known."""
         n_jobs, spent = self.n_jobs - self._base[0], self.spent - self._base[1]
         if n_jobs == 0 or seconds < WARM_UP:
             return math.nan
         a, b = self._costs()
-        # Jobs that are under way are half done, on average.
+        # Running jobs are half done, on average.
         running = (a * self.n_running + b * self.units_running) / 2
         jobs_left, units_left = self._ahead()
         work_left = max(0.0, a * jobs_left + b * units_left - running)
         return work_left / (a * n_jobs + b * spent + running) * seconds
 
-    def _ahead(self):
-        """Count of jobs and units to come, if more than planned are promoted as until now."""
+    def _ahead(self) -> tuple[float, float]:
+        """Count the jobs and units to come, if promotions go on at the rate until now."""
         jobs = units = 0
         for key, rung in self._planned.items():
             lowest = self._lowest[rung.bracket]
@@ -353,8 +358,8 @@ class _Tally:
             units += missing * rung.resources / rung.n_candidates
         return jobs, units
 
-    def _costs(self):
-        """Seconds of a job, and of a unit on top; units alone where one cannot tell."""
+    def _costs(self) -> tuple[float, float]:
+        """Fit the seconds of a job and of each of its units; (0, 1) where that is impossible."""
         n, p, (pp, c, pc) = self.n_jobs, self.spent, self._sums
         det = n * pp - p * p
         if c <= 0 or det <= 0:

@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When
-from sksearch._description import Describer
+from sksearch._description import describe
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._fingerprint import check_same, fingerprint
 from sksearch.schedulers import FullFidelity
@@ -39,7 +39,7 @@ SPACE = {"alpha": loguniform(1e-6, 0.1), "penalty": ["l1", "l2"]}
 
 
 def text(value):
-    return Describer().text(value)
+    return describe(value)
 
 
 def parts(search=None, X=X, y=y, fit_params=None, **params):
@@ -510,7 +510,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {root!r})
 import numpy as np
-from tests.search.test_fingerprint import Plain, Point, make_adder, text, parts
+from tests.checkpoint.test_fingerprint import Plain, Point, make_adder, text, parts
 from sklearn.svm import SVC
 from scipy.stats import uniform
 import json

@@ -213,7 +213,9 @@ def test_tables_show_scalars_as_they_are_and_objects_as_texts():
 SCRIPT = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.search.test_params import CHOICES, Space, decode_params, encode_params, decode, encode
+from tests.checkpoint.test_params import (
+    CHOICES, Space, decode, decode_params, encode, encode_params
+)
 space = Space({{"a": CHOICES}})
 choices = space.dimensions[0].choices
 lines = open({path!r}, "rb").readlines()

@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator
 from sksearch import RandomSearchCV
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Problem, Result
+from sksearch.progress import _status_line
 from sksearch.progress._progress import Watch
 from sksearch.progress._status_line import StatusLine
 from sksearch.resources import EpochsResource
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.progress import _status_line
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -83,9 +83,9 @@ class Forker(Plain):
 
 
 class Counter:
-    """Tells how often it was told."""
+    """Reports numbers that a test sets."""
 
-    n = n_stages_over = 0
+    n = n_rungs = 0
 
     def line(self, width):
         return f"line {self.n}"
@@ -93,30 +93,30 @@ class Counter:
     def last_line(self, error):
         return "the end"
 
-    def n_stages(self):
-        return self.n_stages_over
+    def n_rungs_done(self):
+        return self.n_rungs
 
 
 def logged(monkeypatch, events):
-    """Lines of a log, of events (second, whether a stage is over)."""
+    """Lines of a log, of events (second, whether a rung is complete)."""
     time_is = [0.0]
     monkeypatch.setattr(_status_line, "monotonic", lambda: time_is[0])
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    teller = Counter()
-    with StatusLine(teller, 1) as line:
-        for second, over in events:
-            time_is[0] = teller.n = second
-            teller.n_stages_over += over
+    reporter = Counter()
+    with StatusLine(reporter, 1) as line:
+        for second, complete in events:
+            time_is[0] = reporter.n = second
+            reporter.n_rungs += complete
             line.update()
     return sys.stderr.getvalue().splitlines()
 
 
-def test_a_log_has_a_line_when_a_stage_is_over_but_not_too_many(monkeypatch):
+def test_a_log_has_a_line_when_a_rung_is_complete_but_not_too_many(monkeypatch):
     events = [(1, True), (9, True), (11, True), (15, True), (22, False), (23, True)]
     assert logged(monkeypatch, events) == ["line 11", "line 22", "the end"]
 
 
-def test_a_log_has_a_line_now_and_then_where_no_stage_is_over(monkeypatch):
+def test_a_log_has_a_line_now_and_then_where_no_rung_is_complete(monkeypatch):
     lines = logged(monkeypatch, [(second, False) for second in range(86_400)])
     assert lines[:2] == ["line 30", "line 60"]
     assert 80 < len(lines) < 200
@@ -194,17 +194,9 @@ def on_screen(text):
     return [line.rstrip() for line in lines]
 
 
-def without_rich(monkeypatch):
-    for name in ("rich", "rich.console", "rich.live", "rich.spinner"):
-        monkeypatch.setitem(sys.modules, name, None)
-
-
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("rich", [True, False])
-def test_a_terminal_has_one_line_that_changes_and_in_the_end_one_that_stays(
-    rich, terminal, monkeypatch
-):
-    pytest.importorskip("rich") if rich else without_rich(monkeypatch)
+def test_a_terminal_has_one_line_that_changes_and_in_the_end_one_that_stays(terminal):
+    pytest.importorskip("rich")
     study, plan = studied(Hyperband(), max_resources=81)
     read = terminal()
     with Watch(plan, study.history, "Hyperband", verbose=1) as watch:
@@ -220,9 +212,8 @@ def test_a_terminal_has_one_line_that_changes_and_in_the_end_one_that_stays(
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("rich", [True, False])
-def test_what_estimators_print_stays_on_lines_of_its_own(rich, terminal, monkeypatch):
-    pytest.importorskip("rich") if rich else without_rich(monkeypatch)
+def test_what_estimators_print_stays_on_lines_of_its_own(terminal, monkeypatch):
+    pytest.importorskip("rich")
     monkeypatch.setattr(warnings, "showwarning", lambda *args: print("warned", file=sys.stderr))
     search = RandomSearchCV(
         Talker(), SPACE, n_iter=20, cv=2, random_state=0, refit=False, verbose=1
@@ -235,10 +226,7 @@ def test_what_estimators_print_stays_on_lines_of_its_own(rich, terminal, monkeyp
     assert lines[0] == "Fitting 2 folds for each of 20 candidates, totalling 40 fits"
     assert lines[-2].startswith("Random: done in ")
     told = lines[1:-2]
-    if rich:
-        assert [re.sub(r"0\.\d{6}", "x", line) for line in told] == ["training x", "warned"] * 40
-    else:  # a shorter text may leave the end of the line that it overwrites
-        assert sum(line.startswith("training 0.") for line in told) == 40
+    assert [re.sub(r"0\.\d{6}", "x", line) for line in told] == ["training x", "warned"] * 40
 
 
 @pytest.mark.timeout(60)
@@ -284,13 +272,16 @@ def test_standard_output_and_error_are_given_back(terminal):
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("why", ["verbose", "another search", "TERM"])
-def test_there_are_lines_as_in_a_log_where_one_that_changes_would_be_torn(
+@pytest.mark.parametrize("why", ["verbose", "another search", "TERM", "no rich"])
+def test_there_are_lines_as_in_a_log_where_one_that_changes_is_not_possible(
     why, terminal, monkeypatch
 ):
     study, plan = studied(FullFidelity(3))
     if why == "TERM":
         monkeypatch.setenv("TERM", "dumb")
+    if why == "no rich":
+        for name in ("rich", "rich.console", "rich.live", "rich.spinner"):
+            monkeypatch.setitem(sys.modules, name, None)
     read = terminal()
     outer = StatusLine(Counter(), 1 if why == "another search" else 0)
     with outer:
@@ -300,3 +291,4 @@ def test_there_are_lines_as_in_a_log_where_one_that_changes_would_be_torn(
     text = read()
     assert "3/3" not in text
     assert re.search(r"Random: done in [\d.]+ s, best 1.16, 3 candidates, 81 epochs\r\n", text)
+    assert not _status_line._Terminal._taken
