@@ -97,7 +97,7 @@ def minimize(
     space = space if isinstance(space, Space) else Space(space)
     seed = draw_seed(random_state)
     problem = Problem(
-        space, min_resources, max_resources or 1, seed, space.guesses(initial_params)
+        space, min_resources, max_resources or 1, seed, space.check_guesses(initial_params)
     )
     if sampler is None:
         n_initial = None if scheduler else GPSampler.default_n_initial(space, n_iter)

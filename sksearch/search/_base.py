@@ -318,7 +318,7 @@ class BaseSearch(BaseSearchCV):
             low = min(limits[0], high) if low == "auto" else low
         resource.check_max(high, n_samples, n_splits)
         seed = draw_seed(rng)
-        return Problem(space, low, high, seed, space.guesses(self.initial_params))
+        return Problem(space, low, high, seed, space.check_guesses(self.initial_params))
 
     # ---- during
 
