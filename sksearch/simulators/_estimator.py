@@ -107,7 +107,7 @@ class SimulatedEstimator(BaseEstimator):
         Parameters
         ----------
         deep : bool, default=True
-            As in scikit-learn.
+            Whether to return also the parameters of contained estimators.
 
         Returns
         -------

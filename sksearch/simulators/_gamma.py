@@ -107,7 +107,8 @@ class GammaCurves(CurveProblem):
     noise: float = 0.0
     schedule: str = "random"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
+        """Raise an error if an argument is not usable."""
         if not callable(self.function) or not hasattr(self.function, "bounds"):
             raise TypeError(
                 f"function={self.function!r} must be callable on arrays of shape (n, n_dims) and "
