@@ -34,7 +34,7 @@ class CriticalDifferenceDisplay:
     ax_ : matplotlib Axes
         The diagram; the best method is on the left.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------

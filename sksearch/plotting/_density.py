@@ -29,7 +29,7 @@ class DensityDisplay:
     ax_ : matplotlib Axes
         Densities, and a dot and a line at each mean.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------

@@ -39,7 +39,7 @@ class HistoryDisplay:
     ax_ : matplotlib Axes
         Axes of the scores.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------

@@ -45,7 +45,7 @@ class RegretDisplay:
         Lines and bands on a logarithmic axis of regret. A line begins where all runs have a
         result.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------

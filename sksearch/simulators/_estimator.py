@@ -198,7 +198,7 @@ class SimulatedEstimator(BaseEstimator):
         Returns
         -------
         score : float
-            Greater is better.
+            The score; greater is better.
 
         Raises
         ------

@@ -46,7 +46,7 @@ class GammaCurves(CurveProblem):
     space : dict
         Uniform distributions of "x0", "x1", ... over the function's bounds.
     max_resources : int
-        `n_epochs`.
+        Count of epochs.
     minimum : float or None
         The function's minimum less the largest ``end_shift``.
 

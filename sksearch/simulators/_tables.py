@@ -205,7 +205,7 @@ class TabularProblem(CurveProblem):
         Returns
         -------
         losses : ndarray of shape (len(params), max_resources, n_repetitions)
-            NaN where a training failed.
+            Losses of all repetitions, NaN where a training failed.
 
         Raises
         ------

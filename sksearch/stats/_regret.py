@@ -114,7 +114,7 @@ def bootstrap_interval(
     values : array-like of shape (n_runs,) or (n_runs, n_columns)
         Values of the runs. Each column has resamples of its own.
     statistic : callable, by default `numpy.mean`
-        ``statistic(values, axis)``.
+        Function ``statistic(values, axis)``.
     level : float, default=0.95
         Coverage of the interval.
     n_resamples : int, default=2000
