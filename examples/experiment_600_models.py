@@ -95,7 +95,7 @@ def read(path):
 def draws(path, name, first, to_the_end=False):
     """Rows in the order in which a search draws them, until it has the best one."""
     space, losses, rows = read(path)
-    problem = Problem(space, seed=first, initial_params=(space.point(first),))
+    problem = Problem(space, seed=first, initial_params=(space.candidate(first),))
     study = Study(problem, SAMPLERS[name], FullFidelity(space.size))
     order = []
     while len(order) < space.size and (to_the_end or losses.argmin() not in order[-1:]):

@@ -153,7 +153,7 @@ def main():
     partial = args.out.with_suffix(".partial.npz")
     space, images = Space(GRID), read_images()
     numbers = np.random.default_rng(SEED).choice(space.size, N_MODELS, replace=False)
-    candidates = [space.point(i) for i in numbers]
+    candidates = [space.candidate(i) for i in numbers]
     with threadpool_limits(1):
         rows = collect(candidates, images, partial)
     X = [[GRID[name].index(params[name]) for name in GRID] for params in candidates]

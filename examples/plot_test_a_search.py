@@ -149,7 +149,7 @@ for name in problems:
 
 # %%
 # The test of Kolmogorov and Smirnov says for each pair whether its best losses come from different
-# laws. The column "Holm" accounts for the fact that there are ten pairs.
+# distributions. The column "Holm" accounts for the fact that there are ten pairs.
 
 
 def better_than_random(comparison):

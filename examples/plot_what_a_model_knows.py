@@ -110,7 +110,9 @@ for name, marker in (("as it is", "x"), ("warped", "o")):
     left.plot(np.sort(errors[name]), norm.ppf((np.arange(N_RESULTS) + 0.5) / N_RESULTS), marker,
               label=name)  # fmt: skip
 left.axline((0, 0), slope=1, color="0.7", zorder=0)
-left.set(xlabel="error, in predicted standard deviations", ylabel="quantile of the normal law")
+left.set(
+    xlabel="error, in predicted standard deviations", ylabel="quantile of the normal distribution"
+)
 left.legend(title="gamma")
 right.plot(3 * line[:, 1], curves.T, color="C1", alpha=0.4)
 right.set(xlabel="gamma, at one C", ylabel="predicted score, standardised")

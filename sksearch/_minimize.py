@@ -96,7 +96,7 @@ def minimize(
     _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback)
     space = space if isinstance(space, Space) else Space(space)
     seed = draw_seed(random_state)
-    guesses = space.guesses(initial_params)
+    guesses = space.check_guesses(initial_params)
     n_candidates = None if scheduler else n_iter
     problem = Problem(
         space, min_resources, max_resources or 1, seed, guesses, n_candidates=n_candidates

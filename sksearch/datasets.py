@@ -3,13 +3,14 @@
 import os
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.utils import Bunch
 
 #: Environment variable that names the folder with ``images/`` and ``tabular/``.
-VARIABLE = "SKSEARCH_DATA"
+DATA_VARIABLE = "SKSEARCH_DATA"
 
 _FILES = {
     "mnist": "images/mnist.npz",
@@ -29,12 +30,12 @@ _BUNDLED = {
 _REGRESSION = {"california_housing"}
 
 
-def load(name, n_samples=None, random_state=0):
+def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
     """Read a data set from the data folder, or scikit-learn's nearest one. Never downloads.
 
-    The folder is the one that the environment variable ``SKSEARCH_DATA`` names, else
-    ``shared/data`` beside the repository. Where it lacks the file, a set that comes with
-    scikit-learn takes its place, so that examples run anywhere; `source` tells.
+    The environment variable ``SKSEARCH_DATA`` names the folder, else it is ``shared/data`` beside
+    the repository. Where the folder lacks the file, a set that comes with scikit-learn takes its
+    place, so that examples run anywhere; ``source`` tells which one was read.
 
     Parameters
     ----------
@@ -45,10 +46,10 @@ def load(name, n_samples=None, random_state=0):
         "california_housing" (regression; else diabetes). Rows of "cifar10" are images of
         32 x 32 pixels in 3 colours, colours last; there are 10,000 in the folder.
     n_samples : int or None, default=None
-        Count of rows, at most all. Classes keep their proportions, and each is there if there
-        is room. None: all rows.
+        Count of rows, at most all. Classes keep their proportions, and each class has a row if
+        there are as many rows as classes. None: all rows.
     random_state : int, default=0
-        Seed of the choice of rows. With the same one, a smaller sample is part of a larger.
+        Seed of the choice of rows. With the same seed, a smaller sample is part of a larger one.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def load(name, n_samples=None, random_state=0):
     Raises
     ------
     ValueError
-        If `name` is none of the above, or `n_samples` is no positive int.
+        If `name` is none of the above, or `n_samples` is not a positive int.
 
     See Also
     --------
@@ -79,7 +80,9 @@ def load(name, n_samples=None, random_state=0):
         raise ValueError(f"n_samples={n_samples!r} must be a positive int, or None for all rows.")
     X, y, source = _read(name) or _bundled(name)
     if n_samples is not None and n_samples < len(y):
-        rows = _choose(None if name in _REGRESSION else y, len(y), n_samples, random_state)
+        rows = _stratified_rows(
+            None if name in _REGRESSION else y, len(y), n_samples, random_state
+        )
         X = X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]
         y = y[rows]
     if getattr(X, "dtype", None) == np.uint8:  # pixels, four times as large once they are floats
@@ -87,16 +90,16 @@ def load(name, n_samples=None, random_state=0):
     return Bunch(data=X, target=y, name=name, source=source)
 
 
-def _folder():
-    """The data folder, which may not exist."""
-    if VARIABLE in os.environ:
-        return Path(os.environ[VARIABLE])
+def _data_folder() -> Path:
+    """Return the path of the data folder, which may not exist."""
+    if DATA_VARIABLE in os.environ:
+        return Path(os.environ[DATA_VARIABLE])
     return Path(__file__).parents[2] / "shared" / "data"
 
 
-def _read(name):
-    """X, y and the path of the file; None without a file, or a package to read it."""
-    path = _folder() / (_FILES[name] or "")
+def _read(name: str) -> tuple[Any, np.ndarray, str] | None:
+    """Return X, y and the path of the file; None without the file, or a package to read it."""
+    path = _data_folder() / (_FILES[name] or "")
     if _FILES[name] is None or not path.is_file():
         return None
     if path.suffix == ".npz":
@@ -115,8 +118,8 @@ def _read(name):
     return table[:, :-1], y, str(path)
 
 
-def _bundled(name):
-    """X, y and the name of scikit-learn's function."""
+def _bundled(name: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return X, y and the name of scikit-learn's function."""
     function = _BUNDLED.get(name, load_digits)
     X, y = function(return_X_y=True)
     if function is load_digits:
@@ -124,14 +127,16 @@ def _bundled(name):
     return X, y, f"sklearn.datasets.{function.__name__}"
 
 
-def _choose(strata, n, n_chosen, random_state):
-    """Positions of the chosen rows, in order."""
+def _stratified_rows(
+    strata: np.ndarray | None, n: int, n_chosen: int, random_state: int
+) -> np.ndarray:
+    """Return the positions of the chosen rows, in order."""
     order = np.random.default_rng(random_state).permutation(n)
     if strata is not None:
         _, codes, counts = np.unique(strata[order], return_inverse=True, return_counts=True)
         place = np.empty(n)
         for code, count in enumerate(counts):
-            # The j-th of m rows stands at (j + 1/2) / m of the way; the first of each class lead.
+            # The j-th of m rows is at (j + 1/2) / m of the way, but the first of each class lead.
             place[codes == code] = np.r_[-1, (np.arange(1, count) + 0.5) / count]
         order = order[np.argsort(place, kind="stable")]
     return np.sort(order[:n_chosen])

@@ -154,7 +154,7 @@ class Study:
                 params = self.sampler.ask(history, start, rng)
                 if not history.knows(params):
                     return params
-            return history.problem.space.unseen(history.keys, rng)
+            return history.problem.space.sample_unseen(history.keys, rng)
         return None
 
     def _note_exhausted(self) -> None:

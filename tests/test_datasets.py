@@ -52,11 +52,11 @@ def test_digits_are_scaled_to_one():
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_folder_is_read_where_there_is_one(name):
-    if not datasets._folder().is_dir():
+    if not datasets._data_folder().is_dir():
         pytest.skip("no data folder here")
     bunch = load(name, n_samples=500)
     assert bunch.data.shape == (500, SHAPES[name])
-    assert bunch.source.startswith(str(datasets._folder()))
+    assert bunch.source.startswith(str(datasets._data_folder()))
 
 
 def test_images_become_rows_from_zero_to_one(monkeypatch, tmp_path):

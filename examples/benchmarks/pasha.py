@@ -80,7 +80,7 @@ def one_run(scheduler, problem, seed):
 
 def last_losses(problem, trials, seed):
     """What all candidates end with, the ones that failed left out."""
-    ids = {"trials": [trial.id for trial in trials]} if problem.by_trial else {}
+    ids = {"trials": [trial.id for trial in trials]} if problem.needs_trials else {}
     losses = problem.losses([trial.params for trial in trials], seed, **ids)[:, -1]
     return losses[np.isfinite(losses)]
 

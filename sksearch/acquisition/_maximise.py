@@ -86,7 +86,7 @@ def listed(space):
     """Return all points of a small finite space, shape (size, n_dims), else None."""
     if space.size > LISTED_SIZE:
         return None
-    return np.array([space.to_unit(space.point(i)) for i in range(space.size)]).reshape(
+    return np.array([space.to_unit(space.candidate(i)) for i in range(space.size)]).reshape(
         space.size, space.n_dims
     )
 

@@ -181,7 +181,7 @@ def _check_pair(name: str, search: Any, problem_name: str, problem: Any) -> None
                 f"search {name!r} is a pair, which is played on curves alone, and problem "
                 f"{problem_name!r} has real data: pass SearchCV(..., sampler=, scheduler=)."
             )
-    elif isinstance(problem, CurveProblem) and problem.by_trial:
+    elif isinstance(problem, CurveProblem) and problem.needs_trials:
         raise TypeError(
             f"problem {problem_name!r} deals its families in turn, and search {name!r} does not "
             "tell estimators their numbers: pass a pair (Sampler, Scheduler), or deal at random."

@@ -131,7 +131,7 @@ def make_problem(
     resource.check_max(high, n_samples, n_splits)
     seed = draw_seed(rng)
     return Problem(
-        space, low, high, seed, space.guesses(initial_params), continues=resource.continues
+        space, low, high, seed, space.check_guesses(initial_params), continues=resource.continues
     )
 
 

@@ -1,11 +1,18 @@
-"""Which methods differ in mean rank: Demsar's diagram."""
+"""Demsar's diagram: which methods differ in mean rank."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sksearch.plotting._style import ACCENT, DARK, GREY, new_axes
 from sksearch.stats import critical_difference
 
-BAR, NAME = 0.28, 0.55  # rows: between bars of groups, between names
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BAR_HEIGHT, NAME_HEIGHT = 0.28, 0.55  # of the row of a bar, and of a name
 
 
 class CriticalDifferenceDisplay:
@@ -14,9 +21,9 @@ class CriticalDifferenceDisplay:
     Parameters
     ----------
     mean_ranks : ndarray of shape (n_methods,)
-        Over problems, 1 is the best.
+        Mean rank of each method over problems; 1 is the best.
     names : list of str
-        Of the methods.
+        Names of the methods.
     critical_difference : float
         Methods whose mean ranks are no further apart are joined.
 
@@ -27,7 +34,7 @@ class CriticalDifferenceDisplay:
     ax_ : matplotlib Axes
         The diagram; the best method is on the left.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------
@@ -51,7 +58,7 @@ class CriticalDifferenceDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, mean_ranks, names, critical_difference):
+    def __init__(self, *, mean_ranks: ArrayLike, names: Sequence[str], critical_difference: float):
         self.mean_ranks = np.asarray(mean_ranks, dtype=float)
         self.names = [str(name) for name in names]
         self.critical_difference = critical_difference
@@ -62,27 +69,34 @@ class CriticalDifferenceDisplay:
                 f"There are {len(self.names)} names for mean ranks of shape "
                 f"{self.mean_ranks.shape}: pass one for each of two or more methods."
             )
-        self.groups = _groups(np.sort(self.mean_ranks), critical_difference)
+        self.groups = _rank_groups(np.sort(self.mean_ranks), critical_difference)
 
     @classmethod
-    def from_ranks(cls, ranks, names, *, alpha=0.05, ax=None):
+    def from_ranks(
+        cls,
+        ranks: ArrayLike,
+        names: Sequence[str],
+        *,
+        alpha: float = 0.05,
+        ax: "Axes | None" = None,
+    ) -> Self:
         """Draw the mean ranks of methods, with Nemenyi's critical difference.
 
         Parameters
         ----------
         ranks : array-like of shape (n_problems, n_methods)
-            From `sksearch.stats.ranks`, averaged over seeds.
+            Ranks by `sksearch.stats.ranks`, averaged over seeds.
         names : list of str
-            Of the methods.
+            Names of the methods.
         alpha : float, default=0.05
-            Level.
+            Level of significance, for all pairs together.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure.
 
         Returns
         -------
         display : CriticalDifferenceDisplay
-            As drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -99,7 +113,7 @@ class CriticalDifferenceDisplay:
         cd = critical_difference(n_methods, n_problems, alpha)
         return cls(mean_ranks=ranks.mean(axis=0), names=names, critical_difference=cd).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
 
         Parameters
@@ -110,32 +124,32 @@ class CriticalDifferenceDisplay:
         Returns
         -------
         display : CriticalDifferenceDisplay
-            Itself.
+            The display itself.
         """
         n_methods = len(self.names)
-        levels = _levels(self.groups, gap=0.02 * (n_methods - 1))
-        first_name = BAR * (max(levels, default=-1) + 1) + 0.75
-        depth = first_name + NAME * ((n_methods + 1) // 2)
+        rows = _bar_rows(self.groups, gap=0.02 * (n_methods - 1))
+        first_name = BAR_HEIGHT * (max(rows, default=-1) + 1) + 0.75
+        depth = first_name + NAME_HEIGHT * ((n_methods + 1) // 2)
         ax = new_axes(self, (7.5, 0.9 + 0.5 * depth)) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_axis(n_methods)
-        for (low, high), level in zip(self.groups, levels, strict=True):
-            y = 0.42 + BAR * level
+        for (low, high), row in zip(self.groups, rows, strict=True):
+            y = 0.42 + BAR_HEIGHT * row
             ax.plot([low, high], [y, y], color=ACCENT, lw=4, solid_capstyle="round")
         order = np.argsort(self.mean_ranks, kind="stable")
         n_left = (n_methods + 1) // 2
         for k, i in enumerate(order):
             # The outermost is highest on both sides, so that no line crosses another.
             row = k if k < n_left else n_methods - 1 - k
-            self._draw_method(i, first_name + NAME * row, left=k < n_left)
+            self._draw_method(i, first_name + NAME_HEIGHT * row, left=k < n_left)
         margin = 0.03 * (n_methods - 1)
         ax.set_xlim(1 - margin, n_methods + margin)
         ax.set_ylim(depth, -2.1)
         ax.axis("off")
         return self
 
-    def _draw_axis(self, n_methods):
-        """Axis of ranks with the critical difference above it."""
+    def _draw_axis(self, n_methods: int) -> None:
+        """Draw the axis of ranks, and the critical difference above it."""
         ax = self.ax_
         ax.plot([1, n_methods], [0, 0], color="k", lw=1.2)
         for rank in range(1, n_methods + 1):
@@ -147,8 +161,8 @@ class CriticalDifferenceDisplay:
         text = f"critical difference {self.critical_difference:.2f}"
         ax.text(1, -1.6, text, ha="left", va="bottom", color=GREY)
 
-    def _draw_method(self, i, y, left):
-        """A line from a mean rank down and out to the name."""
+    def _draw_method(self, i: int, y: float, left: bool) -> None:
+        """Draw a line from a mean rank down and out to the name."""
         ax, rank, n_methods = self.ax_, self.mean_ranks[i], len(self.names)
         edge = 1 if left else n_methods
         ax.plot([rank, rank, edge], [0, y, y], color=DARK, lw=1, solid_joinstyle="miter")
@@ -158,8 +172,8 @@ class CriticalDifferenceDisplay:
         ax.text(edge + gap, y, label, ha="right" if left else "left", va="center")
 
 
-def _groups(ranks, cd):
-    """Ends of the longest runs of sorted ranks no further apart than cd, of two or more."""
+def _rank_groups(ranks: np.ndarray, cd: float) -> list[tuple[float, float]]:
+    """Return the ends of the longest runs of two or more sorted ranks within a length of cd."""
     groups, covered = [], -1
     for first, low in enumerate(ranks):
         last = int(np.searchsorted(ranks, low + cd, side="right")) - 1
@@ -169,11 +183,11 @@ def _groups(ranks, cd):
     return groups
 
 
-def _levels(groups, gap):
-    """Rows for bars, such that those of one row have a gap between them."""
-    ends, levels = [], []
+def _bar_rows(groups: list[tuple[float, float]], gap: float) -> list[int]:
+    """Return the row of each bar, such that the bars of one row have a gap between them."""
+    ends, rows = [], []
     for low, high in groups:
-        level = next((k for k, end in enumerate(ends) if end + gap < low), len(ends))
-        ends[level : level + 1] = [high]
-        levels.append(level)
-    return levels
+        row = next((k for k, end in enumerate(ends) if end + gap < low), len(ends))
+        ends[row : row + 1] = [high]
+        rows.append(row)
+    return rows

@@ -1,9 +1,16 @@
 """Densities of optimal final errors."""
 
-import numpy as np
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Self
 
-from sksearch.plotting._style import legend_beside, look, named, new_axes, tidy
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sksearch.plotting._style import as_dict, legend_beside, line_style, new_axes, tidy
 from sksearch.stats import Density, silverman_bandwidth
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 N_POINTS = 512
 TAIL = 0.995  # quantile that the axis ends at: one bad run would squeeze all the others
@@ -15,14 +22,14 @@ class DensityDisplay:
     Parameters
     ----------
     densities : dict of str to Density
-        What to draw; a single one may have the name "".
+        Densities by name; a single one may have the name "".
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         Densities, and a dot and a line at each mean.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------
@@ -42,11 +49,17 @@ class DensityDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, densities):
+    def __init__(self, *, densities: Mapping[str, Density]):
         self.densities = densities
 
     @classmethod
-    def from_values(cls, values, *, bandwidth=None, ax=None):
+    def from_values(
+        cls,
+        values: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        bandwidth: float | None = None,
+        ax: "Axes | None" = None,
+    ) -> Self:
         """Estimate densities and draw them.
 
         Parameters
@@ -54,15 +67,15 @@ class DensityDisplay:
         values : array-like of shape (n_runs,), or dict of str to such
             Best losses of the runs of an optimizer.
         bandwidth : float or None, default=None
-            See `sksearch.stats.Density`. None: each by its rule; an optimizer whose runs are
-            all equal gets the smallest of the others.
+            Bandwidth of all densities. None: that of `sksearch.stats.silverman_bandwidth` for
+            each, or the smallest of all if the runs of an optimizer are equal.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure.
 
         Returns
         -------
         display : DensityDisplay
-            As drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -70,7 +83,7 @@ class DensityDisplay:
             If a loss is not finite, or all runs of all optimizers are equal and there is no
             bandwidth.
         """
-        values = named(values, "values")
+        values = as_dict(values, "values")
         if bandwidth is None:
             rule = {name: silverman_bandwidth(v) for name, v in values.items()}
             smallest = min((h for h in rule.values() if h > 0), default=None)
@@ -79,7 +92,7 @@ class DensityDisplay:
             bandwidths = dict.fromkeys(values, bandwidth)
         return cls(densities={n: Density(v, bandwidths[n]) for n, v in values.items()}).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
 
         Parameters
@@ -90,7 +103,7 @@ class DensityDisplay:
         Returns
         -------
         display : DensityDisplay
-            Itself.
+            The display itself.
         """
         ax = new_axes(self, (7.5, 4)) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
@@ -102,7 +115,7 @@ class DensityDisplay:
         for i, (name, density) in enumerate(self.densities.items()):
             # Each on its own support, so that a narrow peak is as smooth as a wide one.
             x = np.linspace(*density.support, N_POINTS)
-            y, style = density.pdf(x), look(i)
+            y, style = density.pdf(x), line_style(i)
             mean = f"mean {density.mean:#.4g}".rstrip(".")
             label = f"{name}, {mean}" if name else mean
             top = density.pdf([density.mean])[0]

@@ -1,12 +1,22 @@
-"""Scores of a search: who was stopped where, or what each candidate brought."""
+"""Scores of a search: the curve of each trial, or the score of each candidate."""
+
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sksearch.plotting._style import ACCENT, GREY, legend_beside, new_axes, shade, tidy
+from sksearch.history import History, Trial
+from sksearch.plotting._style import ACCENT, GREY, legend_beside, new_axes, shade_of_blue, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 N_LEGEND = 8  # entries for resources; more would not be read
 FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
-FOOT = 0.02  # height of a row of marks above the foot of the axes, as a share of theirs
+ROW_HEIGHT = 0.02  # of a row of marks at the bottom of the axes, as a share of their height
+
+# Resources and scores by the id of a trial.
+Curves = dict[int, tuple[np.ndarray, np.ndarray]]
 
 
 class HistoryDisplay:
@@ -18,7 +28,7 @@ class HistoryDisplay:
     Parameters
     ----------
     history : History
-        What to draw.
+        The history of the search.
     unit : str, default="resource"
         Name of the units of resource, for the axis.
     score_name : str, default="score"
@@ -27,13 +37,13 @@ class HistoryDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
+        Axes of the scores.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------
-    ProfileDisplay : What many loss curves have in common.
+    ProfileDisplay : Loss curves with their mean, median and order.
 
     Examples
     --------
@@ -48,13 +58,13 @@ class HistoryDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, history, unit="resource", score_name="score"):
+    def __init__(self, *, history: History, unit: str = "resource", score_name: str = "score"):
         self.history = history
         self.unit = unit
         self.score_name = score_name
 
     @classmethod
-    def from_search(cls, search, *, ax=None):
+    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters
@@ -67,7 +77,7 @@ class HistoryDisplay:
         Returns
         -------
         display : HistoryDisplay
-            As drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -84,13 +94,20 @@ class HistoryDisplay:
         return cls(history=search.history_, unit=search.plan_.unit, score_name=name).plot(ax)
 
     @classmethod
-    def from_history(cls, history, *, unit="resource", score_name="score", ax=None):
-        """Draw a history, as of a `Study` or of `minimize`.
+    def from_history(
+        cls,
+        history: History,
+        *,
+        unit: str = "resource",
+        score_name: str = "score",
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw a history, such as that of a `Study` or of `minimize`.
 
         Parameters
         ----------
         history : History
-            What to draw.
+            The history of the search.
         unit : str, default="resource"
             Name of the units of resource.
         score_name : str, default="score"
@@ -101,7 +118,7 @@ class HistoryDisplay:
         Returns
         -------
         display : HistoryDisplay
-            As drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -110,7 +127,7 @@ class HistoryDisplay:
         """
         return cls(history=history, unit=unit, score_name=score_name).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
 
         Parameters
@@ -121,7 +138,7 @@ class HistoryDisplay:
         Returns
         -------
         display : HistoryDisplay
-            Itself.
+            The display itself.
 
         Raises
         ------
@@ -144,15 +161,15 @@ class HistoryDisplay:
             self._draw_curves(curves, best, resources)
             title = f"{self.unit} reached (candidates)"
             x_of_scores = np.concatenate([on for on, _ in curves.values()])
-        self._cut(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
+        self._cut_outliers(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
         n, score = len(self.history.trials), curves[best][1][-1]
         ax.set_title(f"{n} candidates, the best has {score:.4g}", loc="left", fontsize=11)
         ax.set_ylabel(self.score_name[:1].upper() + self.score_name[1:])
         legend_beside(ax, title=title, alignment="left")
         return self
 
-    def _draw_candidates(self, curves, best):
-        """One resource: a dot for each candidate, in the order of starting."""
+    def _draw_candidates(self, curves: Curves, best: int) -> None:
+        """Draw trials of one resource: a dot for each candidate, in the order of starting."""
         numbers = np.array(list(curves)) + 1
         scores = np.array([scores[-1] for _, scores in curves.values()])
         ax = self.ax_
@@ -160,17 +177,17 @@ class HistoryDisplay:
         ax.step(
             [*numbers, len(self.history.trials) + 1],
             [*np.maximum.accumulate(scores), scores.max()],
-            where="post", color=shade(0.7), lw=2, label="best so far",
+            where="post", color=shade_of_blue(0.7), lw=2, label="best so far",
         )  # fmt: skip
         ax.plot(best + 1, curves[best][1][-1], "*", ms=14, color=ACCENT, mec="w", label="best")
         failed = [t.id + 1 for t in self.history.trials if _has_failed(t)]
-        self._at_foot(failed, "x", "failed", 3 * FOOT)
+        self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
         ax.set_xlabel("Candidate")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlim(0, len(self.history.trials) + 1)
 
-    def _draw_curves(self, curves, best, resources):
-        """Several resources: a line for each trial, shaded by the last resource with a score."""
+    def _draw_curves(self, curves: Curves, best: int, resources: list[int]) -> None:
+        """Draw trials of several resources: a line each, shaded by the last one with a score."""
         from matplotlib.collections import LineCollection
 
         ax = self.ax_
@@ -179,7 +196,7 @@ class HistoryDisplay:
         shown = {levels[i] for i in np.linspace(0, len(levels) - 1, N_LEGEND).round().astype(int)}
         for k, level in enumerate(levels):
             ids = [i for i in curves if last[i] == level and i != best]
-            color = shade(k / max(1, len(levels) - 1))
+            color = shade_of_blue(k / max(1, len(levels) - 1))
             lines = [np.column_stack(curves[i]) for i in ids]
             ax.add_collection(LineCollection(lines, colors=[color], linewidths=0.9, zorder=2))
             n = len(ids) + (last[best] == level)
@@ -190,10 +207,11 @@ class HistoryDisplay:
         end = [value[-1] for value in curves[best]]
         ax.plot(*end, "*", ms=14, color=ACCENT, mec="w", label="best", zorder=4, clip_on=False)
         failed = [t.resource for t in self.history.trials if _has_failed(t)]
-        self._at_foot(failed, "x", "failed", 3 * FOOT)
+        self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
         self._draw_resources(resources)
 
-    def _draw_resources(self, resources):
+    def _draw_resources(self, resources: list[int]) -> None:
+        """Draw the axis of resources."""
         ax = self.ax_
         ax.set_xlabel(self.unit[:1].upper() + self.unit[1:])
         if resources[-1] >= 9 * resources[0]:
@@ -202,26 +220,26 @@ class HistoryDisplay:
             ax.set_xticks(resources, [f"{r:,}" for r in resources])
             ax.minorticks_off()
 
-    def _at_foot(self, x, marker, label, height):
-        """Mark at the foot of the axes what has no place on them."""
+    def _mark_at_bottom(self, x: ArrayLike, marker: str, label: str, height: float) -> None:
+        """Draw a row of marks at the bottom of the axes, for scores that are not on them."""
         if len(x):
             self.ax_.plot(
                 x, np.full(len(x), height), marker, ms=5, color="k", ls="", clip_on=False,
                 transform=self.ax_.get_xaxis_transform(), label=f"{label} ({len(x)})",
             )  # fmt: skip
 
-    def _cut(self, x, scores):
+    def _cut_outliers(self, x: np.ndarray, scores: np.ndarray) -> None:
         """End the axis above scores that are far below all others, and mark where they are."""
         low, high = np.quantile(scores, [0.25, 0.75])
         below = (scores < low - FENCE * (high - low)) & (high > low)
         if below.any():
-            self._at_foot(x[below], "v", "below", FOOT)
+            self._mark_at_bottom(x[below], "v", "below", ROW_HEIGHT)
             bottom, top = scores[~below].min(), scores.max()
             self.ax_.set_ylim(bottom - 0.1 * (top - bottom), top + 0.05 * (top - bottom))
 
 
-def _curves(history):
-    """Resources and scores of each trial that has a score, by its id."""
+def _curves(history: History) -> Curves:
+    """Return resources and scores of each trial that has a score, by its id."""
     curves = {}
     for trial in history.trials:
         on = sorted(r for r, result in trial.results.items() if np.isfinite(result.score))
@@ -230,6 +248,6 @@ def _curves(history):
     return curves
 
 
-def _has_failed(trial):
-    """Whether the last result of a trial is no score."""
+def _has_failed(trial: Trial) -> bool:
+    """Tell whether the last result of a trial is no score."""
     return trial.resource > 0 and np.isnan(trial.results[trial.resource].score)

@@ -1,9 +1,24 @@
 """Loss curves with their mean, median, standard deviation and order."""
 
-import numpy as np
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
-from sksearch.plotting._style import GREY, legend_beside, look, named, new_axes, pyplot, tidy
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sksearch.plotting._style import (
+    GREY,
+    as_dict,
+    import_pyplot,
+    legend_beside,
+    line_style,
+    new_axes,
+    tidy,
+)
 from sksearch.stats import profiles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class ProfileDisplay:
@@ -12,7 +27,7 @@ class ProfileDisplay:
     Parameters
     ----------
     curves : dict of str to ndarray of shape (n_curves, n_epochs)
-        Losses; one set may have the name "".
+        Losses of each set of curves; a single set may have the name "".
     resources : ndarray of shape (n_epochs,) or None, default=None
         Where the losses were measured; None: 1, 2, ...
     unit : str, default="epochs"
@@ -21,17 +36,17 @@ class ProfileDisplay:
     Attributes
     ----------
     profiles : dict of str to Profiles
-        What is drawn.
+        Profiles of each set of curves.
     ax_ : matplotlib Axes
         Curves (thin), mean (line), median (dashed) and one standard deviation (cloud).
     order_ax_ : matplotlib Axes or None
-        Dynamic order; with order at ends in the legend.
+        Dynamic order, with the order at ends in the legend.
     figure_ : matplotlib Figure
-        Their figure.
+        Figure of both axes.
 
     See Also
     --------
-    sksearch.stats.profiles : The numbers.
+    sksearch.stats.profiles : Computes the profiles.
 
     Examples
     --------
@@ -46,7 +61,13 @@ class ProfileDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, curves, resources=None, unit="epochs"):
+    def __init__(
+        self,
+        *,
+        curves: Mapping[str, ArrayLike],
+        resources: ArrayLike | None = None,
+        unit: str = "epochs",
+    ):
         self.curves = {name: np.asarray(c, dtype=float) for name, c in curves.items()}
         self.profiles = {name: profiles(c) for name, c in self.curves.items()}
         self.resources = None if resources is None else np.asarray(resources, dtype=float)
@@ -59,7 +80,14 @@ class ProfileDisplay:
             )
 
     @classmethod
-    def from_curves(cls, curves, *, resources=None, unit="epochs", ax=None):
+    def from_curves(
+        cls,
+        curves: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        resources: ArrayLike | None = None,
+        unit: str = "epochs",
+        ax: "Axes | ArrayLike | None" = None,
+    ) -> Self:
         """Draw loss curves and their profiles.
 
         Parameters
@@ -71,12 +99,12 @@ class ProfileDisplay:
         unit : str, default="epochs"
             Name of the units of resource.
         ax : matplotlib Axes, pair of them or None, default=None
-            For the losses, or for losses and order; None: a new figure with both.
+            Axes of the losses, or of losses and order; None: a new figure with both.
 
         Returns
         -------
         display : ProfileDisplay
-            As drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -84,20 +112,20 @@ class ProfileDisplay:
             If a set has fewer than two curves, losses are not finite, or `resources` are not as
             many as epochs.
         """
-        return cls(curves=named(curves, "curves"), resources=resources, unit=unit).plot(ax)
+        return cls(curves=as_dict(curves, "curves"), resources=resources, unit=unit).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | ArrayLike | None" = None) -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : matplotlib Axes, pair of them or None, default=None
-            For the losses, or for losses and order; None: a new figure with both.
+            Axes of the losses, or of losses and order; None: a new figure with both.
 
         Returns
         -------
         display : ProfileDisplay
-            Itself.
+            The display itself.
         """
         if ax is None:
             ax = new_axes(self, (7.5, 5.4), nrows=2, sharex=True, height_ratios=[3, 1])
@@ -105,11 +133,11 @@ class ProfileDisplay:
         self.ax_, self.order_ax_ = both[0], both[1] if len(both) > 1 else None
         self.figure_ = self.ax_.figure
         for i, name in enumerate(self.curves):
-            self._draw(name, look(i))
+            self._draw(name, line_style(i))
         tidy(self.ax_)
         self.ax_.set_ylabel("Loss")
         handles = self.ax_.get_legend_handles_labels()[0]
-        legend_beside(self.ax_, handles=[*handles, *self._keys()])
+        legend_beside(self.ax_, handles=[*handles, *self._legend_handles()])
         if self.order_ax_ is not None:
             tidy(self.order_ax_)
             self.order_ax_.set_ylim(-0.05, 1.05)
@@ -119,7 +147,8 @@ class ProfileDisplay:
         both[-1].set_xlabel(self.unit[:1].upper() + self.unit[1:])
         return self
 
-    def _draw(self, name, style):
+    def _draw(self, name: str, style: dict[str, str]) -> None:
+        """Draw the curves of one set, their profiles and their order."""
         from matplotlib.collections import LineCollection
 
         curves, profile, color = self.curves[name], self.profiles[name], style["color"]
@@ -138,9 +167,9 @@ class ProfileDisplay:
             label = f"{name} {profile.order_at_ends:.2f}".strip()
             self.order_ax_.plot(x, profile.dynamic_order, color=color, lw=1.6, label=label)
 
-    def _keys(self):
-        """What the lines mean, for the legend."""
-        plt = pyplot("ProfileDisplay")
+    def _legend_handles(self) -> list[Any]:
+        """Return a line of each kind for the legend."""
+        plt = import_pyplot("ProfileDisplay")
         return [
             plt.Line2D([], [], color=GREY, lw=2, label="mean"),
             plt.Line2D([], [], color=GREY, lw=1.6, linestyle="--", label="median"),

@@ -1,17 +1,24 @@
-"""How far searches are from the best, at any moment."""
+"""Regret of searches over what was spent."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sksearch.plotting._style import (
+    as_dict,
+    is_geometric,
     label_log,
     legend_beside,
-    look,
-    named,
+    line_style,
     new_axes,
-    spaced_by_factors,
     tidy,
 )
 from sksearch.stats import bootstrap_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BANDS = ("bootstrap", "quartiles")
 
@@ -22,10 +29,10 @@ class RegretDisplay:
     Parameters
     ----------
     grid : ndarray of shape (n_grid,)
-        What was spent.
+        Amounts spent, increasing.
     results : dict of str to ndarray of shape (n_runs, n_grid)
-        Regrets of the runs of each search; one search may have the name "". NaN where a run had
-        no result yet.
+        Regrets of the runs of each search, NaN where a run had no result yet. A single search
+        may have the name "".
     band : {"bootstrap", "quartiles"}, default="bootstrap"
         "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and the
         quartiles of the runs.
@@ -38,7 +45,7 @@ class RegretDisplay:
         Lines and bands on a logarithmic axis of regret. A line begins where all runs have a
         result.
     figure_ : matplotlib Figure
-        Its figure.
+        Figure of the axes.
 
     See Also
     --------
@@ -57,14 +64,29 @@ class RegretDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, grid, results, band="bootstrap", unit="resource"):
+    def __init__(
+        self,
+        *,
+        grid: ArrayLike,
+        results: Mapping[str, ArrayLike],
+        band: str = "bootstrap",
+        unit: str = "resource",
+    ):
         self.grid = np.asarray(grid, dtype=float)
         self.results = {name: np.asarray(runs, dtype=float) for name, runs in results.items()}
         self.band = band
         self.unit = unit
 
     @classmethod
-    def from_results(cls, results, grid, *, band="bootstrap", unit="resource", ax=None):
+    def from_results(
+        cls,
+        results: ArrayLike | Mapping[str, ArrayLike],
+        grid: ArrayLike,
+        *,
+        band: str = "bootstrap",
+        unit: str = "resource",
+        ax: "Axes | None" = None,
+    ) -> Self:
         """Draw regrets on a common grid.
 
         Parameters
@@ -72,7 +94,7 @@ class RegretDisplay:
         results : array-like of shape (n_runs, n_grid), or dict of str to such
             Regrets; NaN where a run had no result yet.
         grid : array-like of shape (n_grid,)
-            What was spent; an axis of factors if it is spaced so.
+            Amounts spent, increasing. The axis is logarithmic if they are spaced by factors.
         band : {"bootstrap", "quartiles"}, default="bootstrap"
             "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and
             the quartiles of the runs.
@@ -84,7 +106,7 @@ class RegretDisplay:
         Returns
         -------
         display : RegretDisplay
-            As drawn.
+            The display, drawn.
 
         Raises
         ------
@@ -92,9 +114,9 @@ class RegretDisplay:
             If shapes do not match, `band` is another word, a search has no point at which all its
             runs have a result, or no regret is positive.
         """
-        return cls(grid=grid, results=named(results, "results"), band=band, unit=unit).plot(ax)
+        return cls(grid=grid, results=as_dict(results, "results"), band=band, unit=unit).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
 
         Parameters
@@ -105,7 +127,7 @@ class RegretDisplay:
         Returns
         -------
         display : RegretDisplay
-            Itself.
+            The display itself.
 
         Raises
         ------
@@ -120,7 +142,7 @@ class RegretDisplay:
         for i, (name, runs) in enumerate(self.results.items()):
             known = ~np.isnan(runs).any(axis=0)
             middle, low, high = _middle_and_band(runs[:, known], self.band)
-            style = look(i)
+            style = line_style(i)
             x = self.grid[known]
             ax.fill_between(x, low, high, step="post", color=style["color"], alpha=0.18, lw=0)
             ax.step(x, middle, where="post", lw=2, label=name or None, **style)
@@ -132,7 +154,7 @@ class RegretDisplay:
             ax.set_ylim(bottom=min(positive) / 1.3)
         label_log(ax.yaxis)
         ax.set_xlim(self.grid[0], self.grid[-1])
-        if spaced_by_factors(self.grid):
+        if is_geometric(self.grid):
             ax.set_xscale("log")
             label_log(ax.xaxis)
         ax.set_xlabel(self.unit[:1].upper() + self.unit[1:])
@@ -143,7 +165,8 @@ class RegretDisplay:
             legend_beside(ax)
         return self
 
-    def _check(self):
+    def _check(self) -> None:
+        """Raise an error if band, shapes or values cannot be drawn."""
         if self.band not in BANDS:
             raise ValueError(f"band={self.band!r} must be one of {BANDS}.")
         for name, runs in self.results.items():
@@ -161,8 +184,8 @@ class RegretDisplay:
             raise ValueError("No regret is positive: a logarithmic axis has no place for them.")
 
 
-def _middle_and_band(runs, band):
-    """Line, lower and upper end, each of shape (n_grid,)."""
+def _middle_and_band(runs: np.ndarray, band: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the line and both ends of the band, each of shape (n_grid,)."""
     if band == "quartiles":
         low, middle, high = np.quantile(runs, [0.25, 0.5, 0.75], axis=0)
         return middle, low, high

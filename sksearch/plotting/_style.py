@@ -1,6 +1,12 @@
-"""What all displays share: axes, colours, legends. Matplotlib is imported when one is drawn."""
+"""Axes, colours and legends of all displays. Matplotlib is imported when one is drawn."""
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Okabe and Ito's palette without its yellow, which is pale on white: told apart by colour-blind
 # eyes. https://jfly.uni-koeln.de/color/
@@ -11,7 +17,7 @@ LIGHT, DARK = (0.74, 0.82, 0.90), (0.03, 0.19, 0.38)  # ends of a scale that is 
 GREY, PALE = "#6b7480", "#e9edf1"
 
 
-def pyplot(name):
+def import_pyplot(name: str) -> Any:
     """Import ``matplotlib.pyplot`` for the display of this name."""
     try:
         import matplotlib.pyplot as plt
@@ -22,39 +28,39 @@ def pyplot(name):
     return plt
 
 
-def new_axes(display, figsize, **options):
-    """Make a figure for a display that was given no axes."""
-    plt = pyplot(type(display).__name__)
+def new_axes(display: Any, figsize: tuple[float, float], **options: Any) -> Any:
+    """Make a figure for a display without axes; return its axes, or an array of them."""
+    plt = import_pyplot(type(display).__name__)
     return plt.subplots(figsize=figsize, layout="constrained", **options)[1]
 
 
-def tidy(ax):
-    """Leave on the axes what helps to read them."""
+def tidy(ax: "Axes") -> None:
+    """Remove from the axes the lines that do not help to read them."""
     ax.grid(axis="y", color=PALE)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(which="both", length=0)
 
 
-def look(i):
-    """Colour and line style of the i-th of several methods; none of 28 are the same."""
+def line_style(i: int) -> dict[str, str]:
+    """Return colour and line style of the i-th of several methods; 28 of them differ."""
     return {"color": COLORS[i % len(COLORS)], "linestyle": STYLES[i // len(COLORS) % len(STYLES)]}
 
 
-def shade(share):
-    """Colour on the scale from LIGHT, 0, to DARK, 1."""
+def shade_of_blue(share: float) -> tuple[float, float, float]:
+    """Return a colour on the scale from LIGHT at 0 to DARK at 1."""
     return tuple((1 - share) * np.array(LIGHT) + share * np.array(DARK))
 
 
-def legend_beside(ax, **options):
-    """Legend on the right of the axes, where it covers no data."""
+def legend_beside(ax: "Axes", **options: Any) -> None:
+    """Draw the legend on the right of the axes, where it covers no data."""
     ax.legend(
         loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False, **options
     )
 
 
-def spaced_by_factors(grid):
-    """Whether steps grow with the grid, so that a logarithmic axis shows it evenly."""
+def is_geometric(grid: ArrayLike) -> bool:
+    """Tell whether points are more even on a logarithmic axis than on a linear one."""
     grid = np.asarray(grid, dtype=float)
     if len(grid) < 3 or grid[0] <= 0:
         return False
@@ -62,16 +68,16 @@ def spaced_by_factors(grid):
     return factors.std() / factors.mean() < steps.std() / steps.mean()
 
 
-def named(values, what):
-    """Return a dict of names, the empty one for a single array."""
+def as_dict(values: Any, argument: str) -> dict[str, Any]:
+    """Return a dict by name; the name of a single array is empty."""
     values = values if isinstance(values, dict) else {"": values}
     if not values:
-        raise ValueError(f"{what} is empty: pass at least one entry.")
+        raise ValueError(f"{argument} is empty: pass at least one entry.")
     return values
 
 
-def label_log(axis):
-    """Label a logarithmic axis at powers of ten, and if it has few at 2 and 5 times them."""
+def label_log(axis: Any) -> None:
+    """Label a logarithmic axis at powers of ten, and if these are few at 2 and 5 times them."""
     from matplotlib.ticker import LogLocator
 
     low, high = axis.get_view_interval()

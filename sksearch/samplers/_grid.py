@@ -26,6 +26,6 @@ class GridSampler(Sampler):
             )
         # All trials but the user's guesses came from the grid, so no earlier index can be new.
         i = max(0, len(history.trials) - len(history.problem.initial_params))
-        while i < space.size - 1 and history.knows(space.point(i)):
+        while i < space.size - 1 and history.knows(space.candidate(i)):
             i += 1
-        return space.point(min(i, space.size - 1))
+        return space.candidate(min(i, space.size - 1))

@@ -16,7 +16,8 @@ from sksearch.simulators._functions import (
     SixHumpCamel,
     StyblinskiTang,
 )
-from sksearch.simulators._gamma import GammaCurves, gamma_curves, gamma_law
+from sksearch.simulators._gamma import GammaCurves
+from sksearch.simulators._gamma_process import gamma_curves, gamma_parameters
 from sksearch.simulators._mnist import load_mnist_curves
 from sksearch.simulators._nearest import ApproximationError, NearestCurves
 from sksearch.simulators._play import play
@@ -45,7 +46,7 @@ __all__ = [
     "StyblinskiTang",
     "TabularProblem",
     "gamma_curves",
-    "gamma_law",
+    "gamma_parameters",
     "load_mnist_curves",
     "load_task",
     "play",

@@ -1,7 +1,9 @@
 """A scikit-learn estimator that only pretends to learn."""
 
 from numbers import Integral
+from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,30 +12,30 @@ from sksearch._seeds import draw_seed
 from sksearch.simulators._problem import CurveProblem
 
 UNSET = "(unset)"  # not None, which may be a value
-OWN = ("problem", "n_epochs", "random_state")
+OWN_PARAMS = ("problem", "n_epochs", "random_state")
 
 
 class SimulatedEstimator(BaseEstimator):
     """An estimator whose loss curve is given by a simulated problem, in microseconds.
 
-    It has the parameters of the problem's space, and goes wherever an estimator goes: into any
-    search class of this library or another one, a Pipeline, `sklearn.base.clone`. The data it is
-    trained on are not looked at.
+    The estimator has the parameters of the problem's space, and goes wherever an estimator goes:
+    into any search class of this library or another one, a Pipeline, `sklearn.base.clone`. The
+    training data have no effect.
 
     Parameters
     ----------
     problem : CurveProblem
         The loss curves.
     n_epochs : int or None, default=None
-        Count of epochs of `fit`; None: all that the problem has. For searches whose resource is
-        a parameter of the estimator.
+        Count of epochs of `fit`, for searches whose resource is a parameter of the estimator;
+        None: all epochs of the problem.
     random_state : int, RandomState instance or None, default=0
-        What the curve depends on besides the parameters. With an integer all folds of a
-        cross-validation, and all searches, see the same curve; with None each training has its
-        own.
+        Seed of the curve, beside the parameters. With an integer all folds of a
+        cross-validation, and all searches, have the same curve; with None each training has
+        another one.
     **params : object
-        Values of the problem's parameters. Any may be left out until the training begins, and
-        inactive ones stay out.
+        Values of the problem's parameters. Active ones may be missing until the training
+        begins, inactive ones are always missing.
 
     Attributes
     ----------
@@ -47,13 +49,13 @@ class SimulatedEstimator(BaseEstimator):
     Raises
     ------
     TypeError
-        If `problem` is no CurveProblem, or has no such parameter.
+        If `problem` is no CurveProblem, or lacks one of the parameters.
     ValueError
-        If a parameter of the problem has the name of an own parameter or method.
+        If a parameter of the problem has the name of a parameter or method of this class.
 
     See Also
     --------
-    play : Much faster where only the search itself matters.
+    play : A much faster search, without estimators.
     sksearch.executors.VirtualClock : Makes the simulated seconds of training count.
 
     Notes
@@ -61,8 +63,7 @@ class SimulatedEstimator(BaseEstimator):
     The curve is ``problem.losses([params], seed)[0]``, with `random_state` as the seed if it is
     an integer. Parameters that are changed in the middle of a training go on with the epochs of
     their own curve. After each epoch its simulated seconds pass on the virtual clock, if one is
-    open. There is no ``predict``: score with the estimator's own ``score``, which searches do
-    by default.
+    open. There is no ``predict``: searches use the estimator's ``score`` by default.
 
     Examples
     --------
@@ -77,10 +78,17 @@ class SimulatedEstimator(BaseEstimator):
     True
     """
 
-    def __init__(self, problem, *, n_epochs=None, random_state=0, **params):
+    def __init__(
+        self,
+        problem: CurveProblem,
+        *,
+        n_epochs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        **params: Any,
+    ):
         if not isinstance(problem, CurveProblem):
             raise TypeError(f"problem={problem!r} must be a CurveProblem, such as GammaCurves.")
-        taken = [name for name in problem.names if hasattr(type(self), name) or name in OWN]
+        taken = [name for name in problem.names if hasattr(type(self), name) or name in OWN_PARAMS]
         if taken:
             raise ValueError(
                 f"{taken}: names of SimulatedEstimator, choose others in the problem."
@@ -93,35 +101,35 @@ class SimulatedEstimator(BaseEstimator):
         for name, value in params.items():
             setattr(self, name, value)
 
-    def get_params(self, deep=True):
-        """Get parameters, the problem's own ones among them.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get parameters, with those of the problem's space.
 
         Parameters
         ----------
         deep : bool, default=True
-            As in scikit-learn.
+            Whether to return also the parameters of contained estimators.
 
         Returns
         -------
         params : dict
-            "(unset)" is the value of those that were not given.
+            Parameters and values; "(unset)" where no value was given.
         """
         params = super().get_params(deep)
         return params | {name: getattr(self, name, UNSET) for name in self.problem.names}
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters.
 
         Parameters
         ----------
         **params : object
-            Own ones and the problem's, whose names may have "__" in them, as in curves from a
-            search over a pipeline.
+            Parameters of this class and of the problem. Those of the problem may have "__" in
+            their names, as in curves from a search over a pipeline.
 
         Returns
         -------
         self : SimulatedEstimator
-            With its new parameters.
+            The estimator with the new parameters.
 
         Raises
         ------
@@ -134,18 +142,18 @@ class SimulatedEstimator(BaseEstimator):
             setattr(self, name, params[name])
         return self
 
-    def fit(self, X=None, y=None):
+    def fit(self, X: Any = None, y: Any = None) -> Self:
         """Train for `n_epochs` epochs.
 
         Parameters
         ----------
         X, y : object, default=None
-            Not looked at.
+            Ignored.
 
         Returns
         -------
         self : SimulatedEstimator
-            Fitted.
+            The fitted estimator.
 
         Raises
         ------
@@ -157,18 +165,18 @@ class SimulatedEstimator(BaseEstimator):
             self.problem.max_resources if self.n_epochs is None else self.n_epochs
         )
 
-    def partial_fit(self, X=None, y=None):
+    def partial_fit(self, X: Any = None, y: Any = None) -> Self:
         """Train for one epoch more.
 
         Parameters
         ----------
         X, y : object, default=None
-            Not looked at.
+            Ignored.
 
         Returns
         -------
         self : SimulatedEstimator
-            Fitted.
+            The fitted estimator.
 
         Raises
         ------
@@ -179,18 +187,18 @@ class SimulatedEstimator(BaseEstimator):
             self._begin()
         return self._advance(self.n_epochs_ + 1)
 
-    def score(self, X=None, y=None):
+    def score(self, X: Any = None, y: Any = None) -> float:
         """Return the negative loss after the last epoch.
 
         Parameters
         ----------
         X, y : object, default=None
-            Not looked at.
+            Ignored.
 
         Returns
         -------
         score : float
-            Greater is better.
+            The score; greater is better.
 
         Raises
         ------
@@ -201,7 +209,7 @@ class SimulatedEstimator(BaseEstimator):
         return -self.loss_curve_[-1]
 
     @property
-    def n_epochs_(self):
+    def n_epochs_(self) -> int:
         """Count of epochs so far."""
         check_is_fitted(self, "loss_curve_")
         return len(self.loss_curve_)
@@ -210,13 +218,13 @@ class SimulatedEstimator(BaseEstimator):
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_whole"}
 
-    def _begin(self):
+    def _begin(self) -> None:
         self.loss_curve_ = []
         fixed = isinstance(self.random_state, Integral)
         self.seed_ = int(self.random_state) if fixed else draw_seed(self.random_state)
 
-    def _advance(self, n_epochs):
-        """Go on to so many epochs."""
+    def _advance(self, n_epochs: int) -> Self:
+        """Continue the training up to a count of epochs."""
         done = self.n_epochs_
         n_max = self.problem.max_resources
         if not isinstance(n_epochs, Integral) or not done < n_epochs <= n_max:
@@ -230,8 +238,8 @@ class SimulatedEstimator(BaseEstimator):
         spend(float(seconds[n_epochs - 1] - (seconds[done - 1] if done else 0.0)))
         return self
 
-    def _curve(self):
-        """The whole curve of the params as they are now: losses and seconds."""
+    def _curve(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return losses and seconds of the whole curve of the present params."""
         values = {name: getattr(self, name, UNSET) for name in self.problem.names}
         params = {n: v for n, v in values.items() if not (isinstance(v, str) and v == UNSET)}
         if getattr(self, "_whole", (None,))[0] != params:

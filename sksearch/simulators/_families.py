@@ -35,7 +35,7 @@ class Family:
     start_shift: float = 0.0
     end_shift: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not all(map(math.isfinite, astuple(self))):
             raise ValueError(f"{self}: all numbers must be finite.")
         if not self.necessary_aggressiveness >= 0:
@@ -45,8 +45,10 @@ class Family:
             )
 
 
-def _three(up_spikiness, start_shift, end_shift):
-    """The thesis' aggressive, moderate and little aggressive family."""
+def _three_families(
+    up_spikiness: tuple[float, float, float], start_shift: float, end_shift: float
+) -> tuple[Family, ...]:
+    """Return the thesis' aggressive, moderate and little aggressive family."""
     shifts = (start_shift, end_shift)
     return (
         Family(1.5, 10, up_spikiness[0], False, *shifts),
@@ -58,7 +60,7 @@ def _three(up_spikiness, start_shift, end_shift):
 #: Sets of families: "flat", and those of the thesis' figures and experiments, of 81 epochs.
 FAMILIES = {
     "flat": (Family(),),
-    "branin": _three((5, 3, 1), 0, 200),
-    "rastrigin-1": _three((15, 10, 7), 0, 200),
-    "rastrigin-2": _three((15, 10, 7), 0, 200) + _three((15, 10, 7), 200, 400),
+    "branin": _three_families((5, 3, 1), 0, 200),
+    "rastrigin-1": _three_families((15, 10, 7), 0, 200),
+    "rastrigin-2": _three_families((15, 10, 7), 0, 200) + _three_families((15, 10, 7), 200, 400),
 }

@@ -20,6 +20,7 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 class Function(ABC):
@@ -36,7 +37,7 @@ class Function(ABC):
     minimum : float
         The lowest value in the box.
     argmin : ndarray of shape (m, n_dims)
-        All points of the box where it is taken.
+        All points of the box with the lowest value.
 
     References
     ----------
@@ -50,7 +51,7 @@ class Function(ABC):
     minimum: float
     argmin: np.ndarray
 
-    def __call__(self, X):
+    def __call__(self, X: ArrayLike) -> np.ndarray:
         """Return the values at X."""
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != self.n_dims:
@@ -60,17 +61,17 @@ class Function(ABC):
         return self._values(np.ascontiguousarray(X))
 
     @abstractmethod
-    def _values(self, X):
-        """Values at points whose shape was checked, X in C order.
+    def _values(self, X: np.ndarray) -> np.ndarray:
+        """Return the values at points of the right shape, X in C order.
 
-        NumPy's functions may round strided arrays otherwise than contiguous ones, and so one
-        point alone otherwise than among others: transcendental functions get contiguous arrays.
+        NumPy's transcendental functions get contiguous arrays: they may round strided arrays
+        otherwise, and then a point alone would have another value than among others.
         """
 
 
 @dataclass(frozen=True)
 class _CubeFunction(Function):
-    """A function of any number of coordinates: the same ends and the same minimiser in each."""
+    """A function of any number of coordinates, with equal bounds and minimisers in all of them."""
 
     n_dims: int = 2
 
@@ -78,7 +79,7 @@ class _CubeFunction(Function):
     _minimiser: ClassVar[float] = 0.0
     _least_dims: ClassVar[int] = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.n_dims, Integral) or self.n_dims < self._least_dims:
             raise ValueError(
                 f"n_dims={self.n_dims!r} must be an integer of at least {self._least_dims} in "
@@ -86,15 +87,15 @@ class _CubeFunction(Function):
             )
 
     @property
-    def bounds(self):
+    def bounds(self) -> np.ndarray:
         return np.tile(self._ends, (self.n_dims, 1))
 
     @property
-    def minimum(self):
+    def minimum(self) -> float:
         return 0.0
 
     @property
-    def argmin(self):
+    def argmin(self) -> np.ndarray:
         return np.full((1, self.n_dims), self._minimiser)
 
 
@@ -119,7 +120,7 @@ class Branin(Function):
     minimum: ClassVar[float] = 10 / (8 * np.pi)
     argmin: ClassVar = np.array([[-np.pi, 12.275], [np.pi, 2.275], [3 * np.pi, 2.475]])
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         x0, x1 = np.ascontiguousarray(X.T)
         valley = x1 - 5.1 / (4 * np.pi**2) * x0**2 + 5 / np.pi * x0 - 6
         return valley**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x0) + 10
@@ -147,7 +148,7 @@ class Rastrigin(_CubeFunction):
 
     _ends = (-5.12, 5.12)
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         return (X**2 + 10 * (1 - np.cos(2 * np.pi * X))).sum(axis=1)
 
 
@@ -171,7 +172,7 @@ class DropWave(Function):
     minimum: ClassVar[float] = -1.0
     argmin: ClassVar = np.zeros((1, 2))
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         squared = (X**2).sum(axis=1)
         return -(1 + np.cos(12 * np.sqrt(squared))) / (squared / 2 + 2)
 
@@ -196,7 +197,7 @@ class Hartmann3(Function):
     minimum: ClassVar[float] = -3.8627797873327
     argmin: ClassVar = np.array([[0.11458889, 0.55564889, 0.85254698]])
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         return _hartmann(X, _A3, _P3)
 
 
@@ -223,7 +224,7 @@ class Hartmann6(Function):
         [[0.20168951, 0.15001069, 0.47687397, 0.27533243, 0.31165162, 0.65730053]]
     )
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         return _hartmann(X, _A6, _P6)
 
 
@@ -250,7 +251,7 @@ _P6 = 1e-4 * np.array(
 )
 
 
-def _hartmann(X, A, P):
+def _hartmann(X: np.ndarray, A: np.ndarray, P: np.ndarray) -> np.ndarray:
     squared = (A * (X[:, None, :] - P) ** 2).sum(axis=2)
     return -(_DEPTHS * np.exp(-squared)).sum(axis=1)
 
@@ -278,7 +279,7 @@ class Ackley(_CubeFunction):
 
     _ends = (-32.768, 32.768)
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         hole = -20 * np.expm1(-np.sqrt((X**2).mean(axis=1)) / 5)
         return hole + np.exp(1.0) - np.exp(np.cos(2 * np.pi * X).mean(axis=1))
 
@@ -307,7 +308,7 @@ class Levy(_CubeFunction):
     _ends = (-10.0, 10.0)
     _minimiser = 1.0
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         w = 1 + (X - 1) / 4
         bowl = (w - 1) ** 2
         waves = 1 + 10 * np.sin(np.pi * w[:, :-1] + 1) ** 2
@@ -339,7 +340,7 @@ class Rosenbrock(_CubeFunction):
     _minimiser = 1.0
     _least_dims = 2
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         x, following = X[:, :-1], X[:, 1:]
         return (100 * (following - x**2) ** 2 + (1 - x) ** 2).sum(axis=1)
 
@@ -368,10 +369,10 @@ class StyblinskiTang(_CubeFunction):
     _minimiser = -2.903534027771177
 
     @property
-    def minimum(self):
+    def minimum(self) -> float:
         return -39.16616570377142 * self.n_dims
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         return (X**4 - 16 * X**2 + 5 * X).sum(axis=1) / 2
 
 
@@ -398,7 +399,7 @@ class SixHumpCamel(Function):
         [[0.08984201310031, -0.71265640302074], [-0.08984201310031, 0.71265640302074]]
     )
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         x0, x1 = np.ascontiguousarray(X.T)
         return (4 - 2.1 * x0**2 + x0**4 / 3) * x0**2 + x0 * x1 + (4 * x1**2 - 4) * x1**2
 
@@ -424,7 +425,7 @@ class EggHolder(Function):
     minimum: ClassVar[float] = -959.6406627208508
     argmin: ClassVar = np.array([[512.0, 404.2318051137578]])
 
-    def _values(self, X):
+    def _values(self, X: np.ndarray) -> np.ndarray:
         x0, x1 = np.ascontiguousarray(X.T)
         y = x1 + 47
         return -y * np.sin(np.sqrt(abs(x0 / 2 + y))) - x0 * np.sin(np.sqrt(abs(x0 - y)))

@@ -11,11 +11,14 @@ D2          squared distances                                                   
 """
 
 import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from sksearch.space import Space, When
+from sksearch.space._dimensions import Dimension
 
 _ABSENT = object()
 
@@ -24,10 +27,10 @@ class Index:
     """Recorded params, and an exact search for the nearest of them.
 
     The squared distance of two candidates is a sum over parameters. A number contributes the
-    squared difference of its places between the bounds, on a logarithmic scale where it is
-    drawn from one, and so does a choice from an ascending list of numbers, by its position.
-    Another choice contributes 0 or 1, and so does a conditional parameter that is active in only
-    one of the two; one that is inactive in both contributes 0.
+    squared difference of its scaled values: 0 at the lower bound and 1 at the upper one, on a
+    logarithmic scale if its distribution has one. A choice from an ascending list of numbers
+    contributes the same by its position. Any other choice contributes 0 or 1. A conditional
+    parameter contributes 1 if it is active in only one of the two, and 0 if inactive in both.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ class Index:
     params : sequence of dict
         Recorded candidates, inactive parameters absent.
     categories : collection of str, default=()
-        Names of lists of numbers whose choices have no order either.
+        Names of lists of numbers whose choices have no order.
 
     Raises
     ------
@@ -47,12 +50,18 @@ class Index:
 
     Notes
     -----
-    A number cannot be embedded such that all its values and "inactive" are at distance 1 of each
-    other. So the candidates with the same active parameters have a k-d tree of their own, and
-    those of others are looked into only where fewer parameters differ than the distance found.
+    No embedding of a number has all its values at distance 1 of "inactive". So each group of
+    candidates with the same active parameters has a k-d tree of its own. The groups are searched
+    in the order of the number of parameters that are active in only one of group and point, up to
+    the squared distance found.
     """
 
-    def __init__(self, space, params, categories=()):
+    def __init__(
+        self,
+        space: dict[str, Any],
+        params: Sequence[Mapping[str, Any]],
+        categories: Collection[str] = (),
+    ):
         if not isinstance(space, dict):
             raise TypeError(
                 f"space is {type(space).__name__}: recorded params need one dict of parameters, "
@@ -77,18 +86,18 @@ class Index:
         self._groups = [np.flatnonzero(which == g) for g in range(len(self._patterns))]
         self._trees = {}
 
-    def nearest(self, params):
+    def nearest(self, params: Sequence[Mapping[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """Find the nearest recorded candidates.
 
         Parameters
         ----------
         params : sequence of dict
-            Of length m.
+            The m candidates that are looked up.
 
         Returns
         -------
         rows : ndarray of shape (m,), int
-            Positions among the recorded ones.
+            Positions of the nearest among the recorded candidates.
         distances : ndarray of shape (m,)
             Root of the mean over parameters of squared differences, from 0 to 1.
         """
@@ -99,8 +108,8 @@ class Index:
         distances, rows = tree.query(V)
         return rows, distances / math.sqrt(self._n_dims)
 
-    def nearest_other(self):
-        """Find for each recorded candidate the nearest one of the others, as `nearest`."""
+    def nearest_other(self) -> tuple[np.ndarray, np.ndarray]:
+        """Find for each recorded candidate the nearest other one: rows and distances."""
         if len(self._V) < 2:
             raise ValueError("there is one recorded candidate, and so no other: record more.")
         return self._search(self._V, self._active, np.arange(len(self._V)))
@@ -109,12 +118,12 @@ class Index:
         return vars(self) | {"_trees": {}}  # made again when needed
 
     @property
-    def n_distinct(self):
-        """Count of recorded candidates that differ from each other."""
+    def n_distinct(self) -> int:
+        """Count of distinct recorded candidates."""
         return len(np.unique(np.hstack([self._V, self._active]), axis=0))
 
     def _search(self, V, active, own=None):
-        """Rows and distances; `own` are rows that do not count, one for each point."""
+        """Return nearest rows and distances; `own` has a row to leave out for each point."""
         D2, rows = np.full(len(V), np.inf), np.zeros(len(V), int)
         patterns, which = _patterns(active)
         for k, pattern in enumerate(patterns):
@@ -133,16 +142,16 @@ class Index:
         return rows, np.sqrt(D2 / self._n_dims)
 
     def _search_group(self, g, pattern, V, excluded):
-        """Squared distances to the nearest of a group over what is active in both, and rows."""
+        """Return squared distances over common parameters to the nearest of a group, and rows."""
         members = self._groups[g]
         common = self._patterns[g] & pattern
         tree, features = self._tree(g, common)
         if excluded is None:
-            distances, places = tree.query(V[:, features])
-            return distances**2, members[places]
-        distances, places = tree.query(V[:, features], k=2)
-        places = np.where(np.isfinite(distances), places, 0)  # a group of one has no second
-        found = members[places]
+            distances, positions = tree.query(V[:, features])
+            return distances**2, members[positions]
+        distances, positions = tree.query(V[:, features], k=2)
+        positions = np.where(np.isfinite(distances), positions, 0)  # a group of one has no second
+        found = members[positions]
         # With duplicates the point itself may be either of the two, or neither.
         second = found[:, 0] == excluded
         i = np.arange(len(V))
@@ -150,7 +159,7 @@ class Index:
         return np.where(found == excluded, np.inf, distances**2), found
 
     def _tree(self, g, common):
-        """The k-d tree of a group on the features of the parameters in common."""
+        """Return the k-d tree of a group on the features of the common parameters, and those."""
         key = (g, common.tobytes())
         if key not in self._trees:
             features = np.append(common, True)[self._owners]
@@ -158,29 +167,29 @@ class Index:
             self._trees[key] = (cKDTree(points), features)
         return self._trees[key]
 
-    def _is_plain_number(self, dimension):
-        """Whether a parameter is always active, and uniform or log-uniform."""
+    def _is_plain_number(self, dimension: Dimension) -> bool:
+        """Tell whether a parameter is always active, and uniform or log-uniform."""
         number = dimension.kind in ("real", "integer") and not hasattr(dimension, "distribution")
         return number and dimension.name not in self._conditional
 
-    def _owners_of_features(self):
-        """Place of each feature's parameter among the conditional ones; -1 for another."""
+    def _owners_of_features(self) -> np.ndarray:
+        """Return for each feature the position of its conditional parameter, -1 for others."""
         owners = [-1] * len(self._numbers)
         for dimension, unordered in zip(self._others, self._unordered, strict=True):
             conditional = dimension.name in self._conditional
             owner = self._conditional.index(dimension.name) if conditional else -1
             owners += [owner] * (dimension.size if unordered else 1)
         if self._conditional or not owners:
-            owners.append(-1)  # always 0: a tree needs a feature, if all others are inactive
+            owners.append(-1)  # a feature that is always 0: a tree needs one
         return np.array(owners)
 
-    def _encode(self, params):
-        """Features, 0 where inactive, and which conditional parameters are active."""
+    def _encode(self, params: Sequence[Mapping[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return features, 0 where inactive, and which conditional parameters are active."""
         V = np.zeros((len(params), len(self._owners)))
         active = np.ones((len(params), len(self._conditional)), bool)
         start = len(self._numbers)
         n_names = np.full(len(params), start)
-        V[:, :start] = self._places(params)
+        V[:, :start] = self._scaled_numbers(params)
         for dimension, unordered in zip(self._others, self._unordered, strict=True):
             name = dimension.name
             values = [candidate.get(name, _ABSENT) for candidate in params]
@@ -197,8 +206,8 @@ class Index:
             self._refuse_unknown(params)
         return V, active
 
-    def _places(self, params):
-        """Places of all plain numbers at once, which is much faster than one after another."""
+    def _scaled_numbers(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
+        """Scale all plain numbers at once, which is much faster than one after another."""
         names = [dimension.name for dimension in self._numbers]
         try:
             rows = [[candidate[name] for name in names] for candidate in params]
@@ -214,16 +223,16 @@ class Index:
         raise ValueError(f"{unknown!r} is unknown: the parameters are {names}.")
 
 
-def _patterns(active):
-    """Distinct rows, and for each row the place of its equal among them."""
+def _patterns(active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows, and for each row the position of its equal among them."""
     if active.shape[1] == 0 or len(active) == 0:
         return active[:1], np.zeros(len(active), int)
     patterns, which = np.unique(active, axis=0, return_inverse=True)
     return patterns, which.reshape(-1)
 
 
-def _features(dimension, unordered, values):
-    """Features of one parameter's values, shape (n_values, 1), or (n_values, n_choices)."""
+def _features(dimension: Dimension, unordered: bool, values: list) -> np.ndarray:
+    """Return the features of values, shape (n_values, 1), or (n_values, n_choices)."""
     if unordered:
         return np.eye(dimension.size)[_positions(dimension, values)] / math.sqrt(2)
     if dimension.kind == "categorical":
@@ -241,7 +250,7 @@ def _features(dimension, unordered, values):
 
 
 class _Scale:
-    """Places between the bounds, for several numbers at once.
+    """Map several numbers from their bounds to [0, 1] at once.
 
     Parameters
     ----------
@@ -249,7 +258,7 @@ class _Scale:
         Reals and integers, uniform or log-uniform.
     """
 
-    def __init__(self, dimensions):
+    def __init__(self, dimensions: list[Dimension]):
         self._dimensions = dimensions
         self._log = np.array([dimension.log for dimension in dimensions], bool)
         self._lowest = np.where(self._log, 0.0, -np.inf)  # not included
@@ -257,8 +266,8 @@ class _Scale:
         self._low, high = np.log(bounds, out=bounds, where=self._log)
         self._span = np.where(high > self._low, high - self._low, 1.0)
 
-    def __call__(self, x):
-        """Places of the values, shape (n_values, n_dims), which are overwritten."""
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Scale values of shape (n_values, n_dims) in place."""
         valid = (x > self._lowest) & (x < np.inf)
         if not valid.all():
             i, j = np.argwhere(~valid)[0]
@@ -270,12 +279,12 @@ class _Scale:
         return x
 
 
-def _positions(dimension, values):
-    """Places of choices in their list."""
+def _positions(dimension: Dimension, values: list) -> np.ndarray:
+    """Return the positions of choices in their list."""
     try:
         keys = [(type(value), value) for value in values]  # True is not 1
-        places = {key: dimension.index(key[1]) for key in set(keys)}
-        positions = [places[key] for key in keys]
+        known = {key: dimension.index(key[1]) for key in set(keys)}
+        positions = [known[key] for key in keys]
     except TypeError:  # choices without a hash
         positions = [dimension.index(value) for value in values]
     if None in positions:

@@ -11,12 +11,12 @@ from sksearch.simulators._tables import space_of
 LOSSES = ("error", "log_loss")
 
 
-def load_mnist_curves(loss="error"):
+def load_mnist_curves(loss: str = "error") -> NearestCurves:
     """Read curves of logistic regression by stochastic gradient descent on MNIST.
 
-    1,024 trainings of 81 epochs on 10,000 images, with other learning rates (1e-6 to 1,
-    logarithmic), weight decays (1e-6 to 0.1, logarithmic), momenta (0.3 to 0.999) and batch sizes
-    (20 to 2,000), and what came out on 5,000 other images.
+    The data are 1,024 trainings of 81 epochs on 10,000 images, with different learning rates
+    (1e-6 to 1, logarithmic), weight decays (1e-6 to 0.1, logarithmic), momenta (0.3 to 0.999) and
+    batch sizes (20 to 2,000). The losses are those on 5,000 other images.
 
     Parameters
     ----------
@@ -26,21 +26,21 @@ def load_mnist_curves(loss="error"):
     Returns
     -------
     problem : NearestCurves
-        With the four parameters ``learning_rate``, ``weight_decay``, ``momentum`` and
-        ``batch_size``.
+        The curves, with the four parameters ``learning_rate``, ``weight_decay``, ``momentum``
+        and ``batch_size``.
 
     Raises
     ------
     ValueError
-        If `loss` is neither of the two.
+        If `loss` is neither "error" nor "log_loss".
 
     Notes
     -----
-    The experiment is that of [1]_, with curves of our own: ``examples/make_mnist_curves.py`` made
-    them. The first 512 are a scrambled Sobol sequence, the others were proposed by TPE, so that
-    curves are dense where they are good. No training diverged. Where a curve is left out, the
-    nearest other one differs from it by an error of 0.013 in the median and 0.041 in the mean
-    (root of the mean square over epochs); see `NearestCurves.approximation_error`.
+    The experiment is that of [1]_; ``examples/make_mnist_curves.py`` made the curves. The first
+    512 candidates are a scrambled Sobol sequence, TPE proposed the others, so that curves are
+    dense where they are good. No training diverged. A left-out curve differs from the nearest
+    other one by an error of 0.013 in the median and 0.041 in the mean (root of the mean square
+    over epochs); see `NearestCurves.approximation_error`.
 
     References
     ----------

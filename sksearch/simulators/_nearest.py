@@ -1,22 +1,26 @@
 """Recorded curves: any params have the curve of the nearest recorded ones."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import spearmanr
 
 from sksearch.simulators._index import Index
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space, When
-from sksearch.space._dimensions import equal
+from sksearch.space._dimensions import Dimension
+from sksearch.space._values import equal
 
 _ABSENT = object()
 
 
 @dataclass(frozen=True)
 class ApproximationError:
-    """How well recorded curves stand for each other.
+    """Differences between recorded curves and their nearest neighbours.
 
     Parameters
     ----------
@@ -27,9 +31,9 @@ class ApproximationError:
         Difference of the two curves: the root of the mean over epochs of squared differences.
         NaN where a training failed.
     mean, median, sd : float
-        Of `errors`, without those that are NaN.
+        Mean, median and standard deviation of `errors`, without those that are NaN.
     correlation : float
-        Spearman's, between each last loss and the one that stands for it.
+        Spearman's correlation between the last losses of the curves and of their neighbours.
     """
 
     distances: np.ndarray
@@ -43,19 +47,19 @@ class ApproximationError:
 class NearestCurves(CurveProblem):
     """A problem made of recorded curves: the nearest one stands for that of any params.
 
-    Numbers are compared by their places between the bounds, logarithmic where they are drawn
-    from a logarithmic distribution; choices that are not numbers in order, and parameters that
-    are active in only one of two candidates, differ by 1.
+    The difference of two numbers is that of their scaled values, 0 at the lower bound and 1 at the
+    upper one, on a logarithmic scale if their distribution has one. Choices that are not numbers
+    in order, and parameters that are active in only one of two candidates, differ by 1.
 
     Parameters
     ----------
     space : dict
-        What searches draw from: names of parameters and their choices or distributions, with
-        `sksearch.When` for those that are active only at times.
+        Names of parameters and their choices or distributions, with `sksearch.When` for those
+        that are active only at times. Searches draw from it.
     params : sequence of dict
         Recorded candidates, inactive parameters absent; n_curves of them.
     curves : array-like of shape (n_curves, max_resources)
-        Their losses after each epoch; not finite where training had failed.
+        Losses of the recorded candidates after each epoch; not finite where training failed.
     seconds : array-like of shape (n_curves, max_resources), default=None
         Seconds that training took up to the end of each epoch, made non-decreasing. None: one
         second an epoch.
@@ -63,7 +67,7 @@ class NearestCurves(CurveProblem):
     Attributes
     ----------
     space : dict
-        As given.
+        Names of parameters and their choices or distributions, as given.
     max_resources : int
         Count of epochs.
     minimum : float or None
@@ -71,7 +75,7 @@ class NearestCurves(CurveProblem):
     params : list of dict
         The recorded candidates.
     curves : ndarray of shape (n_curves, max_resources)
-        Their losses; NaN where training had failed.
+        Losses of the recorded candidates; NaN where training failed.
 
     Raises
     ------
@@ -87,9 +91,9 @@ class NearestCurves(CurveProblem):
 
     Notes
     -----
-    This is the closest known loss function of [1]_, whose mean square error is read with its
-    square, divided by the number of parameters, on each parameter's own scale. The k-d tree's
-    cost is logarithmic in the number of curves.
+    This is the closest known loss function of [1]_. Its mean square error is taken as the sum of
+    squared differences on each parameter's own scale, divided by the number of parameters. The
+    cost of the k-d tree is logarithmic in the number of curves.
 
     References
     ----------
@@ -107,17 +111,29 @@ class NearestCurves(CurveProblem):
     array([[0.5, 0.1]])
     """
 
-    def __init__(self, space, params, curves, seconds=None):
+    def __init__(
+        self,
+        space: dict[str, Any],
+        params: Sequence[dict[str, Any]],
+        curves: ArrayLike,
+        seconds: ArrayLike | None = None,
+    ):
         self.space = space
         self.params = list(params)
         self._index = Index(space, self.params)
-        self.curves = finite_or_nan(table_of(curves, "curves", len(self.params)))
+        self.curves = finite_or_nan(check_table(curves, "curves", len(self.params)))
         self.max_resources = self.curves.shape[1]
         self.minimum = lowest(self.curves[:, -1])
-        self._seconds = seconds_of(seconds, *self.curves.shape)
+        self._seconds = check_seconds(seconds, *self.curves.shape)
 
     @classmethod
-    def from_arrays(cls, space, X, curves, seconds=None):
+    def from_arrays(
+        cls,
+        space: dict[str, Any],
+        X: ArrayLike,
+        curves: ArrayLike,
+        seconds: ArrayLike | None = None,
+    ) -> Self:
         """Make a problem of params that are rows of an array.
 
         Parameters
@@ -139,7 +155,7 @@ class NearestCurves(CurveProblem):
         Raises
         ------
         ValueError
-            If `X` has another count of columns, or as the class.
+            If `X` has another count of columns, or another argument is invalid for the class.
         """
         # A list of rows keeps its numbers beside strings.
         X = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
@@ -148,16 +164,16 @@ class NearestCurves(CurveProblem):
         return cls(space, rows_of(space, dict(zip(space, X.T, strict=True))), curves, seconds)
 
     @classmethod
-    def from_frame(cls, frame, space, curves):
+    def from_frame(cls, frame: Any, space: dict[str, Any], curves: Sequence[str]) -> Self:
         """Make a problem of a DataFrame with a row for each recorded candidate.
 
         Parameters
         ----------
         frame : DataFrame
-            Of pandas or any other library whose columns are had by ``frame[name]``.
+            Table of pandas or any other library in which ``frame[name]`` is a column.
         space : dict
-            Names of parameters and their choices or distributions. Each is a column; NaN or
-            None where a conditional parameter is inactive.
+            Names of parameters and their choices or distributions. Each parameter is a column,
+            with NaN or None where it is inactive.
         curves : list of str
             Names of the columns with the losses after each epoch, first epoch first.
 
@@ -170,27 +186,27 @@ class NearestCurves(CurveProblem):
         KeyError
             If there is no such column.
         ValueError
-            As the class.
+            If the values of a column are invalid for the class.
         """
         losses = np.column_stack([np.asarray(frame[name], dtype=float) for name in curves])
         columns = {name: np.asarray(frame[name], dtype=object) for name in space}
         return cls(space, rows_of(space, columns), losses)
 
     @classmethod
-    def from_search(cls, search, incomplete="extend"):
-        """Make a problem of what a search has found out.
+    def from_search(cls, search: Any, incomplete: str = "extend") -> Self:
+        """Make a problem of the trials of a search.
 
-        A trial's curve is linear between the resources that it was scored at, and constant
-        before the first one. After a failed job it is NaN.
+        A trial's curve is linear between the resources that the trial was scored at, constant
+        before the first one, and NaN after a failed job.
 
         Parameters
         ----------
         search : SearchCV
-            Fitted. A search with resources has curves; one without gives curves of length 1.
+            Fitted search. Without resources its curves have the length 1.
         incomplete : {"extend", "drop"}, default="extend"
-            What becomes of trials that were stopped before the largest resource: their last
-            loss stays, or they are left out, and then candidates that had been bad have the
-            curve of a good neighbour.
+            Curves of trials that were stopped before the largest resource. "extend": the last
+            loss stays. "drop": there are none, so bad candidates have the curves of good
+            neighbours.
 
         Returns
         -------
@@ -203,7 +219,7 @@ class NearestCurves(CurveProblem):
             If the search is not fitted, or not one of sksearch, or its space is a list of
             dicts.
         ValueError
-            If `incomplete` is neither, or no trial is left.
+            If `incomplete` is another word, or no trial is left.
         """
         if incomplete not in ("extend", "drop"):
             raise ValueError(f"incomplete={incomplete!r} must be 'extend' or 'drop'.")
@@ -223,17 +239,17 @@ class NearestCurves(CurveProblem):
         curves = [_completed(trial.results, last) for trial in trials]
         return cls(space, [trial.params for trial in trials], curves)
 
-    def losses(self, params, seed=0):
+    def losses(self, params: Sequence[Mapping[str, Any]], seed: int = 0) -> np.ndarray:
         """Look up the curves of the nearest recorded candidates; `seed` has no effect."""
         return self.curves[self._index.nearest(params)[0]]
 
-    def seconds(self, params):
+    def seconds(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
         """Look up the seconds of the nearest recorded candidates."""
         if self._seconds is None:
             return super().seconds(params)
         return self._seconds[self._index.nearest(params)[0]]
 
-    def distances(self, params):
+    def distances(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
         """Measure how far the nearest recorded candidates are.
 
         Parameters
@@ -248,8 +264,8 @@ class NearestCurves(CurveProblem):
         """
         return self._index.nearest(params)[1]
 
-    def approximation_error(self):
-        """Take each recorded curve for unknown, and compare it with the nearest other one.
+    def approximation_error(self) -> ApproximationError:
+        """Compare each recorded curve with the nearest other one.
 
         Returns
         -------
@@ -275,8 +291,10 @@ class NearestCurves(CurveProblem):
         )
 
 
-def table_of(values, name, n_rows, n_columns=None):
-    """Losses or seconds as an array of floats of the right shape, else a ValueError."""
+def check_table(
+    values: ArrayLike, name: str, n_rows: int, n_columns: int | None = None
+) -> np.ndarray:
+    """Return losses or seconds as an array of floats; raise if it has the wrong shape."""
     table = np.asarray(values, dtype=float)
     ok = table.ndim == 2 and len(table) == n_rows and table.shape[1] > 0
     if not ok or n_columns not in (None, table.shape[1]):
@@ -288,16 +306,16 @@ def table_of(values, name, n_rows, n_columns=None):
     return table
 
 
-def finite_or_nan(losses):
-    """A copy in which a training that diverged has failed."""
+def finite_or_nan(losses: np.ndarray) -> np.ndarray:
+    """Return a copy with NaN where a training diverged."""
     return np.where(np.isfinite(losses), losses, np.nan)
 
 
-def seconds_of(seconds, n_rows, n_epochs):
-    """Recorded seconds that never go back, None if there are none."""
+def check_seconds(seconds: ArrayLike | None, n_rows: int, n_epochs: int) -> np.ndarray | None:
+    """Return recorded seconds, made non-decreasing; None if there are none."""
     if seconds is None:
         return None
-    seconds = table_of(seconds, "seconds", n_rows, n_epochs)
+    seconds = check_table(seconds, "seconds", n_rows, n_epochs)
     if not ((seconds >= 0) & (seconds < math.inf)).all():
         raise ValueError(
             "seconds has values that are negative or not finite: where training had failed, give "
@@ -306,27 +324,27 @@ def seconds_of(seconds, n_rows, n_epochs):
     return np.maximum.accumulate(seconds, axis=1)
 
 
-def lowest(losses):
-    """The least loss, None if all are NaN."""
+def lowest(losses: np.ndarray) -> float | None:
+    """Return the lowest loss, None if all are NaN."""
     known = losses[~np.isnan(losses)]
     return float(known.min()) if len(known) else None
 
 
-def rows_of(space, columns):
-    """Candidates from a column of values for each parameter.
+def rows_of(space: dict[str, Any], columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Make candidates of a column of values for each parameter.
 
     Parameters
     ----------
     space : dict
         Names of parameters and their choices or distributions.
     columns : dict of str to array of shape (n,)
-        NaN or None where a conditional parameter is inactive. Values may be of another type
+        Values of each parameter, NaN or None where it is inactive. They may be of another type
         than those of the space, as arrays and tables have one type for a column.
 
     Returns
     -------
     params : list of dict
-        Inactive parameters absent.
+        Candidates, inactive parameters absent.
     """
     converted = []
     for dimension in Space(space).dimensions:
@@ -345,14 +363,14 @@ def rows_of(space, columns):
     ]
 
 
-def _is_missing(value):
-    """Whether it is None, NaN or pandas' NA, which can be compared with nothing."""
+def _is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN or pandas' NA, which can be compared with nothing."""
     nan = isinstance(value, float) and math.isnan(value)
     return nan or value is None or type(value).__name__ == "NAType"
 
 
-def _converted(dimension, value):
-    """The value of the dimension that equals it, as far as there is one."""
+def _converted(dimension: Dimension, value: Any) -> Any:
+    """Return the equal value of the dimension if there is one, else the value itself."""
     if dimension.kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if dimension.kind == "categorical" and not dimension.contains(value):
@@ -361,8 +379,8 @@ def _converted(dimension, value):
     return value
 
 
-def _completed(results, last):
-    """The curve of a trial that was scored at some resources, shape (last,)."""
+def _completed(results: Mapping[int, Any], last: int) -> np.ndarray:
+    """Return the curve of a trial that was scored at some resources, shape (last,)."""
     resources = np.array(sorted(results))
     losses = np.array([-results[resource].score for resource in resources.tolist()])
     known = ~np.isnan(losses)

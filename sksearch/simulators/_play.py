@@ -3,10 +3,13 @@
 import math
 from contextlib import nullcontext
 from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 from sksearch._clock import open_clock, spend
 from sksearch._seeds import draw_seed
-from sksearch.base import Sampler, Scheduler
+from sksearch.base import Job, Sampler, Scheduler
 from sksearch.executors import VirtualClock, Workload, drive, make_executor
 from sksearch.history import History, Problem, Result
 from sksearch.simulators._problem import CurveProblem
@@ -21,7 +24,7 @@ def play(
     *,
     min_resources: int = 1,
     max_resources: int | None = None,
-    random_state=None,
+    random_state: int | np.random.RandomState | None = None,
     n_workers: int = 1,
     batch_size: int = 1,
 ) -> History:
@@ -38,7 +41,7 @@ def play(
     min_resources : int, default=1
         Smallest count of epochs.
     max_resources : int or None, default=None
-        Largest count of epochs; None: all that the problem has.
+        Largest count of epochs; None: all epochs of the problem.
     random_state : int, RandomState instance or None, default=None
         Seed of the search. An integer is also the seed of the loss curves.
     n_workers : int, default=1
@@ -49,8 +52,8 @@ def play(
     Returns
     -------
     history : History
-        Its scores are negative losses at the epoch that a job reached; its costs are the
-        simulated seconds of the epochs that the job added.
+        Trials of the search. The score of a job is the negative loss after its last epoch, its
+        cost the simulated seconds of the epochs that it added.
 
     Raises
     ------
@@ -64,8 +67,8 @@ def play(
 
     Notes
     -----
-    A search class on a `SimulatedEstimator` with the same integer as ``random_state`` finds
-    the same. Results are told in the order in which jobs were asked for, as there.
+    A search class on a `SimulatedEstimator` with the same integer as ``random_state`` has the same
+    history: both tell results in the order in which jobs were asked for.
 
     Examples
     --------
@@ -104,19 +107,19 @@ def play(
     return study.history
 
 
-def _run(curves, job, place):
+def _run(curves: "_Curves", job: Job, environment: Any) -> Result:
     return curves.result(job)
 
 
 class _Curves(Workload):
-    """What `drive` calls: a job is one task, its result is read from the trial's curve."""
+    """The workload of `drive`: a job is one task, whose result is read from the trial's curve."""
 
-    def __init__(self, problem, seed):
+    def __init__(self, problem: CurveProblem, seed: int):
         self.problem, self.seed = problem, seed
         self.curves: dict[int, tuple] = {}
 
-    def result(self, job):
-        """The score at the job's resource; lets the job's time pass."""
+    def result(self, job: Job) -> Result:
+        """Return the score at the job's resource, after the job's time has passed."""
         if job.trial_id not in self.curves:
             self.curves[job.trial_id] = self._curve(job)
         losses, seconds = self.curves[job.trial_id]
@@ -126,22 +129,22 @@ class _Curves(Workload):
         # A training that diverged has failed, as in a search class.
         return Result(-loss if math.isfinite(loss) else math.nan, cost)
 
-    def _curve(self, job):
-        trials = {"trials": [job.trial_id]} if self.problem.by_trial else {}
+    def _curve(self, job: Job) -> tuple[np.ndarray, np.ndarray]:
+        trials = {"trials": [job.trial_id]} if self.problem.needs_trials else {}
         losses = self.problem.losses([job.params], self.seed, **trials)
         return losses[0], self.problem.seconds([job.params])[0]
 
-    def tasks(self, job):
-        """One."""
+    def tasks(self, job: Job) -> list[Job]:
+        """Return the job as its only task."""
         return [job]
 
-    def collect(self, job, outputs):
-        """The only output."""
+    def collect(self, job: Job, outputs: list) -> Result:
+        """Return the only output."""
         return outputs[0]
 
-    def on_result(self, job):
-        """Nothing to do."""
+    def on_result(self, job: Job) -> None:
+        """Do nothing."""
 
-    def seconds_left(self):
-        """No limit."""
+    def seconds_left(self) -> None:
+        """Return None: there is no limit."""
         return

@@ -32,7 +32,7 @@ class CurveProblem(ABC):
     minimum : float or None
         Lowest loss that any candidate has after `max_resources` epochs, without noise; None
         where it is not known.
-    by_trial : bool
+    needs_trials : bool
         Whether `losses` needs a third argument ``trials``, the candidates' numbers in the order
         in which a search started them. `play` knows them, an estimator does not.
     """
@@ -40,9 +40,9 @@ class CurveProblem(ABC):
     space: dict[str, Any] | list[dict[str, Any]]
     max_resources: int
     minimum: float | None = None
-    by_trial: bool = False
+    needs_trials: bool = False
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict) -> "CurveProblem":
         return self  # scikit-learn's clone copies params, and curves may be many megabytes
 
     @property
@@ -60,8 +60,8 @@ class CurveProblem(ABC):
         params : sequence of dict
             Candidates, inactive parameters absent.
         seed : int, default=0
-            With the candidate it decides on all that is random in its curve. What else is in the
-            list does not.
+            Seed of all that is random in a candidate's curve. The other candidates of the list
+            have no effect on it.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class CurveProblem(ABC):
         """
 
     def seconds(self, params: Sequence[dict]) -> np.ndarray:
-        """Simulate how long trainings take; one second an epoch unless a problem knows better.
+        """Simulate how long trainings take: one second an epoch, unless a subclass knows better.
 
         Parameters
         ----------

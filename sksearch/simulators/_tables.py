@@ -2,17 +2,21 @@
 
 import itertools
 import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import loguniform, randint, uniform
 
-from sksearch.datasets import VARIABLE, _folder
+from sksearch.datasets import DATA_VARIABLE, _data_folder
 from sksearch.simulators._index import Index
-from sksearch.simulators._nearest import finite_or_nan, lowest, seconds_of
+from sksearch.simulators._nearest import check_seconds, finite_or_nan, lowest
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import LogRandInt, Space, When
 
-SAME = 1e-9  # distance up to which params are those of a row: features have rounding errors
+SAME = 1e-9  # distance up to which params are those of a row, as features have rounding errors
 
 _FILES = {
     "taskset_imdb": "taskset__imdb_patch32_GRU64_avg_bs128",
@@ -32,11 +36,11 @@ class TabularProblem(CurveProblem):
     Parameters
     ----------
     space : dict
-        What the rows were taken from: names of parameters and their choices or distributions.
+        Names of parameters and their choices or distributions, of which the rows are a sample.
     params : sequence of dict
-        The rows' candidates, each once, inactive parameters absent; n_rows of them.
+        The n_rows distinct candidates of the rows, inactive parameters absent.
     losses : array-like of shape (n_rows,), (n_rows, n_epochs) or (n_rows, n_epochs, n_repetitions)
-        Their losses; not finite where training had failed.
+        Losses of the rows; not finite where training failed.
     seconds : array-like of shape (n_rows, n_epochs), default=None
         Seconds that training took up to the end of each epoch, made non-decreasing. None: one
         second an epoch.
@@ -47,23 +51,23 @@ class TabularProblem(CurveProblem):
         Whether a curve is that of one repetition, which the seed chooses for each row. False:
         the mean over repetitions.
     categories : collection of str, default=()
-        Names of parameters with lists of numbers that differ by 0 or 1 from each other, whatever
-        the numbers are. Of effect where the nearest row is looked for.
+        Names of parameters whose choices are numbers without an order: any two choices differ by
+        1 in the search for the nearest row.
 
     Attributes
     ----------
     space : dict or list of dict
-        What searches draw from: `space` as given if the rows are all of its candidates, or with
+        Space of searches: `space` as given if the rows are all of its candidates, or with
         `nearest`; else a list with a dict for each row, each with one choice for each
         parameter, from which searches draw rows without replacement.
     max_resources : int
         Count of epochs; 1 without epochs.
     minimum, best : float or None
-        Lowest of the last losses, means over repetitions.
+        Lowest of the rows' last losses, means over repetitions.
     median : float
-        Median of the same.
+        Median of the rows' last losses, means over repetitions.
     params : list of dict
-        The rows' candidates.
+        Candidates of the rows.
 
     Raises
     ------
@@ -92,14 +96,14 @@ class TabularProblem(CurveProblem):
 
     def __init__(
         self,
-        space,
-        params,
-        losses,
+        space: dict[str, Any],
+        params: Sequence[dict[str, Any]],
+        losses: ArrayLike,
         *,
-        seconds=None,
-        nearest=False,
-        noise=True,
-        categories=(),
+        seconds: ArrayLike | None = None,
+        nearest: bool = False,
+        noise: bool = True,
+        categories: Collection[str] = (),
     ):
         self.params = list(params)
         self._index = Index(space, self.params, categories)
@@ -115,12 +119,12 @@ class TabularProblem(CurveProblem):
                 "distinct: give repetitions as the third dimension of losses."
             )
         whole = nearest or Space(space).size == len(self.params)
-        self.space = space if whole else [_only(candidate) for candidate in self.params]
-        self._seconds = seconds_of(seconds, *self._means.shape)
+        self.space = space if whole else [_space_of_one(candidate) for candidate in self.params]
+        self._seconds = check_seconds(seconds, *self._means.shape)
         self._repetitions = (None, None)  # those of the last seed
 
     @classmethod
-    def read(cls, path, *, nearest=False, noise=True):
+    def read(cls, path: str | Path, *, nearest: bool = False, noise: bool = True) -> Self:
         """Read a table from a file.
 
         Parameters
@@ -129,9 +133,9 @@ class TabularProblem(CurveProblem):
             An ``npz`` file with ``meta``, ``valid`` and, unless it is a whole grid, ``X``, as
             the README of the data folder describes them; ``time`` is read if it is there.
         nearest : bool, default=False
-            As the class has it; of no effect on a whole grid.
+            Whether any params have the losses of the nearest row; of no effect on a whole grid.
         noise : bool, default=True
-            As the class has it.
+            Whether a curve is that of one repetition. False: the mean over repetitions.
 
         Returns
         -------
@@ -144,8 +148,8 @@ class TabularProblem(CurveProblem):
             seconds = arrays.get("time")
             space = space_of(meta["space"])
             if meta["kind"] == "grid":
-                points = itertools.product(*space.values())
-                params = [dict(zip(space, point, strict=True)) for point in points]
+                grid = itertools.product(*space.values())
+                params = [dict(zip(space, values, strict=True)) for values in grid]
                 losses, nearest = losses[:, np.newaxis], False
             else:
                 params = [_decoded(meta["space"], row) for row in arrays["X"].tolist()]
@@ -160,15 +164,15 @@ class TabularProblem(CurveProblem):
             categories=categories,
         )
 
-    def losses(self, params, seed=0):
+    def losses(self, params: Sequence[Mapping[str, Any]], seed: int = 0) -> np.ndarray:
         """Look up losses; the seed chooses the repetition of each row.
 
         Parameters
         ----------
         params : sequence of dict
-            Candidates: rows of the table, or any in its space if the nearest row is to answer.
+            Candidates: rows of the table, or with ``nearest=True`` any in its space.
         seed : int, default=0
-            Chooses one of several repetitions, another one for each row.
+            Seed of the choice of one repetition for each row.
 
         Returns
         -------
@@ -190,33 +194,33 @@ class TabularProblem(CurveProblem):
             self._repetitions = (seed, drawn)
         return self._losses[rows, :, drawn[rows]]
 
-    def repetitions(self, params):
-        """Look up all that was recorded.
+    def repetitions(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
+        """Look up the losses of all repetitions.
 
         Parameters
         ----------
         params : sequence of dict
-            As for `losses`.
+            Candidates, as for `losses`.
 
         Returns
         -------
         losses : ndarray of shape (len(params), max_resources, n_repetitions)
-            NaN where a training failed.
+            Losses of all repetitions, NaN where a training failed.
 
         Raises
         ------
         ValueError
-            As in `losses`.
+            If a candidate is no row, or does not fit the space.
         """
         return self._losses[self._rows(params)]
 
-    def seconds(self, params):
+    def seconds(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
         """Look up the seconds of rows."""
         if self._seconds is None:
             return super().seconds(params)
         return self._seconds[self._rows(params)]
 
-    def regret(self, losses):
+    def regret(self, losses: float | np.ndarray) -> float | np.ndarray:
         """Put losses on a scale from the best row to the median row.
 
         Parameters
@@ -245,7 +249,7 @@ class TabularProblem(CurveProblem):
     def __getstate__(self):
         return vars(self) | {"_repetitions": (None, None)}  # drawn again when needed
 
-    def _rows(self, params):
+    def _rows(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
         rows, distances = self._index.nearest(params)
         if not self._nearest and (distances > SAME).any():
             raise ValueError(
@@ -255,13 +259,13 @@ class TabularProblem(CurveProblem):
         return rows
 
 
-def task_names():
+def task_names() -> list[str]:
     """Name the recorded tuning tasks that `load_task` knows.
 
     Returns
     -------
     names : list of str
-        Whether or not their files are there.
+        All names, also of tasks whose files are missing.
 
     Examples
     --------
@@ -272,12 +276,12 @@ def task_names():
     return list(_FILES)
 
 
-def load_task(name, *, noise=True):
+def load_task(name: str, *, noise: bool = True) -> TabularProblem:
     """Read a recorded tuning task from the data folder.
 
-    The folder is found as `sksearch.datasets.load` finds it: named by the environment variable
-    ``SKSEARCH_DATA``, else ``shared/data`` beside the repository. Its README says what the tasks
-    are and where they come from.
+    The folder is that of `sksearch.datasets.load`: the environment variable ``SKSEARCH_DATA``
+    names it, else it is ``shared/data`` beside the repository. The README of the folder describes
+    the tasks and their sources.
 
     Parameters
     ----------
@@ -286,7 +290,7 @@ def load_task(name, *, noise=True):
         epochs. Of the others some hundreds of candidates were trained, and any params have the
         curve of the nearest one.
     noise : bool, default=True
-        Whether a curve is that of one repetition, where there are several. False: their mean.
+        Whether a curve is that of one repetition. False: the mean over repetitions.
 
     Returns
     -------
@@ -314,21 +318,21 @@ def load_task(name, *, noise=True):
     return TabularProblem.read(task_path(name), nearest=True, noise=noise)
 
 
-def task_path(name):
-    """The file of a recorded task, which is there."""
+def task_path(name: str) -> Path:
+    """Return the path of a recorded task's file; raise if it is missing."""
     if name not in _FILES:
         raise ValueError(f"name={name!r} is no task: use one of {', '.join(_FILES)}.")
-    path = _folder() / "hpo" / f"{_FILES[name]}.npz"
+    path = _data_folder() / "hpo" / f"{_FILES[name]}.npz"
     if not path.is_file():
         raise FileNotFoundError(
-            f"{path} is missing: set {VARIABLE} to the data folder, or use load_mnist_curves(), "
-            "whose curves come with the package."
+            f"{path} is missing: set {DATA_VARIABLE} to the data folder, or use "
+            "load_mnist_curves(), whose curves come with the package."
         )
     return path
 
 
-def space_of(entries):
-    """The space that a file's ``meta["space"]`` describes.
+def space_of(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the space that a file's ``meta["space"]`` describes.
 
     Parameters
     ----------
@@ -339,26 +343,27 @@ def space_of(entries):
     Returns
     -------
     space : dict
-        What searches take.
+        Names of parameters and their choices or distributions.
     """
     return {entry["name"]: _values(entry) for entry in entries}
 
 
-def _values(entry):
+def _values(entry: dict[str, Any]) -> Any:
+    """Return the choices or the distribution of one parameter."""
     log = entry.get("log", False)
     if "choices" in entry:
         values = list(entry["choices"])
     elif entry["type"] == "int":
-        law = LogRandInt if log else randint
-        values = law(int(entry["lower"]), int(entry["upper"]) + 1)
+        make = LogRandInt if log else randint
+        values = make(int(entry["lower"]), int(entry["upper"]) + 1)
     else:
         low, high = float(entry["lower"]), float(entry["upper"])
         values = loguniform(low, high) if log else uniform(low, high - low)
     return When(values, entry["parent"], "in", entry["when"]) if "parent" in entry else values
 
 
-def _decoded(entries, row):
-    """The candidate of a row of ``X``: indices of choices, NaN where inactive."""
+def _decoded(entries: list[dict[str, Any]], row: list[float]) -> dict[str, Any]:
+    """Return the candidate of a row of ``X``: indices of choices, NaN where inactive."""
     params = {}
     for entry, x in zip(entries, row, strict=True):
         if x == x:
@@ -367,13 +372,13 @@ def _decoded(entries, row):
     return params
 
 
-def _only(params):
-    """The space of one candidate."""
+def _space_of_one(params: dict[str, Any]) -> dict[str, list]:
+    """Return the space of one candidate."""
     return {name: [value] for name, value in params.items()}
 
 
-def _with_repetitions(losses, n_rows):
-    """Losses as an array of shape (n_rows, n_epochs, n_repetitions)."""
+def _with_repetitions(losses: ArrayLike, n_rows: int) -> np.ndarray:
+    """Return losses as an array of shape (n_rows, n_epochs, n_repetitions)."""
     losses = np.asarray(losses, dtype=float)
     if not 1 <= losses.ndim <= 3 or len(losses) != n_rows or losses.size == 0:
         raise ValueError(

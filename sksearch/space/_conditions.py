@@ -1,4 +1,4 @@
-"""Conditions: one dict of a space, in which some parameters are active only at times."""
+"""Subspaces: one dict of a space, in which some parameters are active only at times."""
 
 import bisect
 import itertools
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ._dimensions import equal
+from ._dimensions import Dimension
+from ._values import equal
 
 _OPERATORS = {
     "==": equal,
@@ -28,8 +29,7 @@ _OPERATORS = {
 class When:
     """The values of a parameter that is active only when another one has certain values.
 
-    An inactive parameter is absent from the candidate, and a parameter whose parent is inactive is
-    inactive.
+    A candidate lacks its inactive parameters. A parameter whose parent is inactive is inactive.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class When:
     op: str
     threshold: Any
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.parent} {self.op} {self.threshold!r}"
 
-    def holds(self, value):
-        """Tell whether the condition holds.
+    def holds(self, value: Any) -> bool:
+        """Tell whether this one condition holds.
 
         Parameters
         ----------
@@ -78,13 +78,13 @@ class When:
         Returns
         -------
         bool
-            Whether the parameter is active, as far as this condition goes.
+            Whether the comparison is true.
         """
         return bool(_OPERATORS[self.op](value, self.threshold))
 
 
-def unwrap(values):
-    """Take the conditions off what a user wrote for a parameter.
+def unwrap(values: Any) -> tuple[Any, list[When]]:
+    """Separate the conditions from the values that a user wrote for a parameter.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def unwrap(values):
     Returns
     -------
     values : object
-        What is inside all Whens.
+        What the innermost When holds.
     conditions : list of When
         The Whens, outermost first.
     """
@@ -105,12 +105,12 @@ def unwrap(values):
     return values, conditions
 
 
-class Part:
+class Subspace:
     """One dict of a space: dimensions, and conditions between them.
 
-    Its candidates are numbered by components: parameters that are linked by conditions, directly
-    or not. A component is a list of cells, and a cell a box: `{name: range of value indices}`,
-    where the same parameters are active all over the box.
+    Its candidates are numbered by connected components: parameters that conditions link, directly
+    or not. A component is a list of boxes. A box is a dict `{name: range of value indices}`, and
+    all of its candidates have the same active parameters.
 
     Parameters
     ----------
@@ -127,7 +127,12 @@ class Part:
         If a condition cannot be evaluated, or conditions form a cycle.
     """
 
-    def __init__(self, dimensions, conditions, coordinates):
+    def __init__(
+        self,
+        dimensions: dict[str, Dimension],
+        conditions: dict[str, list[When]],
+        coordinates: dict[str, int],
+    ):
         self.names = sorted(dimensions)
         self.dimensions = dimensions
         self.conditions = conditions
@@ -138,19 +143,19 @@ class Part:
         self._order = self._parents_first()
         self.size = math.inf
         if all(dimension.size != math.inf for dimension in dimensions.values()):
-            self._components = [self._cells(names) for names in self._linked_names()]
-            self._sizes = [sum(map(_cell_size, cells)) for cells in self._components]
+            self._components = [self._boxes(names) for names in self._linked_names()]
+            self._sizes = [sum(map(_box_size, boxes)) for boxes in self._components]
             self.size = math.prod(self._sizes)
 
-    def decode(self, u, rng=None):
-        """Make the candidate at a point of the cube.
+    def decode(self, u: list[float], rng: np.random.Generator | None = None) -> dict[str, Any]:
+        """Return the candidate at a point of the cube.
 
         Parameters
         ----------
         u : list of float
-            All coordinates of the space; those of inactive parameters are not looked at.
+            All coordinates of the space; those of inactive parameters have no effect.
         rng : numpy.random.Generator, default=None
-            If given, opaque parameters are drawn from it rather than from their table.
+            If given, the source of the values of opaque parameters; None: their tables.
 
         Returns
         -------
@@ -169,8 +174,8 @@ class Part:
             params = {name: params[name] for name in self.names if name in params}
         return params
 
-    def active(self, U):
-        """Tell which coordinates are those of active parameters.
+    def active(self, U: np.ndarray) -> np.ndarray:
+        """Tell which coordinates belong to active parameters.
 
         Parameters
         ----------
@@ -180,7 +185,7 @@ class Part:
         Returns
         -------
         ndarray of shape (n, n_dims), bool
-            False also for the coordinates of other parts.
+            False also for the coordinates of other subspaces.
         """
         active = np.zeros(U.shape, bool)
         for name in self._order:
@@ -189,28 +194,28 @@ class Part:
             for condition in self.conditions.get(name, ()):
                 parent = self.coordinates[condition.parent]
                 lower, upper = self.dimensions[condition.parent].cell(U[:, parent])
-                places, inverse = np.unique((lower + upper) / 2, return_inverse=True)
+                middles, inverse = np.unique((lower + upper) / 2, return_inverse=True)
                 from_unit = self.dimensions[condition.parent].from_unit
-                holds = np.array([condition.holds(from_unit(u)) for u in places.tolist()], bool)
+                holds = np.array([condition.holds(from_unit(u)) for u in middles.tolist()], bool)
                 active[:, j] &= active[:, parent] & holds[inverse]
         return active
 
-    def point(self, i):
-        """Return the i-th candidate of a finite part, 0 <= i < size."""
+    def candidate(self, i: int) -> dict[str, Any]:
+        """Return the i-th candidate of a finite subspace, 0 <= i < size."""
         params = {}
-        for cells, size in zip(reversed(self._components), reversed(self._sizes), strict=True):
+        for boxes, size in zip(reversed(self._components), reversed(self._sizes), strict=True):
             i, k = divmod(i, size)
-            ends = list(itertools.accumulate(map(_cell_size, cells)))
+            ends = list(itertools.accumulate(map(_box_size, boxes)))
             which = bisect.bisect_right(ends, k)
-            cell = cells[which]
-            k -= ends[which] - _cell_size(cell)
-            for name in reversed(cell):
-                k, index = divmod(k, _length(cell[name]))
-                params[name] = self.dimensions[name].value(cell[name].start + index)
+            box = boxes[which]
+            k -= ends[which] - _box_size(box)
+            for name in reversed(box):
+                k, index = divmod(k, _length(box[name]))
+                params[name] = self.dimensions[name].value(box[name].start + index)
         return {name: params[name] for name in self.names if name in params}
 
-    def problem(self, params):
-        """Say what keeps ``params`` from being a candidate.
+    def violation(self, params: dict[str, Any]) -> str | None:
+        """Say why ``params`` is not a candidate.
 
         Parameters
         ----------
@@ -220,7 +225,7 @@ class Part:
         Returns
         -------
         str or None
-            The first problem found; None if there is none.
+            The first reason found; None if ``params`` is a candidate.
         """
         for name in params:
             if name not in self.dimensions:
@@ -237,13 +242,14 @@ class Part:
                 return f"sets {name!r} to {params[name]!r}: it must be {dimension.allowed()}"
         return None
 
-    def _is_active(self, name, params):
+    def _is_active(self, name: str, params: dict[str, Any]) -> bool:
         return all(
             condition.parent in params and condition.holds(params[condition.parent])
             for condition in self.conditions.get(name, ())
         )
 
-    def _check_condition(self, name, condition):
+    def _check_condition(self, name: str, condition: When) -> None:
+        """Raise if a condition has no such operator or parent, or a threshold of another type."""
         where = f"param_distributions[{name!r}] is active when {condition}"
         if condition.op not in _OPERATORS:
             raise ValueError(
@@ -270,7 +276,7 @@ class Part:
                     f"({error}): use 'in' with a list of values."
                 ) from error
 
-    def _parents_first(self):
+    def _parents_first(self) -> list[str]:
         """Sort names such that parents come before their children, else by name."""
         order = []
         while len(order) < len(self.names):
@@ -289,7 +295,7 @@ class Part:
             order += ready
         return order
 
-    def _linked_names(self):
+    def _linked_names(self) -> list[list[str]]:
         """Group the names that conditions link, each group and all groups sorted by name."""
         groups = {name: [name] for name in self.names}
         for name, conditions in self.conditions.items():
@@ -300,28 +306,28 @@ class Part:
                     groups.update(dict.fromkeys(parents, mine))
         return [sorted(groups[name]) for name in self.names if name == min(groups[name])]
 
-    def _cells(self, names):
-        """List the cells of the component that consists of ``names``."""
+    def _boxes(self, names: list[str]) -> list[dict[str, range]]:
+        """List the boxes of the component that consists of ``names``."""
         linked = [self.conditions.get(name, ()) for name in names]
         parents = {condition.parent for conditions in linked for condition in conditions}
-        cells = [({}, {})]  # ranges of indices, and one value of each parent in them
+        boxes = [({}, {})]  # ranges of indices, and one value of each parent in them
         for name in self._order:
             if name not in names:
                 continue
             whole = [range(self.dimensions[name].size)]
             pieces = self._pieces(name) if name in parents else whole
             grown = []
-            for ranges, values in cells:
+            for ranges, values in boxes:
                 if not self._is_active(name, values):
                     grown.append((ranges, values))
                     continue
                 for piece in pieces:
                     value = self.dimensions[name].value(piece.start)
                     grown.append(({**ranges, name: piece}, {**values, name: value}))
-            cells = grown
-        return [dict(sorted(ranges.items())) for ranges, _ in cells]
+            boxes = grown
+        return [dict(sorted(ranges.items())) for ranges, _ in boxes]
 
-    def _pieces(self, parent):
+    def _pieces(self, parent: str) -> list[range]:
         """Cut a parent's indices into ranges over which no condition changes."""
         dimension = self.dimensions[parent]
         if dimension.kind == "categorical":
@@ -337,9 +343,9 @@ class Part:
         return [range(start, stop) for start, stop in itertools.pairwise(sorted(cuts))]
 
 
-def _length(indices):
+def _length(indices: range) -> int:
     return indices.stop - indices.start  # len() overflows beyond 2**63
 
 
-def _cell_size(cell):
-    return math.prod(map(_length, cell.values()))
+def _box_size(box: dict[str, range]) -> int:
+    return math.prod(map(_length, box.values()))

@@ -7,23 +7,27 @@ import numbers
 import warnings
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.stats.distributions import rv_frozen
 
 from ._conditions import When
-from ._dimensions import native
 from ._distributions import LogRandInt
+from ._values import native
+
+SpaceDict = dict[str, Any]
 
 
-def from_skopt(search_spaces):
+def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceDict]:
     """Translate a search space of scikit-optimize's BayesSearchCV.
 
     Parameters
     ----------
     search_spaces : dict, (dict, int) or list of those
         For each parameter a skopt dimension, a tuple ``(low, high)`` or ``(low, high, prior)``
-        with both ends included, or a list of categories. Counts of iterations are dropped.
+        with both ends included, or a list of categories. Counts of iterations have no effect.
 
     Returns
     -------
@@ -55,13 +59,13 @@ def from_skopt(search_spaces):
     return [from_skopt(item) for item in search_spaces]
 
 
-def from_optuna(distributions):
+def from_optuna(distributions: Mapping[str, Any]) -> SpaceDict:
     """Translate a dict of Optuna's distributions.
 
     Parameters
     ----------
     distributions : dict of str to optuna.distributions.BaseDistribution
-        As OptunaSearchCV takes it, or ``trial.distributions``.
+        Parameter of OptunaSearchCV, or attribute of a trial.
 
     Returns
     -------
@@ -86,13 +90,13 @@ def from_optuna(distributions):
     return {name: _from_optuna_distribution(name, d) for name, d in distributions.items()}
 
 
-def from_configspace(space):
+def from_configspace(space: Any) -> SpaceDict:
     """Translate a ConfigurationSpace of ConfigSpace 1.0 or later.
 
     Parameters
     ----------
     space : ConfigSpace.ConfigurationSpace
-        Its hyperparameters and conditions.
+        Hyperparameters and conditions.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def from_configspace(space):
         If a hyperparameter is of no known type.
     ValueError
         If the space has forbidden clauses, conditions joined by Or, weights that are not equal, or
-        a normal or beta law on a log scale.
+        a normal or beta distribution on a log scale.
 
     Examples
     --------
@@ -126,21 +130,22 @@ def from_configspace(space):
     return params
 
 
-def _uniform(low, high, log):
-    """Return a real law on [low, high]; a list where there is only one value."""
+def _uniform(low: float, high: float, log: bool) -> rv_frozen | list[float]:
+    """Return a real distribution on [low, high]; a list where there is only one value."""
     low, high = float(low), float(high)
     if low == high:
         return [low]
     return stats.loguniform(low, high) if log else stats.uniform(low, high - low)
 
 
-def _integers(low, high, log):
-    """Return a law on the integers low .. high, both included."""
+def _integers(low: int, high: int, log: bool) -> rv_frozen | LogRandInt:
+    """Return a distribution on the integers low .. high, both included."""
     low, high = int(low), int(high)
     return LogRandInt(low, high + 1) if log else stats.randint(low, high + 1)
 
 
-def _equally_likely(name, choices, weights):
+def _equally_likely(name: str, choices, weights) -> list:
+    """Return the choices as a list; raise if their weights differ."""
     if weights is not None and not np.allclose(weights, weights[0]):
         raise ValueError(
             f"the choices of {name!r} have the weights {list(weights)}, but a list has equal "
@@ -149,17 +154,18 @@ def _equally_likely(name, choices, weights):
     return [native(choice) for choice in choices]
 
 
-def _unknown(name, value, library):
+def _unknown(name: str, value: Any, library: str) -> TypeError:
     return TypeError(f"{name!r} is {value!r}, which is no {library} that can be translated.")
 
 
-def _from_skopt_dimension(name, dimension):
+def _from_skopt_dimension(name: str, dimension: Any) -> Any:
+    """Translate one dimension of scikit-optimize, or what it takes in place of one."""
     kind = type(dimension).__name__
     if kind == "Categorical":
         return _equally_likely(name, dimension.categories, dimension.prior)
     if kind in ("Real", "Integer"):
-        law = _integers if kind == "Integer" else _uniform
-        return law(dimension.low, dimension.high, dimension.prior == "log-uniform")
+        make = _integers if kind == "Integer" else _uniform
+        return make(dimension.low, dimension.high, dimension.prior == "log-uniform")
     if not isinstance(dimension, (list, tuple, np.ndarray)):
         raise _unknown(name, dimension, "dimension of scikit-optimize")
     is_range = _is_number_pair(dimension[:2]) and (
@@ -180,12 +186,13 @@ def _from_skopt_dimension(name, dimension):
     return [native(choice) for choice in dimension]
 
 
-def _is_number_pair(values):
+def _is_number_pair(values) -> bool:
     numeric = all(isinstance(native(value), (int, float)) for value in values)
     return len(values) == 2 and numeric and not any(isinstance(native(v), bool) for v in values)
 
 
-def _from_optuna_distribution(name, distribution):
+def _from_optuna_distribution(name: str, distribution: Any) -> Any:
+    """Translate one distribution of Optuna."""
     if hasattr(distribution, "choices"):
         return list(distribution.choices)
     kind = type(distribution).__name__
@@ -203,7 +210,8 @@ def _from_optuna_distribution(name, distribution):
     return [float(start + i * stride) for i in range(int((stop - start) / stride) + 1)]
 
 
-def _from_hyperparameter(name, hyperparameter):
+def _from_hyperparameter(name: str, hyperparameter: Any) -> Any:
+    """Translate one hyperparameter of ConfigSpace, without its conditions."""
     kind = type(hyperparameter).__name__.removesuffix("Hyperparameter")
     if kind == "Constant":
         return [native(hyperparameter.value)]
@@ -220,25 +228,26 @@ def _from_hyperparameter(name, hyperparameter):
         raise _unknown(name, hyperparameter, "hyperparameter of ConfigSpace")
     if hyperparameter.log:
         raise ValueError(
-            f"{name!r} is {hyperparameter}, whose law on a log scale has no counterpart in SciPy: "
-            "use a uniform law on a log scale."
+            f"{name!r} is {hyperparameter}, which on a log scale has no counterpart in SciPy: "
+            "use a uniform distribution on a log scale."
         )
     if kind.endswith("Float"):
         return _bell(hyperparameter, low, high)
-    # An integer takes the mass of the half units around it.
+    # The probability of an integer is that of the half units around it.
     edges = _bell(hyperparameter, low - 0.5, high + 0.5).cdf(np.arange(low, high + 2) - 0.5)
     return stats.rv_discrete(values=(np.arange(low, high + 1), np.diff(edges)))()
 
 
-def _bell(hyperparameter, low, high):
-    """Return the normal or beta law of a hyperparameter, on [low, high]."""
+def _bell(hyperparameter: Any, low: float, high: float) -> rv_frozen:
+    """Return the normal or beta distribution of a hyperparameter, on [low, high]."""
     if type(hyperparameter).__name__.startswith("Beta"):
         return stats.beta(hyperparameter.alpha, hyperparameter.beta, low, high - low)
     mu, sigma = hyperparameter.mu, hyperparameter.sigma
     return stats.truncnorm((low - mu) / sigma, (high - mu) / sigma, mu, sigma)
 
 
-def _when(values, condition):
+def _when(values: Any, condition: Any) -> When:
+    """Put a condition of ConfigSpace around the values of its child."""
     kind = type(condition).__name__
     if kind == "AndConjunction":
         for component in condition.components:
@@ -259,7 +268,7 @@ def _when(values, condition):
     parent, op = condition.parent, operators[kind]
     if op == "in":
         return When(values, parent.name, op, [native(value) for value in condition.values])
-    if op in "<>" and hasattr(parent, "sequence"):  # ordinals are compared by their place
+    if op in "<>" and hasattr(parent, "sequence"):  # ordinals are compared by their position
         sequence = [native(value) for value in parent.sequence]
         i = sequence.index(condition.value)
         side = sequence[:i] if op == "<" else sequence[i + 1 :]

@@ -1,7 +1,7 @@
-"""Dimensions: one parameter's law, as a map between its values and [0, 1].
+"""Dimensions: one parameter's distribution, as a map between its values and [0, 1].
 
 ==========  ==========================================================
-u           coordinate in [0, 1]; uniform u gives values of the law
+u           coordinate in [0, 1]; a uniform u gives values of the distribution
 x, k        a real value, an integer value
 i, n        index of a choice, number of choices (or of integers)
 F           distribution function: u = F(x)
@@ -13,74 +13,25 @@ import inspect
 import itertools
 import math
 import numbers
-import re
 import sys
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
-# Closest to 0 and 1 that an unbounded law is asked for: at 0 and 1 its quantiles are infinite.
+from ._values import equal, hashable_key, native, stable_repr
+
+# Closest to 0 and 1 that an unbounded distribution is asked for: its quantiles at 0 and 1 are
+# infinite.
 U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
 # For integers SciPy may add up all masses below the quantile: it would count to millions.
 U_MIN_INTEGER, U_MAX_INTEGER = 1e-9, 1 - 1e-9
 X_MAX = sys.float_info.max
 TABLE_SIZE = 1024
-MAX_VALUES = 10_000  # of a distribution, to be listed
-
-_SCALARS = (str, bytes, bool, int, float, complex, type(None))
-
-
-def native(value):
-    """Turn a NumPy scalar into the Python value that it stands for."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def tag(value):
-    """Describe a plain value by a hashable that tells True, 1 and 1.0 apart.
-
-    Parameters
-    ----------
-    value : object
-        Any value of a parameter.
-
-    Returns
-    -------
-    tuple or None
-        None where the value is not a scalar, or a tuple, list or dict of such: it has to be told
-        by its place among the choices, as its hash may be its address.
-    """
-    value = native(value)
-    kind = type(value)
-    if kind is float and math.isnan(value):
-        return ("float", "nan")  # NaN equals nothing, and hashes by address
-    if kind in _SCALARS:
-        return (kind.__name__, value)
-    if kind in (tuple, list):
-        items = tuple(tag(item) for item in value)
-        return None if None in items else (kind.__name__, items)
-    if kind is dict:
-        items = frozenset((tag(key), tag(item)) for key, item in value.items())
-        return None if any(None in pair for pair in items) else ("dict", items)
-    return None
-
-
-def equal(a, b):
-    """Compare two values of any type, arrays included, to one bool."""
-    if a is b:
-        return True
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
-    try:
-        return bool(np.all(a == b))
-    except (TypeError, ValueError):
-        return False  # a container of arrays, or an object that refuses to be compared
-
-
-def stable_repr(value):
-    """Return the repr of an object without the address that changes from run to run."""
-    return f"{type(value).__qualname__}:" + re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+MAX_VALUES = 10_000  # integers of a distribution that are enumerated
 
 
 class Dimension(ABC):
@@ -105,29 +56,29 @@ class Dimension(ABC):
         Smallest and largest value of a real or an integer dimension, both included.
     """
 
-    kind = "real"
-    log = False
-    ordered = False
-    size = math.inf
-    bounds = None
+    kind: str = "real"
+    log: bool = False
+    ordered: bool = False
+    size: float = math.inf
+    bounds: tuple[float, float] | None = None
 
-    def __init__(self, name):
+    def __init__(self, name: str):
         self.name = name
 
     @abstractmethod
-    def to_unit(self, value):
+    def to_unit(self, value: Any) -> float:
         """Return the coordinate in [0, 1] of a value."""
 
     @abstractmethod
-    def from_unit(self, u):
+    def from_unit(self, u: float) -> Any:
         """Return the value at the coordinate ``u``, where 0 <= u <= 1."""
 
     @property
     @abstractmethod
-    def law(self):
-        """Return what is equal for two dimensions of one process with the same distribution."""
+    def distribution_key(self) -> tuple:
+        """What is equal for two dimensions of one process with the same distribution."""
 
-    def cell(self, u):
+    def cell(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of the interval of coordinates that stand for the same value.
 
         Parameters
@@ -142,18 +93,18 @@ class Dimension(ABC):
         """
         return u, u
 
-    def sample(self, rng):
-        """Draw a value with a numpy.random.Generator."""
+    def sample(self, rng: np.random.Generator) -> Any:
+        """Draw a value."""
         return self.from_unit(rng.random())
 
-    def contains(self, value):
+    def contains(self, value: Any) -> bool:
         """Tell whether a value may be given for this parameter."""
         number = numbers.Integral if self.kind == "integer" else numbers.Real
         if isinstance(value, bool) or not isinstance(value, number):
             return False
         return bool(math.isfinite(value) and self.bounds[0] <= value <= self.bounds[1])
 
-    def allowed(self):
+    def allowed(self) -> str:
         """Say in words what ``contains`` accepts."""
         noun = "an integer" if self.kind == "integer" else "a number"
         return f"{noun} from {self.bounds[0]} to {self.bounds[1]}"
@@ -165,7 +116,7 @@ class Dimension(ABC):
 class Real(Dimension):
     """A uniform or log-uniform number from ``low`` to ``high``."""
 
-    def __init__(self, name, low, high, log):
+    def __init__(self, name: str, low: float, high: float, log: bool):
         super().__init__(name)
         self.bounds = (low, high)
         self.log = log
@@ -173,14 +124,14 @@ class Real(Dimension):
         self._span = math.log(high) - self._start if log else high - low
 
     @property
-    def law(self):
+    def distribution_key(self) -> tuple:
         return (self.bounds, self.log)
 
-    def to_unit(self, value):
+    def to_unit(self, value: Any) -> float:
         x = min(max(value, self.bounds[0]), self.bounds[1])
         return ((math.log(x) if self.log else x) - self._start) / self._span
 
-    def from_unit(self, u):
+    def from_unit(self, u: float) -> Any:
         x = self._start + u * self._span
         x = math.exp(x) if self.log else x
         return min(max(x, self.bounds[0]), self.bounds[1])
@@ -191,37 +142,37 @@ class Integer(Dimension):
 
     kind = "integer"
 
-    def __init__(self, name, low, high, log):
+    def __init__(self, name: str, low: int, high: int, log: bool):
         super().__init__(name)
         self.bounds = (low, high)
         self.log = log
         self.size = high - low + 1
 
     @property
-    def law(self):
+    def distribution_key(self) -> tuple:
         return (self.bounds, self.log)
 
-    def to_unit(self, value):
+    def to_unit(self, value: Any) -> float:
         low, high = self.bounds
         k = min(max(value, low), high)
         if self.log:  # middle of log(k / low) and log((k + 1) / low)
             return math.log(k / low * ((k + 1) / low)) / 2 / math.log((high + 1) / low)
         return _middle(k - low, self.size)
 
-    def from_unit(self, u):
+    def from_unit(self, u: float) -> Any:
         low, high = self.bounds
         k = low * ((high + 1) / low) ** u if self.log else low + math.floor(u * self.size)
         return min(max(int(k), low), high)
 
-    def cell(self, u):
+    def cell(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.bounds
         if not self.log:
-            return _nth_of(u, self.size)
+            return _parts_of_unit(u, self.size)
         ratio = (high + 1) / low
         k = np.clip(np.floor(low * ratio**u), low, high)
         return np.log(k / low) / math.log(ratio), np.log((k + 1) / low) / math.log(ratio)
 
-    def value(self, i):
+    def value(self, i: int) -> int:
         """Return the i-th integer."""
         return self.bounds[0] + i
 
@@ -229,20 +180,20 @@ class Integer(Dimension):
 class ContinuousRV(Dimension):
     """Any other frozen continuous distribution of SciPy, by its cdf and ppf."""
 
-    def __init__(self, name, distribution):
+    def __init__(self, name: str, distribution: Any):
         super().__init__(name)
         self.distribution = distribution
         self.bounds = tuple(float(x) for x in distribution.support())
         self._clip = _unit_limits(self.bounds)
 
     @property
-    def law(self):
-        return frozen_law(self.distribution)
+    def distribution_key(self) -> tuple:
+        return scipy_key(self.distribution)
 
-    def to_unit(self, value):
+    def to_unit(self, value: Any) -> float:
         return float(self.distribution.cdf(value))
 
-    def from_unit(self, u):
+    def from_unit(self, u: float) -> Any:
         with np.errstate(over="ignore"):  # a heavy tail at U_MAX, made finite below
             x = float(self.distribution.ppf(min(max(u, self._clip[0]), self._clip[1])))
         return min(max(x, self.bounds[0], -X_MAX), self.bounds[1], X_MAX)
@@ -253,7 +204,7 @@ class DiscreteRV(Dimension):
 
     kind = "integer"
 
-    def __init__(self, name, distribution):
+    def __init__(self, name: str, distribution: Any):
         super().__init__(name)
         self.distribution = distribution
         low, high = (int(k) if math.isfinite(k) else float(k) for k in distribution.support())
@@ -267,22 +218,22 @@ class DiscreteRV(Dimension):
         self._clip = _unit_limits(self.bounds, U_MIN_INTEGER, U_MAX_INTEGER)
 
     @property
-    def law(self):
-        return frozen_law(self.distribution)
+    def distribution_key(self) -> tuple:
+        return scipy_key(self.distribution)
 
-    def to_unit(self, value):
+    def to_unit(self, value: Any) -> float:
         return float(self.distribution.cdf(value - 1) + self.distribution.cdf(value)) / 2
 
-    def from_unit(self, u):
+    def from_unit(self, u: float) -> Any:
         k = float(self.distribution.ppf(min(max(u, self._clip[0]), self._clip[1])))
         return int(min(max(k, self.bounds[0], -X_MAX), self.bounds[1], X_MAX))
 
-    def cell(self, u):
+    def cell(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         k = self.distribution.ppf(np.clip(u, *self._clip))
         k = np.clip(k, *self.bounds)
         return self.distribution.cdf(k - 1), self.distribution.cdf(k)
 
-    def value(self, i):
+    def value(self, i: int) -> int:
         """Return the i-th integer of the support."""
         return self.bounds[0] + i if self._values is None else int(self._values[i])
 
@@ -292,33 +243,33 @@ class Categorical(Dimension):
 
     kind = "categorical"
 
-    def __init__(self, name, choices):
+    def __init__(self, name: str, choices: Iterable):
         super().__init__(name)
         self.choices = list(choices)
         self.size = len(self.choices)
-        tags = [tag(choice) for choice in self.choices]
-        self._positions = {key: i for i, key in enumerate(tags) if key is not None}
-        self._objects = [i for i, key in enumerate(tags) if key is None]
+        keys = [hashable_key(choice) for choice in self.choices]
+        self._positions = {key: i for i, key in enumerate(keys) if key is not None}
+        self._objects = [i for i, key in enumerate(keys) if key is None]
         self.ordered = _is_monotone(self.choices)
 
     @property
-    def law(self):
-        return tuple(tag(choice) or id(choice) for choice in self.choices)
+    def distribution_key(self) -> tuple:
+        return tuple(hashable_key(choice) or id(choice) for choice in self.choices)
 
-    def index(self, value):
+    def index(self, value: Any) -> int | None:
         """Find a choice.
 
         Parameters
         ----------
         value : object
-            A choice, or what became of it in a pickle.
+            A choice, or a copy of it from a pickle.
 
         Returns
         -------
         int or None
-            Its place among the choices; None if it is not one of them.
+            Position of the value among the choices; None if it is not one of them.
         """
-        key = tag(value)
+        key = hashable_key(value)
         if key is not None:
             return self._positions.get(key)
         alike = [i for i in self._objects if type(self.choices[i]) is type(value)]
@@ -336,26 +287,26 @@ class Categorical(Dimension):
                 return found[0]
         return None
 
-    def to_unit(self, value):
+    def to_unit(self, value: Any) -> float:
         i = self.index(value)
         if i is None:
             raise ValueError(f"{self.name}={value!r} is not a choice: it must be {self.allowed()}")
         return _middle(i, self.size)
 
-    def from_unit(self, u):
+    def from_unit(self, u: float) -> Any:
         return self.choices[min(max(int(u * self.size), 0), self.size - 1)]
 
-    def cell(self, u):
-        return _nth_of(u, self.size)
+    def cell(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _parts_of_unit(u, self.size)
 
-    def value(self, i):
+    def value(self, i: int) -> Any:
         """Return the i-th choice."""
         return self.choices[i]
 
-    def contains(self, value):
+    def contains(self, value: Any) -> bool:
         return self.index(value) is not None
 
-    def allowed(self):
+    def allowed(self) -> str:
         shown = ", ".join(repr(choice) for choice in self.choices[:20])
         return f"one of [{shown}{', ...' if self.size > 20 else ''}]"
 
@@ -363,13 +314,13 @@ class Categorical(Dimension):
 class Opaque(Dimension):
     """An object of which only ``rvs`` is known.
 
-    Its place in the unit cube is a table of 1024 draws. An object whose ``rvs`` takes no
+    A table of 1024 draws maps the unit interval to values. An object whose ``rvs`` takes no
     ``random_state`` cannot be seeded, and then the table differs from run to run.
     """
 
     kind = "opaque"
 
-    def __init__(self, name, distribution):
+    def __init__(self, name: str, distribution: Any):
         super().__init__(name)
         self.distribution = distribution
         self._seedable = _takes_random_state(distribution.rvs)
@@ -383,7 +334,7 @@ class Opaque(Dimension):
         self._first, self._last = self._runs()
 
     @property
-    def law(self):
+    def distribution_key(self) -> tuple:
         return (id(self.distribution),)
 
     def _draw(self, random_state):
@@ -391,14 +342,15 @@ class Opaque(Dimension):
         value = native(self.distribution.rvs(**seed))
         return value.tolist() if isinstance(value, np.ndarray) else value
 
-    def sample(self, rng):
+    def sample(self, rng: np.random.Generator) -> Any:
         return self._draw(np.random.RandomState(rng.integers(2**32)))
 
-    def to_unit(self, value):
+    def to_unit(self, value: Any) -> float:
         i = self._position(native(value))
         return (min(i, TABLE_SIZE - 1) + 0.5) / TABLE_SIZE
 
     def _position(self, value):
+        """Return the position of a value in the table, or of the entry that stands for it."""
         if self._sorted:
             try:
                 first = bisect.bisect_left(self._table, value)
@@ -410,10 +362,10 @@ class Opaque(Dimension):
                 return i
         return zlib.crc32(stable_repr(value).encode()) % TABLE_SIZE
 
-    def from_unit(self, u):
+    def from_unit(self, u: float) -> Any:
         return self._table[min(max(int(u * TABLE_SIZE), 0), TABLE_SIZE - 1)]
 
-    def cell(self, u):
+    def cell(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         i = np.clip(np.floor(u * TABLE_SIZE), 0, TABLE_SIZE - 1)
         known = ~np.isnan(i)
         lower, upper = i / TABLE_SIZE, (i + 1) / TABLE_SIZE
@@ -422,7 +374,7 @@ class Opaque(Dimension):
         return lower, upper
 
     def _runs(self):
-        """For each entry of the table where its value begins and ends."""
+        """Return for each entry of the table where the run of its value begins and ends."""
         first, last = np.arange(TABLE_SIZE), np.arange(1, TABLE_SIZE + 1)
         if self._sorted:
             for i, value in enumerate(self._table):
@@ -430,46 +382,47 @@ class Opaque(Dimension):
                 last[i] = bisect.bisect_right(self._table, value)
         return first, last
 
-    def contains(self, value):
+    def contains(self, value: Any) -> bool:
         return True
 
-    def allowed(self):
+    def allowed(self) -> str:
         return f"what {type(self.distribution).__name__}.rvs draws"
 
 
-def frozen_law(distribution):
-    """Return what is equal for two frozen distributions of the same law."""
+def scipy_key(distribution: Any) -> tuple:
+    """Return what is equal for two equal frozen distributions of SciPy."""
     name = distribution.dist.name
-    # Arguments tell all of those that SciPy names; a histogram or a subclass may hold more.
+    # The arguments determine those that SciPy names; a histogram or a subclass may hold more.
     known = type(getattr(stats, name, None)) is type(distribution.dist)
     identity = None if known else id(distribution)
     return (name, distribution.args, sorted(distribution.kwds.items()), identity)
 
 
-def _middle(i, n):
-    """Middle of the i-th of n parts of [0, 1], with the bits of the mean of the ends."""
+def _middle(i: int, n: int) -> float:
+    """Return the middle of the i-th of n parts of [0, 1], to the last bit the mean of its ends."""
     return (i / n + (i + 1) / n) / 2
 
 
-def _nth_of(u, n):
-    """Ends of the n-th parts of [0, 1] in which coordinates lie."""
+def _parts_of_unit(u: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of those of n equal parts of [0, 1] in which coordinates lie."""
     i = np.clip(np.floor(u * n), 0, n - 1)
     return i / n, (i + 1) / n
 
 
 def _unit_limits(bounds, u_min=U_MIN, u_max=U_MAX):
+    """Return the range of coordinates at which the quantiles are finite."""
     low, high = bounds
     return (0.0 if math.isfinite(low) else u_min, 1.0 if math.isfinite(high) else u_max)
 
 
-def _is_monotone(choices):
+def _is_monotone(choices: list) -> bool:
     if not all(type(choice) in (int, float) for choice in choices):
         return False
     pairs = list(itertools.pairwise(choices))
     return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
 
 
-def _takes_random_state(rvs):
+def _takes_random_state(rvs: Callable) -> bool:
     try:
         parameters = inspect.signature(rvs).parameters
     except (TypeError, ValueError):

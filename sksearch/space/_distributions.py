@@ -1,24 +1,26 @@
-"""From what a user writes for a parameter to a Dimension, or an error that says what to write."""
+"""Parse what a user writes for one parameter: choices or a distribution become a Dimension."""
 
 import math
 import numbers
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
 from ._dimensions import (
     Categorical,
     ContinuousRV,
+    Dimension,
     DiscreteRV,
     Integer,
     Opaque,
     Real,
-    native,
-    tag,
 )
+from ._values import hashable_key, native
 
 _UNFROZEN = (stats.rv_continuous, stats.rv_discrete)
 _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", "log")
@@ -27,9 +29,9 @@ _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", 
 class LogRandInt:
     """Log-uniform integers from ``low`` to ``high - 1``.
 
-    The floor of a log-uniform number of [low, high): small integers are as likely as orders of
-    magnitude ask for. It is frozen, as ``scipy.stats.randint(low, high)`` is, and works in
-    scikit-learn's RandomizedSearchCV as well.
+    An integer is the floor of a log-uniform number of [low, high), so each order of magnitude is
+    about equally likely. The distribution is frozen, as ``scipy.stats.randint(low, high)`` is, and
+    works in scikit-learn's RandomizedSearchCV as well.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ class LogRandInt:
     [0.333, 0.667, 1.0]
     """
 
-    def __init__(self, low, high):
+    def __init__(self, low: int, high: int):
         for bound in (low, high):
             if not isinstance(bound, numbers.Integral) or isinstance(bound, bool):
                 raise TypeError(f"LogRandInt({low!r}, {high!r}) needs two integers.")
@@ -68,7 +70,11 @@ class LogRandInt:
         self.low = int(low)
         self.high = int(high)
 
-    def rvs(self, size=None, random_state=None):
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    ) -> int | np.ndarray:
         """Draw integers.
 
         Parameters
@@ -89,7 +95,7 @@ class LogRandInt:
         k = np.clip(np.floor(x), self.low, self.high - 1).astype(np.int64)
         return int(k) if size is None else k
 
-    def pmf(self, k):
+    def pmf(self, k: ArrayLike) -> np.ndarray:
         """Return the probability of ``k``.
 
         Parameters
@@ -107,7 +113,7 @@ class LogRandInt:
         mass = np.log1p(1 / np.where(inside, k, 1.0)) / math.log(self.high / self.low)
         return np.where(inside, mass, 0.0)
 
-    def cdf(self, k):
+    def cdf(self, k: ArrayLike) -> np.ndarray:
         """Return the probability of at most ``k``.
 
         Parameters
@@ -123,8 +129,8 @@ class LogRandInt:
         k = np.clip(np.floor(k), self.low - 1, self.high - 1)
         return np.log((k + 1) / self.low) / math.log(self.high / self.low)
 
-    def ppf(self, q):
-        """Return the smallest integer of which the cdf is at least ``q``.
+    def ppf(self, q: ArrayLike) -> np.ndarray:
+        """Return the smallest integer whose cdf is at least ``q``.
 
         Parameters
         ----------
@@ -134,7 +140,7 @@ class LogRandInt:
         Returns
         -------
         ndarray of the shape of `q`
-            The quantiles, as floats like those of SciPy.
+            The quantiles, as floats, as in SciPy.
         """
         q = np.asarray(q, dtype=float)
         k = np.ceil(self.low * (self.high / self.low) ** q) - 1
@@ -144,7 +150,7 @@ class LogRandInt:
         k = np.where(self.cdf(k) < q, k + 1, k)
         return np.clip(k, self.low, self.high - 1)
 
-    def support(self):
+    def support(self) -> tuple[int, int]:
         """Return the smallest and the largest integer.
 
         Returns
@@ -154,17 +160,19 @@ class LogRandInt:
         """
         return self.low, self.high - 1
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, LogRandInt) and self.support() == other.support()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(("LogRandInt", self.low, self.high))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"LogRandInt({self.low}, {self.high})"
 
 
-def make_dimension(name, values, accepts=None):
+def make_dimension(
+    name: str, values: Any, accepts: Callable[[str, Any], bool] | None = None
+) -> Dimension:
     """Make the dimension of one parameter.
 
     Parameters
@@ -174,7 +182,7 @@ def make_dimension(name, values, accepts=None):
     values : list, tuple, range, 1-d array, Series or object with ``rvs``
         What the user wrote for it.
     accepts : callable, default=None
-        ``accepts(name, value) -> bool``, asked about choices that are NaN or infinite.
+        ``accepts(name, value) -> bool``: whether a choice that is NaN or infinite is valid.
 
     Returns
     -------
@@ -186,7 +194,7 @@ def make_dimension(name, values, accepts=None):
     TypeError
         If `values` is neither choices nor a distribution, or a distribution without arguments.
     ValueError
-        If there is nothing, or nothing finite, to choose from.
+        If there are no choices, or a choice or an argument is invalid.
     """
     where = f"param_distributions[{name!r}]"
     if isinstance(values, type):
@@ -211,11 +219,12 @@ def _frozen_example(distribution):
     return f"{distribution.name}({', '.join(shapes + loc_scale)})"
 
 
-def _from_scipy(name, frozen, where):
+def _from_scipy(name: str, frozen: rv_frozen, where: str) -> Dimension:
+    """Make the dimension of a frozen distribution: a closed form where there is one."""
     low, high = _checked_support(frozen, where)
     if isinstance(frozen.dist, type(stats.uniform)):
         return Real(name, float(low), float(high), log=False)
-    # A shifted log-uniform is linear in the logarithm of nothing.
+    # The logarithm of a shifted log-uniform number is not uniform.
     shift = frozen.kwds.get("loc", frozen.args[2] if len(frozen.args) > 2 else 0)
     if isinstance(frozen.dist, type(stats.loguniform)) and shift == 0:
         return Real(name, float(low), float(high), log=True)
@@ -233,7 +242,8 @@ def _from_scipy(name, frozen, where):
     return DiscreteRV(name, frozen)
 
 
-def _checked_support(frozen, where):
+def _checked_support(frozen: rv_frozen, where: str) -> tuple[float, float]:
+    """Return the ends of a distribution; raise if its arguments are invalid."""
     text = [repr(value) for value in frozen.args]
     text += [f"{key}={value!r}" for key, value in frozen.kwds.items()]
     text = f"{where} is {frozen.dist.name}({', '.join(text)})"
@@ -255,6 +265,7 @@ def _checked_support(frozen, where):
 
 
 def _choices(name, values, accepts, where):
+    """Return the distinct choices of a list or array; raise if one of them is invalid."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(
             f"{where} is an array of shape {values.shape}: it must have one dimension; "
@@ -301,15 +312,16 @@ def _refuse_prior(values, where):
     )
 
 
-def _distinct(choices, where):
-    kept, tags = [], set()
+def _distinct(choices: list, where: str) -> list:
+    """Drop the choices that occur before, with a warning."""
+    kept, keys = [], set()
     for choice in choices:
-        key = tag(choice)
+        key = hashable_key(choice)
         if key is None:
             repeated = any(choice is other or _same(choice, other) for other in kept)
         else:
-            repeated = key in tags
-            tags.add(key)
+            repeated = key in keys
+            keys.add(key)
         if not repeated:
             kept.append(choice)
     if len(kept) < len(choices):

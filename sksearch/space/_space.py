@@ -1,36 +1,35 @@
-"""Space: what a user may search, as a unit cube."""
+"""Space: the candidates of a search, as points of a unit cube."""
 
 import bisect
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._conditions import Part, unwrap
-from ._dimensions import Categorical, stable_repr, tag
-from ._distributions import make_dimension
-from ._listed import Listed
+from ._conditions import Subspace
+from ._dimensions import Categorical
+from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
+from ._values import hashable_key, stable_repr
 
-# Name of the coordinate that picks one dict of several. No keyword of Python is spelled so.
-UNION_NAME = "(dict)"
-
-# Up to this size unseen candidates are listed, so that the draw among them is exactly uniform.
-LISTED_SIZE = 100_000
+# Up to this size unseen candidates are enumerated, so that the draw is exactly uniform.
+MAX_ENUMERATED = 100_000
 N_TRIES = 100
-MANY = 16  # integers are as good as continuous from here on
+MIN_CONTINUOUS = 16  # count of integers from which on they are as good as continuous
 
 
 class Space:
-    """The candidates that a search may try, and their place in the unit cube.
+    """The candidates that a search may try, and their coordinates in the unit cube.
 
     Each parameter is one coordinate, on which its distribution is uniform: a real value x is at
     F(x), an integer in the middle of its probability, choice i of n at (i + 0.5) / n. In a union
     of several dicts the first coordinate, named "(dict)", picks the dict, and parameters of the
-    same name and distribution share a coordinate. If each dict has but one candidate, the union
-    is a list of candidates: each parameter has one coordinate, on which the values that occur
-    are choices, and a point of the cube stands for the candidate nearest to it.
+    same name and distribution share a coordinate. If each dict has only one candidate, the union
+    is a list of candidates: each parameter has one coordinate, whose choices are the values that
+    occur, and a point of the cube stands for the candidate nearest to it.
 
     Parameters
     ----------
@@ -76,28 +75,38 @@ class Space:
     [0.5, 0.125, 0.25]
     """
 
-    def __init__(self, param_distributions, *, accepts=None):
-        parsed = [_parse(grid, accepts) for grid in _as_dicts(param_distributions)]
+    def __init__(
+        self,
+        param_distributions: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        accepts: Callable[[str, Any], bool] | None = None,
+    ):
+        parsed = parse(param_distributions, accepts)
         self.names = sorted(set().union(*(dimensions for dimensions, _ in parsed)))
-        self._listed = _listed(parsed)
-        self.dimensions = self._listed.dimensions if self._listed else []
-        coordinates = self._listed.coordinates if self._listed else self._coordinates(parsed)
+        self._candidate_list = listed = list_candidates(parsed)
+        if listed:
+            self.dimensions, coordinates = listed.dimensions, listed.coordinates
+        else:
+            self.dimensions, coordinates = share_coordinates(parsed, self.names)
         self.n_dims = len(self.dimensions)
-        self._parts = []
-        for (own, conditions), places in zip(parsed, coordinates, strict=True):
-            shared = own if self._listed else {n: self.dimensions[j] for n, j in places.items()}
-            self._parts.append(Part(shared, conditions, places))
-        self.size = sum(part.size for part in self._parts)
-        self._ends = self._cumulative_weights()
-        self._objects = self._choices_without_tag()
-        points = (part.point(0) for part in self._parts) if self._listed else ()
-        self._numbers = {self.key(params): i for i, params in enumerate(points)}
+        self._subspaces = []
+        for (own, conditions), by_name in zip(parsed, coordinates, strict=True):
+            if not listed:
+                own = {name: self.dimensions[j] for name, j in by_name.items()}
+            self._subspaces.append(Subspace(own, conditions, by_name))
+        self.size = sum(subspace.size for subspace in self._subspaces)
+        self._cumulative_weights = self._accumulate_weights()
+        self._unhashable = self._unhashable_choices()
+        self._numbers = {}
+        if listed:
+            for i, subspace in enumerate(self._subspaces):
+                self._numbers[self.key(subspace.candidate(0))] = i
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         size = "infinitely many" if self.size == math.inf else self.size
         return f"Space({len(self.names)} parameters, {size} candidates)"
 
-    def sample(self, rng):
+    def sample(self, rng: np.random.Generator) -> dict[str, Any]:
         """Draw one candidate.
 
         Parameters
@@ -108,18 +117,20 @@ class Space:
         Returns
         -------
         dict
-            Its active parameters.
+            Active parameters of the candidate.
 
         Notes
         -----
-        The dicts of a union are equally likely; if all of them are finite, then proportionally to
-        their sizes.
+        The probability of each dict of a union is proportional to its size if all dicts are
+        finite; else all dicts are equally likely.
         """
         u = rng.random(self.n_dims).tolist()
-        which = bisect.bisect_right(self._ends, u[0]) if len(self._parts) > 1 else 0
-        return self._parts[which].decode(u, rng)
+        which = 0
+        if len(self._subspaces) > 1:
+            which = bisect.bisect_right(self._cumulative_weights, u[0])
+        return self._subspaces[which].decode(u, rng)
 
-    def from_unit(self, u):
+    def from_unit(self, u: ArrayLike) -> dict[str, Any]:
         """Return the candidate at a point of the unit cube.
 
         Parameters
@@ -130,7 +141,7 @@ class Space:
         Returns
         -------
         dict
-            Its active parameters.
+            Active parameters of the candidate.
 
         Raises
         ------
@@ -140,14 +151,14 @@ class Space:
         u = np.asarray(u, dtype=float)
         if u.shape != (self.n_dims,):
             raise ValueError(f"u has the shape {u.shape}: this space needs ({self.n_dims},).")
-        if self._listed:
-            return self.point(self._listed.nearest(u))
+        if self._candidate_list:
+            return self.candidate(self._candidate_list.nearest(u))
         u = u.tolist()
-        which = self.dimensions[0].from_unit(u[0]) if len(self._parts) > 1 else 0
-        return self._parts[which].decode(u)
+        which = self.dimensions[0].from_unit(u[0]) if len(self._subspaces) > 1 else 0
+        return self._subspaces[which].decode(u)
 
-    def to_unit(self, params):
-        """Return the place of a candidate in the unit cube.
+    def to_unit(self, params: dict[str, Any]) -> np.ndarray:
+        """Return the coordinates of a candidate in the unit cube.
 
         Parameters
         ----------
@@ -157,32 +168,32 @@ class Space:
         Returns
         -------
         ndarray of shape (n_dims,)
-            Its coordinates in [0, 1]; NaN where a parameter is inactive.
+            Coordinates in [0, 1]; NaN where a parameter is inactive.
 
         Raises
         ------
         ValueError
-            If `params` is not a candidate, as far as its place depends on it.
+            If `params` is not a candidate, as far as the coordinates depend on it.
         """
-        if self._listed:
+        if self._candidate_list:
             self.check(params, "the candidate")
-            return self._listed.U[self._numbers[self.key(params)]].copy()
-        part = self._parts[0]
+            return self._candidate_list.U[self._numbers[self.key(params)]].copy()
+        subspace = self._subspaces[0]
         u = np.full(self.n_dims, np.nan)
-        if len(self._parts) > 1:
+        if len(self._subspaces) > 1:
             self.check(params, "the candidate")
-            which = next(i for i, p in enumerate(self._parts) if p.problem(params) is None)
-            part = self._parts[which]
+            which = next(i for i, s in enumerate(self._subspaces) if s.violation(params) is None)
+            subspace = self._subspaces[which]
             u[0] = self.dimensions[0].to_unit(which)
         for name, value in params.items():
-            if name not in part.coordinates:
-                raise ValueError(f"{name!r} is unknown: the parameters are {part.names}.")
-            j = part.coordinates[name]
+            if name not in subspace.coordinates:
+                raise ValueError(f"{name!r} is unknown: the parameters are {subspace.names}.")
+            j = subspace.coordinates[name]
             u[j] = min(max(self.dimensions[j].to_unit(value), 0.0), 1.0)
         return u
 
-    def canonical(self, U):
-        """Return the places of the candidates at points of the unit cube.
+    def canonical(self, U: ArrayLike) -> np.ndarray:
+        """Move points of the unit cube to the coordinates of the candidates that they stand for.
 
         Parameters
         ----------
@@ -192,28 +203,28 @@ class Space:
         Returns
         -------
         ndarray of shape (n, n_dims)
-            For each row what ``to_unit(from_unit(u))`` is, NaN where a parameter is inactive,
-            but for rounding errors.
+            For each row ``to_unit(from_unit(u))``, up to rounding errors; NaN where a parameter is
+            inactive.
         """
-        if self._listed:
-            nearest = [self._listed.nearest(u) for u in np.asarray(U, dtype=float)]
-            return self._listed.U[np.array(nearest, dtype=int)]
+        if self._candidate_list:
+            nearest = [self._candidate_list.nearest(u) for u in np.asarray(U, dtype=float)]
+            return self._candidate_list.U[np.array(nearest, dtype=int)]
         lower, upper = self.cells(U)
         V = (lower + upper) / 2
-        if len(self._parts) == 1 and not self._parts[0].conditions:
+        if len(self._subspaces) == 1 and not self._subspaces[0].conditions:
             return V
         active = np.zeros(V.shape, bool)
         which = 0
-        if len(self._parts) > 1:
+        if len(self._subspaces) > 1:
             active[:, 0] = True
-            which = np.floor(V[:, 0] * len(self._parts))
-        for i, part in enumerate(self._parts):
+            which = np.floor(V[:, 0] * len(self._subspaces))
+        for i, subspace in enumerate(self._subspaces):
             rows = np.flatnonzero(np.broadcast_to(which == i, len(V)))
-            active[rows] |= part.active(V[rows])
+            active[rows] |= subspace.active(V[rows])
         V[~active] = np.nan
         return V
 
-    def cells(self, U):
+    def cells(self, U: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return for each coordinate the interval that stands for the same value.
 
         Parameters
@@ -224,7 +235,7 @@ class Space:
         Returns
         -------
         lower, upper : ndarray of shape (n, n_dims)
-            Equal where values are real.
+            Ends of the intervals; equal where values are real.
         """
         lower = np.clip(np.asarray(U, dtype=float), 0.0, 1.0)
         upper = lower.copy()
@@ -234,7 +245,7 @@ class Space:
         return lower, upper
 
     @property
-    def categorical(self):
+    def categorical(self) -> np.ndarray:
         """Which coordinates are unordered choices, ndarray of shape (n_dims,), bool."""
         kinds = [
             d.kind == "categorical" and not (d.ordered and d.name != UNION_NAME)
@@ -243,14 +254,15 @@ class Space:
         return np.array(kinds, dtype=bool)
 
     @property
-    def continuous(self):
+    def continuous(self) -> np.ndarray:
         """Which coordinates may be moved a little, ndarray of shape (n_dims,), bool."""
         kinds = [
-            d.kind == "real" or (d.kind == "integer" and d.size >= MANY) for d in self.dimensions
+            d.kind == "real" or (d.kind == "integer" and d.size >= MIN_CONTINUOUS)
+            for d in self.dimensions
         ]
         return np.array(kinds, dtype=bool)
 
-    def point(self, i):
+    def candidate(self, i: int) -> dict[str, Any]:
         """Return the i-th candidate of a finite space.
 
         Parameters
@@ -261,7 +273,7 @@ class Space:
         Returns
         -------
         dict
-            Its active parameters.
+            Active parameters of the candidate.
 
         Raises
         ------
@@ -280,16 +292,16 @@ class Space:
         k = operator.index(i)
         if not 0 <= k < self.size:
             raise IndexError(f"candidate {k} does not exist: the space has {self.size}.")
-        if self._listed:
-            return self._parts[k].point(0)
-        for part in self._parts:
-            if k < part.size:
+        if self._candidate_list:
+            return self._subspaces[k].candidate(0)
+        for subspace in self._subspaces:
+            if k < subspace.size:
                 break
-            k -= part.size
-        return part.point(k)
+            k -= subspace.size
+        return subspace.candidate(k)
 
-    def key(self, params):
-        """Return what is equal for equal candidates, and for those only.
+    def key(self, params: dict[str, Any]) -> tuple:
+        """Return a key that is equal for equal candidates, and for those only.
 
         Parameters
         ----------
@@ -299,11 +311,11 @@ class Space:
         Returns
         -------
         tuple
-            A hashable that tells True, 1 and 1.0 apart and survives pickling.
+            A hashable key that tells True, 1 and 1.0 apart and survives pickling.
         """
         return tuple((name, self._value_key(name, params[name])) for name in sorted(params))
 
-    def unseen(self, keys, rng):
+    def sample_unseen(self, keys: set[tuple], rng: np.random.Generator) -> dict[str, Any] | None:
         """Draw a candidate that was not seen before.
 
         Parameters
@@ -316,32 +328,32 @@ class Space:
         Returns
         -------
         dict or None
-            The candidate: in a finite space uniform among those unseen, up to a size of 100000.
-            None if all were seen, or in an infinite space if 100 draws were.
+            The candidate. It is uniform among the unseen ones of a finite space of at most 100000
+            candidates. None if all candidates were seen, or 100 draws from an infinite space.
         """
         finite = self.size != math.inf
         for _ in range(N_TRIES):
-            params = self.point(_randbelow(rng, self.size)) if finite else self.sample(rng)
+            params = self.candidate(_randbelow(rng, self.size)) if finite else self.sample(rng)
             if self.key(params) not in keys:
                 return params
         if not finite:
             return None
-        unseen = (i for i in range(self.size) if self.key(self.point(i)) not in keys)
-        if self.size > LISTED_SIZE:
+        unseen = (i for i in range(self.size) if self.key(self.candidate(i)) not in keys)
+        if self.size > MAX_ENUMERATED:
             i = next(unseen, None)
-            return None if i is None else self.point(i)
+            return None if i is None else self.candidate(i)
         unseen = list(unseen)
-        return self.point(unseen[_randbelow(rng, len(unseen))]) if unseen else None
+        return self.candidate(unseen[_randbelow(rng, len(unseen))]) if unseen else None
 
-    def check(self, params, where="initial_params[0]"):
-        """Raise where a user's guess is not a candidate.
+    def check(self, params: dict[str, Any], where: str = "initial_params[0]") -> None:
+        """Raise an error if a user's guess is not a candidate.
 
         Parameters
         ----------
         params : dict
             The guess.
         where : str, default="initial_params[0]"
-            What the error calls it.
+            Name of the guess in the error.
 
         Raises
         ------
@@ -352,19 +364,21 @@ class Space:
         """
         if not isinstance(params, Mapping):
             raise TypeError(f"{where} is {params!r}: it must be a dict of parameters.")
-        if self._listed:
+        if self._candidate_list:
             if self.key(params) in self._numbers:
                 return
             raise ValueError(f"{where} is {params!r}, which is none of the {self.size} listed.")
-        problems = [part.problem(params) for part in self._parts]
-        if None in problems:
+        violations = [subspace.violation(params) for subspace in self._subspaces]
+        if None in violations:
             return
-        if len(problems) == 1:
-            raise ValueError(f"{where} {problems[0]}.")
-        listed = "; ".join(f"for dict {i} it {problem}" for i, problem in enumerate(problems))
-        raise ValueError(f"{where} fits none of the {len(problems)} dicts: {listed}.")
+        if len(violations) == 1:
+            raise ValueError(f"{where} {violations[0]}.")
+        reasons = "; ".join(f"for dict {i} it {reason}" for i, reason in enumerate(violations))
+        raise ValueError(f"{where} fits none of the {len(violations)} dicts: {reasons}.")
 
-    def guesses(self, initial_params):
+    def check_guesses(
+        self, initial_params: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+    ) -> tuple[dict[str, Any], ...]:
         """Check a user's first guesses.
 
         Parameters
@@ -375,12 +389,12 @@ class Space:
         Returns
         -------
         tuple of dict
-            Each once.
+            The distinct guesses, in their order.
 
         Raises
         ------
         TypeError, ValueError
-            As `check`.
+            If a guess is not a candidate, as in `check`.
         """
         if isinstance(initial_params, Mapping):
             initial_params = [initial_params]
@@ -394,98 +408,35 @@ class Space:
             unique.setdefault(self.key(guess), guess)
         return tuple(unique.values())
 
-    def _coordinates(self, parsed):
-        """Return for each dict the coordinates of its parameters."""
-        if len(parsed) > 1:
-            self.dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
-        coordinates = [{} for _ in parsed]
-        for name in self.names:
-            for (dimensions, _), places in zip(parsed, coordinates, strict=True):
-                if name in dimensions:
-                    places[name] = self._place(dimensions[name])
-        return coordinates
-
-    def _place(self, dimension):
-        """Return the coordinate of a dimension, shared with one of the same name and law."""
-        for j, other in enumerate(self.dimensions):
-            same = other.name == dimension.name and type(other) is type(dimension)
-            if same and other.law == dimension.law:
-                return j
-        self.dimensions.append(dimension)
-        return len(self.dimensions) - 1
-
-    def _cumulative_weights(self):
-        """Return where in [0, 1] the dicts end from which `sample` draws."""
-        n = len(self._parts)
+    def _accumulate_weights(self) -> list[float]:
+        """Return the cumulative probabilities of all dicts but the last."""
+        n = len(self._subspaces)
         if self.size == math.inf:
             return [(i + 1) / n for i in range(n - 1)]
-        ends = itertools.accumulate(part.size for part in self._parts[:-1])
+        ends = itertools.accumulate(subspace.size for subspace in self._subspaces[:-1])
         return [end / self.size for end in ends]
 
-    def _choices_without_tag(self):
-        """Number the choices that only their place tells apart, by name over all dicts."""
-        objects = {}
+    def _unhashable_choices(self) -> dict[str, Categorical]:
+        """Collect the choices without a hashable key, by name over all dicts."""
+        choices = {}
         for dimension in self.dimensions:
             if dimension.kind == "categorical":
-                known = objects.setdefault(dimension.name, [])
+                known = choices.setdefault(dimension.name, [])
                 for choice in dimension.choices:
-                    if tag(choice) is None and not any(choice is other for other in known):
+                    new = not any(choice is other for other in known)
+                    if new and hashable_key(choice) is None:
                         known.append(choice)
-        return {name: Categorical(name, known) for name, known in objects.items()}
+        return {name: Categorical(name, known) for name, known in choices.items()}
 
-    def _value_key(self, name, value):
-        key = tag(value)
-        if key is None and name in self._objects:
-            index = self._objects[name].index(value)
+    def _value_key(self, name: str, value: Any) -> tuple:
+        key = hashable_key(value)
+        if key is None and name in self._unhashable:
+            index = self._unhashable[name].index(value)
             key = None if index is None else ("choice", index)
         return ("repr", stable_repr(value)) if key is None else key
 
 
-def _as_dicts(param_distributions):
-    if isinstance(param_distributions, Mapping):
-        return [param_distributions]
-    if not isinstance(param_distributions, (list, tuple)):
-        raise TypeError(
-            f"param_distributions is {param_distributions!r}: it must be a dict of parameters, or "
-            "a list of such dicts."
-        )
-    if len(param_distributions) == 0:
-        raise ValueError(
-            "empty search space: param_distributions is an empty list; it needs a dict."
-        )
-    for grid in param_distributions:
-        if not isinstance(grid, Mapping):
-            raise TypeError(
-                f"param_distributions contains {grid!r}: every item of the list must be a dict."
-            )
-    return list(param_distributions)
-
-
-def _parse(grid, accepts):
-    """Turn a user's dict into dimensions and conditions by name."""
-    dimensions, conditions = {}, {}
-    for name, values in grid.items():
-        if not isinstance(name, str):
-            raise TypeError(
-                f"param_distributions has the key {name!r}: names of parameters must be strings."
-            )
-        values, whens = unwrap(values)
-        dimensions[name] = make_dimension(name, values, accepts)
-        if whens:
-            conditions[name] = whens
-    return dimensions, conditions
-
-
-def _listed(parsed):
-    """Return the candidates of a union whose dicts have one each, else None."""
-    dimensions = [dimension for each, _ in parsed for dimension in each.values()]
-    choices = all(d.kind == "categorical" and d.size == 1 for d in dimensions)
-    if len(parsed) == 1 or not dimensions or not choices or any(when for _, when in parsed):
-        return None
-    return Listed([{name: d.choices[0] for name, d in each.items()} for each, _ in parsed])
-
-
-def _randbelow(rng, n):
+def _randbelow(rng: np.random.Generator, n: int) -> int:
     """Draw from 0 .. n - 1 for any n, also beyond the 64 bits that NumPy draws."""
     # Eight bytes more than n has: the remainder is uniform to within 2**-64.
     return int.from_bytes(rng.bytes(n.bit_length() // 8 + 9), "little") % n

@@ -8,9 +8,12 @@ K(u)       3/4 (1 - u^2) for abs(u) <= 1, else 0
 =========  ===========================================================  ==========
 """
 
-import numpy as np
+from collections.abc import Callable
 
-from sksearch.stats._checks import finite
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sksearch.stats._checks import check_finite
 
 # Silverman's 0.9 for the normal kernel, times the ratio of the two kernels' canonical
 # bandwidths (15^(1/5) for Epanechnikov's, (4 pi)^(-1/10) for the normal one).
@@ -33,13 +36,13 @@ class Density:
     Attributes
     ----------
     values : ndarray of shape (n_values,)
-        As given.
+        The best loss of each run.
     bandwidth : float
-        As given, or by the rule.
+        Half the width of the kernel.
     mean : float
-        Of the values, and of the density.
+        Mean of the values, and of the density.
     support : tuple of float
-        The density is 0 outside.
+        Ends of the interval outside which the density is 0.
 
     Raises
     ------
@@ -64,8 +67,8 @@ class Density:
     ([2.5], [0.5, 1.0])
     """
 
-    def __init__(self, values, bandwidth=None):
-        self.values = finite(values, "values", 1)
+    def __init__(self, values: ArrayLike, bandwidth: float | None = None):
+        self.values = check_finite(values, "values", 1)
         self.bandwidth = float(silverman_bandwidth(values) if bandwidth is None else bandwidth)
         if not 0 < self.bandwidth < np.inf:
             cause = "all values are equal" if bandwidth is None else "it must be positive"
@@ -81,11 +84,11 @@ class Density:
 
     @property
     def support(self) -> tuple[float, float]:
-        """Where the density begins and ends."""
+        """Ends of the interval outside which the density is 0."""
         low, high = self.values.min(), self.values.max()
         return float(low - self.bandwidth), float(high + self.bandwidth)
 
-    def pdf(self, x):
+    def pdf(self, x: ArrayLike) -> np.ndarray:
         """Return the density at `x`.
 
         Parameters
@@ -96,11 +99,11 @@ class Density:
         Returns
         -------
         density : ndarray of shape (n_points,)
-            Its integral over the support is 1.
+            Density at each point; its integral over the support is 1.
         """
         return self._average(_kernel, x) / self.bandwidth
 
-    def cdf(self, x):
+    def cdf(self, x: ArrayLike) -> np.ndarray:
         """Return the probability of a loss of at most `x`, in closed form.
 
         Parameters
@@ -115,9 +118,9 @@ class Density:
         """
         return self._average(_integral, x)
 
-    def _average(self, function, x):
-        """Mean over the values of a function of u, a block of points at a time."""
-        x = finite(x, "x", 1)
+    def _average(self, function: Callable[[np.ndarray], np.ndarray], x: ArrayLike) -> np.ndarray:
+        """Return the mean over the values of a function of u, a block of points at a time."""
+        x = check_finite(x, "x", 1)
         n_blocks = -(-len(x) * len(self.values) // BLOCK)
         means = [
             function((block[:, np.newaxis] - self.values) / self.bandwidth).mean(axis=1)
@@ -126,28 +129,28 @@ class Density:
         return np.concatenate(means)
 
 
-def _kernel(u):
+def _kernel(u: np.ndarray) -> np.ndarray:
     return 0.75 * np.maximum(1 - u * u, 0)
 
 
-def _integral(u):
+def _integral(u: np.ndarray) -> np.ndarray:
     u = np.clip(u, -1, 1)
     return 0.5 + u * (3 - u * u) / 4
 
 
-def silverman_bandwidth(values):
+def silverman_bandwidth(values: ArrayLike) -> float:
     """Return a bandwidth for Epanechnikov's kernel by Silverman's rule of thumb.
 
     Parameters
     ----------
     values : array-like of shape (n_values,)
-        What the density is estimated from.
+        Sample whose density is estimated.
 
     Returns
     -------
     bandwidth : float
-        ``1.99 min(sd, IQR / 1.349) n^(-1/5)``; the standard deviation alone where the quartiles
-        are equal; 0 where all values are.
+        ``1.99 min(sd, IQR / 1.349) n^(-1/5)``, or ``1.99 sd n^(-1/5)`` if the quartiles are
+        equal; 0 if all values are equal.
 
     Raises
     ------
@@ -156,8 +159,8 @@ def silverman_bandwidth(values):
 
     Notes
     -----
-    The rule [1]_ has 0.9 for the normal kernel; kernels smooth alike if their bandwidths have
-    the ratio of their canonical bandwidths, 2.214 for these two.
+    The rule [1]_ has the factor 0.9 for the normal kernel. Two kernels smooth alike if their
+    bandwidths have the ratio of their canonical bandwidths, which is 2.214 for these two.
 
     References
     ----------
@@ -170,7 +173,7 @@ def silverman_bandwidth(values):
     >>> round(silverman_bandwidth([1, 2, 3, 4, 5]), 2)
     2.04
     """
-    values = finite(values, "values", 1)
+    values = check_finite(values, "values", 1)
     # Rounding can leave a deviation of 1e-17 to values that are all the same.
     sd = values.std() if np.ptp(values) > 0 else 0.0
     low, high = np.quantile(values, [0.25, 0.75])

@@ -1,21 +1,26 @@
-"""Whether the best losses of many runs come from different laws.
+"""Tests whether the best losses of many runs come from different distributions.
 
 =========  =============================================================  ==================
 v          best losses of the runs of one optimizer on one problem        (n_runs,)
-D          Kolmogorov-Smirnov: largest distance of two empirical laws     scalar
-F          law of the loss of one draw: F(x) is the share of losses <= x
+D          Kolmogorov-Smirnov: largest distance of two empirical          scalar
+           distribution functions
+F          distribution of the loss of one draw: F(x) is the share of
+           losses <= x
 x          loss on a normalised axis: 0 is the best that any optimizer    (n_grid,)
            found on the problem, 1 the worst
 =========  =============================================================  ==================
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import ks_2samp, kstest
 
-from sksearch.stats._checks import count, finite, share
+from sksearch.stats._checks import check_count, check_finite, check_fraction
 from sksearch.stats._density import Density
 from sksearch.stats._profiles import Profiles, order_kept, profiles
 from sksearch.stats._ranks import holm
@@ -30,7 +35,7 @@ class OptimaComparison:
     Parameters
     ----------
     names : tuple of str
-        Of the optimizers, that of the lowest mean first.
+        Names of the optimizers, in the order of their means, the lowest first.
     counts : ndarray of shape (n_optimizers,)
         Counts of runs.
     means, sds : ndarray of shape (n_optimizers,)
@@ -38,11 +43,11 @@ class OptimaComparison:
     statistics : ndarray of shape (n_optimizers, n_optimizers)
         Kolmogorov-Smirnov distances of pairs; 0 on the diagonal.
     p_values : ndarray of shape (n_optimizers, n_optimizers)
-        Of each pair alone, two-sided; NaN on the diagonal.
+        Two-sided p-values of pairs, not adjusted; NaN on the diagonal.
     adjusted : ndarray of shape (n_optimizers, n_optimizers)
         The p-values adjusted for the count of pairs by Holm's method.
     alpha : float
-        Level that the table's last column is at.
+        Level of significance in the last column of the table.
     """
 
     names: tuple[str, ...]
@@ -54,7 +59,8 @@ class OptimaComparison:
     adjusted: np.ndarray
     alpha: float
 
-    def __str__(self):
+    def __str__(self) -> str:
+        """Print a table of the optimizers, and one of their pairs."""
         pairs = [f"{a} - {b}" for a, b in combinations(self.names, 2)]
         width = max(map(len, [*pairs, *self.names]))
         lines = [f"{'':<{width}} {'runs':>9} {'mean':>12} {'sd':>9}"]
@@ -71,7 +77,7 @@ class OptimaComparison:
         return "\n".join(lines)
 
 
-def compare_optima(optima, alpha=0.05):
+def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> OptimaComparison:
     """Compare the best losses of optimizers pair by pair, by Kolmogorov-Smirnov and means.
 
     The test says whether two optimizers differ, their means say which is better [1]_.
@@ -81,12 +87,12 @@ def compare_optima(optima, alpha=0.05):
     optima : dict of str to array-like of shape (n_runs,)
         Best losses of the runs of each of two or more optimizers on one problem.
     alpha : float, default=0.05
-        Level that the printed table calls significant.
+        Level of significance in the printed table.
 
     Returns
     -------
     comparison : OptimaComparison
-        Sorted by mean, the best optimizer first.
+        The comparison, sorted by mean with the best optimizer first.
 
     Raises
     ------
@@ -118,9 +124,9 @@ def compare_optima(optima, alpha=0.05):
     """
     if len(optima) < 2:
         raise ValueError(f"optima has {len(optima)} optimizers: a comparison needs two or more.")
-    values = {str(name): finite(v, f"optima[{name!r}]", 1) for name, v in optima.items()}
+    values = {str(name): check_finite(v, f"optima[{name!r}]", 1) for name, v in optima.items()}
     values = dict(sorted(values.items(), key=lambda item: item[1].mean()))
-    share(alpha, "alpha")
+    check_fraction(alpha, "alpha")
     pairs = list(combinations(range(len(values)), 2))
     tests = [ks_2samp(a, b) for a, b in combinations(values.values(), 2)]
     p_values = np.array([test.pvalue for test in tests])
@@ -137,18 +143,18 @@ def compare_optima(optima, alpha=0.05):
 
 
 def _square(pairs, values, diagonal):
-    """Symmetric matrix of values that belong to pairs."""
+    """Return the symmetric matrix of values that belong to pairs."""
     i, j = np.array(pairs).T
     matrix = np.full((j.max() + 1, j.max() + 1), diagonal)
     matrix[i, j] = matrix[j, i] = values
     return matrix
 
 
-def ks_best_of(values, n_draws, cdf):
-    """Test whether losses follow the law of the best of `n_draws` independent draws.
+def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], ArrayLike]) -> Any:
+    """Test whether losses are distributed as the best of `n_draws` independent draws.
 
-    The best loss of random search does so, and Hyperband's where curves are flat, since then
-    halving never discards the best candidate.
+    The best loss of random search is. The best loss of Hyperband is where curves are flat, since
+    then halving never discards the best candidate.
 
     Parameters
     ----------
@@ -162,7 +168,7 @@ def ks_best_of(values, n_draws, cdf):
     Returns
     -------
     result : object
-        From ``scipy.stats.kstest``, with ``statistic`` and ``pvalue``.
+        Result of ``scipy.stats.kstest``, with ``statistic`` and ``pvalue``.
 
     Raises
     ------
@@ -171,7 +177,7 @@ def ks_best_of(values, n_draws, cdf):
 
     Notes
     -----
-    The law is ``1 - (1 - F(x))^n``.
+    The distribution function of the best is ``1 - (1 - F(x))^n``.
 
     Examples
     --------
@@ -184,7 +190,7 @@ def ks_best_of(values, n_draws, cdf):
     >>> bool(ks_best_of(best, 100, uniform.cdf).pvalue > 0.01)
     False
     """
-    values, n_draws = finite(values, "values", 1), count(n_draws, "n_draws", 1)
+    values, n_draws = check_finite(values, "values", 1), check_count(n_draws, "n_draws", 1)
     return kstest(values, lambda x: 1 - (1 - np.asarray(cdf(x))) ** n_draws)
 
 
@@ -199,10 +205,11 @@ class IdealEvaluation:
     densities : ndarray of shape (n_problems, n_grid)
         Density of the best losses on each problem.
     profiles : Profiles
-        Of the densities: mean, median, sd and dynamic order over the grid.
+        Mean, median, sd and dynamic order of the densities over the grid.
     order_at_top_quartile : float
-        Share of pairs of problems whose densities stand in the same order at 0 and at 0.25: low
-        where the optimizer comes close on some problems and all the way on others.
+        Share of pairs of problems whose densities are in the same order at 0 and at 0.25. It is
+        low for an optimizer that often finds the best loss on some problems, and a good one on
+        others.
     """
 
     grid: np.ndarray
@@ -211,24 +218,26 @@ class IdealEvaluation:
     order_at_top_quartile: float
 
 
-def ideal_evaluation(optima, bandwidth=0.05, n_grid=221):
+def ideal_evaluation(
+    optima: Mapping[str, Mapping[str, ArrayLike]], bandwidth: float = 0.05, n_grid: int = 221
+) -> dict[str, IdealEvaluation]:
     """Aggregate the densities of best losses over problems, for each optimizer.
 
     Parameters
     ----------
     optima : dict of str to dict of str to array-like of shape (n_runs,)
-        ``optima[optimizer][problem]``: best losses of its runs; the same two or more problems
-        for all optimizers.
+        ``optima[optimizer][problem]``: best losses of the optimizer's runs on the problem; the
+        same two or more problems for all optimizers.
     bandwidth : float, default=0.05
-        Of all densities, on the normalised axis; see `Density`.
+        Bandwidth of all densities, on the normalised axis; see `Density`.
     n_grid : int, default=221
         Count of points of the grid.
 
     Returns
     -------
     evaluations : dict of str to IdealEvaluation
-        By optimizer. The grid goes from ``-bandwidth`` to ``1 + bandwidth``, so that it holds
-        each density as a whole.
+        Evaluation of each optimizer. The grid goes from ``-bandwidth`` to ``1 + bandwidth``, so
+        that it holds each density as a whole.
 
     Raises
     ------
@@ -262,7 +271,7 @@ def ideal_evaluation(optima, bandwidth=0.05, n_grid=221):
     4 draws 0.26
     16 draws 0.08
     """
-    n_grid = count(n_grid, "n_grid", 2)
+    n_grid = check_count(n_grid, "n_grid", 2)
     limits = _limits(optima)
     grid = np.linspace(-bandwidth, 1 + bandwidth, n_grid)
     ends = np.array([0, TOP_QUARTILE])
@@ -281,7 +290,7 @@ def ideal_evaluation(optima, bandwidth=0.05, n_grid=221):
 
 
 def _limits(optima):
-    """Lowest and highest loss of each problem by any optimizer."""
+    """Return the lowest and highest loss of any optimizer on each problem."""
     problems = [set(by_problem) for by_problem in optima.values()]
     if not problems or len(problems[0]) < 2 or any(p != problems[0] for p in problems):
         raise ValueError(
@@ -290,7 +299,7 @@ def _limits(optima):
         )
     limits = {}
     for problem in next(iter(optima.values())):
-        values = [finite(v[problem], f"{o}, {problem}", 1) for o, v in optima.items()]
+        values = [check_finite(v[problem], f"{o}, {problem}", 1) for o, v in optima.items()]
         low, high = min(v.min() for v in values), max(v.max() for v in values)
         if low == high:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What many loss curves have in common.
+"""Profiles of loss curves: mean, median, standard deviation and order.
 
 =========  =============================================================  ====================
 f_i(x)     loss of curve i at epoch x                                     (n_curves, n_epochs)
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 from scipy.stats import kendalltau
 
-from sksearch.stats._checks import finite
+from sksearch.stats._checks import check_finite
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Profiles:
     Parameters
     ----------
     mean, median, sd : ndarray of shape (n_epochs,)
-        Over curves, at each epoch; sd divides by the count of curves.
+        Mean, median and standard deviation of the curves at each epoch; sd divides by the count
+        of curves.
     dynamic_order : ndarray of shape (n_epochs,)
         Share of pairs of curves in the same order as one epoch before; NaN at the first.
     order_at_ends : float
@@ -39,7 +41,7 @@ class Profiles:
     order_at_ends: float
 
 
-def profiles(curves):
+def profiles(curves: ArrayLike) -> Profiles:
     """Return mean, median, standard deviation and order of loss curves, epoch by epoch.
 
     Parameters
@@ -50,8 +52,8 @@ def profiles(curves):
     Returns
     -------
     profiles : Profiles
-        The order of a search that discards early matters to it: 1 says that curves never cross,
-        0.5 that their order is forgotten.
+        Profiles of the curves. A search that discards early depends on the order: 1 means that
+        curves never cross, 0.5 that the order after is independent of the order before.
 
     Raises
     ------
@@ -62,8 +64,8 @@ def profiles(curves):
     -----
     The document [1]_ averages over i how many of the curves below and above i stay there, and
     divides by n - 1. This is the share of ordered pairs that keep their strict order. Here two
-    curves that are equal at both epochs keep theirs too, so that the order of any curves with
-    themselves is 1; without ties the two are the same.
+    curves that are equal at both epochs keep their order, too, so that the order of any curves
+    with themselves is 1. Without ties both definitions are the same.
 
     References
     ----------
@@ -81,7 +83,7 @@ def profiles(curves):
     >>> round(result.order_at_ends, 2)
     0.67
     """
-    curves = finite(curves, "curves", 2)
+    curves = check_finite(curves, "curves", 2)
     if len(curves) < 2:
         raise ValueError("curves has 1 row: an order needs at least two curves.")
     epochs = curves.T
@@ -95,19 +97,19 @@ def profiles(curves):
     )
 
 
-def order_kept(before, after):
-    """Return the share of pairs that stand in the same order in two lists of values.
+def order_kept(before: ArrayLike, after: ArrayLike) -> float:
+    """Return the share of pairs that are in the same order in two lists of values.
 
     Parameters
     ----------
     before, after : array-like of shape (n,)
-        Two values of each of n things.
+        Two lists of values of the same n objects.
 
     Returns
     -------
     share : float
-        In [0, 1]. A pair that is equal in both lists counts as kept, one that is equal in one
-        alone as not kept.
+        Share in [0, 1]. A pair that is equal in both lists is in the same order; a pair that is
+        equal in one list alone is not.
 
     Raises
     ------
@@ -116,8 +118,8 @@ def order_kept(before, after):
 
     Notes
     -----
-    Takes O(n log n), through Kendall's tau: with pairs C in the same strict order, D in the
-    opposite, T_b and T_a tied before and after, T in both, of N pairs,
+    The cost is O(n log n), by Kendall's tau. Of N pairs let C be in the same strict order, D in
+    the opposite order, T_b tied before, T_a tied after and T tied in both lists. Then
     ``C + D = N - T_b - T_a + T`` and ``C - D = tau sqrt((N - T_b) (N - T_a))``.
 
     Examples
@@ -126,7 +128,7 @@ def order_kept(before, after):
     >>> order_kept([1, 2, 3, 3], [1, 2, 4, 3])
     0.8333333333333334
     """
-    before, after = finite(before, "before", 1), finite(after, "after", 1)
+    before, after = check_finite(before, "before", 1), check_finite(after, "after", 1)
     n = len(before)
     if n < 2 or len(after) != n:
         raise ValueError(
@@ -147,13 +149,13 @@ def order_kept(before, after):
     return (same + tied) / n_pairs
 
 
-def _pairs(counts):
-    """Count of pairs within groups of these counts."""
+def _pairs(counts: np.ndarray) -> int:
+    """Return the count of pairs within groups of these counts."""
     return int((counts * (counts - 1) // 2).sum())
 
 
-def area_under_curve(curves, resources=None):
-    """Return the area under each loss curve: of equal final losses, the smaller came earlier.
+def area_under_curve(curves: ArrayLike, resources: ArrayLike | None = None) -> np.ndarray:
+    """Return the area under each loss curve: the sooner a loss falls, the smaller is the area.
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ def area_under_curve(curves, resources=None):
     Returns
     -------
     areas : ndarray of shape (n_curves,)
-        By the trapezoidal rule, in units of loss times units of resource.
+        Areas by the trapezoidal rule, in units of loss times units of resource.
 
     Raises
     ------
@@ -178,10 +180,10 @@ def area_under_curve(curves, resources=None):
     >>> area_under_curve([[4, 2, 1], [4, 4, 1]]).tolist()
     [4.5, 6.5]
     """
-    curves = finite(curves, "curves", 2)
+    curves = check_finite(curves, "curves", 2)
     if resources is None:
         return trapezoid(curves, axis=1)
-    resources = finite(resources, "resources", 1)
+    resources = check_finite(resources, "resources", 1)
     if len(resources) != curves.shape[1] or (np.diff(resources) <= 0).any():
         raise ValueError(
             f"resources must be {curves.shape[1]} increasing values, one for each column of "

@@ -11,10 +11,10 @@ from bisect import bisect_left
 from fractions import Fraction
 from math import perm
 
-from sksearch.stats._checks import count
+from sksearch.stats._checks import check_count
 
 
-def hit_probability(n_models, n_top, n_draws):
+def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
     """Return the probability that random draws hit one of the best models.
 
     Parameters
@@ -43,14 +43,14 @@ def hit_probability(n_models, n_top, n_draws):
     0.5
     """
     n_models, n_top = _counts(n_models, n_top)
-    n_draws = count(n_draws, "n_draws", 0)
+    n_draws = check_count(n_draws, "n_draws", 0)
     if n_draws > n_models:
         raise ValueError(f"n_draws={n_draws} must not be greater than n_models={n_models}.")
     misses, ways = _odds(n_models, n_top, n_draws)
     return (ways - misses) / ways
 
 
-def draws_to_hit(n_models, n_top, probability):
+def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> int:
     """Return how many random draws hit one of the best models with more than a probability.
 
     Parameters
@@ -60,7 +60,7 @@ def draws_to_hit(n_models, n_top, probability):
     n_top : int
         Count of models that are good enough.
     probability : float or Fraction
-        To be exceeded. A float means the decimal that it is printed as: 0.95 is 19/20.
+        Probability to exceed. A float means the decimal that it is printed as: 0.95 is 19/20.
 
     Returns
     -------
@@ -74,9 +74,9 @@ def draws_to_hit(n_models, n_top, probability):
 
     Notes
     -----
-    Computed in whole numbers, so that a probability that is just met is not taken for one that
-    is exceeded. The products in the text that this table is from [1]_ are off by one in their
-    limits; the table itself is this.
+    The count is computed in whole numbers, so that rounding takes no probability that is just met
+    for one that is exceeded. It is that of the table in [1]_; the products in the text of [1]_ are
+    off by one in their limits.
 
     References
     ----------
@@ -94,12 +94,12 @@ def draws_to_hit(n_models, n_top, probability):
     if not 0 <= p < 1:
         raise ValueError(f"probability={probability} must be at least 0 and below 1.")
 
-    def exceeded(n_draws):
+    def exceeded(n_draws: int) -> bool:
         misses, ways = _odds(n_models, n_top, n_draws)
         return (ways - misses) * p.denominator > ways * p.numerator
 
-    # Doubling first: far above the answer the products would have millions of factors. After all
-    # bad models and one more, a hit is certain.
+    # Doubling first: far above the answer the products would have millions of factors. A hit is
+    # certain with one draw more than there are bad models.
     high = 1
     while high <= n_models - n_top and not exceeded(high):
         high *= 2
@@ -107,17 +107,18 @@ def draws_to_hit(n_models, n_top, probability):
     return bisect_left(range(high), True, key=exceeded)
 
 
-def _counts(n_models, n_top):
-    n_models, n_top = count(n_models, "n_models", 1), count(n_top, "n_top", 1)
+def _counts(n_models: int, n_top: int) -> tuple[int, int]:
+    n_models, n_top = check_count(n_models, "n_models", 1), check_count(n_top, "n_top", 1)
     if n_top > n_models:
         raise ValueError(f"n_top={n_top} must not be greater than n_models={n_models}.")
     return n_models, n_top
 
 
-def _odds(n_models, n_top, n_draws):
-    """Ordered draws without a good model, and all ordered draws.
+def _odds(n_models: int, n_top: int, n_draws: int) -> tuple[int, int]:
+    """Return the counts of ordered draws without a good model, and of all ordered draws.
 
-    To draw n and look for M is to mark M and look for n: the smaller of both is multiplied out.
+    The ratio of the two is the same with `n_top` and `n_draws` exchanged, so the smaller one
+    decides the number of factors.
     """
     few, many = sorted((n_top, n_draws))
     return perm(n_models - many, few), perm(n_models, few)

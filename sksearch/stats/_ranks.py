@@ -13,24 +13,25 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
-from sksearch.stats._checks import count, share, table
+from sksearch.stats._checks import check_count, check_fraction, check_losses
 
 
-def ranks(losses):
+def ranks(losses: ArrayLike) -> np.ndarray:
     """Rank methods on each problem.
 
     Parameters
     ----------
     losses : array-like of shape (..., n_methods)
-        Less is better; NaN, a method without a result, is worst.
+        Losses, less is better; NaN, a method without a result, is worst.
 
     Returns
     -------
     ranks : ndarray of shape (..., n_methods)
-        From 1, the best; equal losses share the average of their ranks. With an axis of seeds,
-        average over it: ``ranks(losses).mean(axis=1)``.
+        Ranks from 1, the best; equal losses share the average of their ranks. With an axis of
+        seeds, average over it: ``ranks(losses).mean(axis=1)``.
 
     Examples
     --------
@@ -49,9 +50,9 @@ class Friedman:
     Parameters
     ----------
     statistic, p_value : float
-        Of the hypothesis that all methods are alike.
+        Statistic and p-value of the hypothesis that all methods are alike.
     mean_ranks : ndarray of shape (n_methods,)
-        Over problems.
+        Mean rank of each method over problems.
     critical_difference : float
         Two methods differ if their mean ranks are further apart (Nemenyi).
     """
@@ -62,13 +63,13 @@ class Friedman:
     critical_difference: float
 
 
-def friedman(losses, alpha=0.05):
+def friedman(losses: ArrayLike, alpha: float = 0.05) -> Friedman:
     """Test whether methods differ over problems, and by how much mean ranks must differ.
 
     Parameters
     ----------
     losses : array-like of shape (n_problems, n_methods)
-        Less is better, of three or more methods; or mean ranks over seeds.
+        Losses of three or more methods, less is better; or mean ranks over seeds.
     alpha : float, default=0.05
         Level of the critical difference.
 
@@ -96,7 +97,7 @@ def friedman(losses, alpha=0.05):
     >>> round(result.critical_difference, 2)
     1.48
     """
-    losses = table(losses)
+    losses = check_losses(losses)
     n_problems, n_methods = losses.shape
     if n_methods < 3:
         raise ValueError(
@@ -111,7 +112,7 @@ def friedman(losses, alpha=0.05):
     return Friedman(float(statistic), float(p_value), r.mean(axis=0), cd)
 
 
-def critical_difference(n_methods, n_problems, alpha=0.05):
+def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) -> float:
     """Return by how much two mean ranks must differ to be significant (Nemenyi).
 
     Parameters
@@ -126,7 +127,7 @@ def critical_difference(n_methods, n_problems, alpha=0.05):
     Returns
     -------
     difference : float
-        In ranks.
+        Smallest significant difference of mean ranks.
 
     Raises
     ------
@@ -139,24 +140,25 @@ def critical_difference(n_methods, n_problems, alpha=0.05):
     >>> round(critical_difference(5, 30), 3)
     1.114
     """
-    n_methods, n_problems = count(n_methods, "n_methods", 2), count(n_problems, "n_problems", 1)
-    q = studentized_range.ppf(1 - share(alpha, "alpha"), n_methods, np.inf) / np.sqrt(2)
+    n_methods = check_count(n_methods, "n_methods", 2)
+    n_problems = check_count(n_problems, "n_problems", 1)
+    q = studentized_range.ppf(1 - check_fraction(alpha, "alpha"), n_methods, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_problems)))
 
 
-def holm(p_values):
+def holm(p_values: ArrayLike) -> np.ndarray:
     """Adjust p-values for their number by Holm's step-down method.
 
     Parameters
     ----------
     p_values : array-like of shape (n_tests,)
-        One for each test.
+        The p-value of each test.
 
     Returns
     -------
     adjusted : ndarray of shape (n_tests,)
-        In the same order. To reject where they are below alpha keeps the probability of any
-        false rejection below alpha.
+        Adjusted p-values, in the same order. If those below alpha are rejected, the probability
+        of any false rejection is below alpha.
 
     References
     ----------
@@ -178,13 +180,14 @@ def holm(p_values):
     return adjusted
 
 
-def wilcoxon_holm(losses, control=None):
+def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     """Compare methods over problems by Wilcoxon's signed ranks, adjusted by Holm's method.
 
     Parameters
     ----------
     losses : array-like of shape (n_problems, n_methods)
-        Less is better; or mean ranks over seeds, where losses of problems have no common scale.
+        Losses, less is better; or mean ranks over seeds, where losses of problems have no common
+        scale.
     control : int or None, default=None
         Column to compare all others with; None: all pairs.
 
@@ -206,14 +209,14 @@ def wilcoxon_holm(losses, control=None):
     >>> wilcoxon_holm(losses, control=0).round(3).tolist()
     [nan, 0.016, 0.844]
     """
-    losses = table(losses)
+    losses = check_losses(losses)
     n_methods = losses.shape[1]
     if control is None:
         i, j = np.array(list(combinations(range(n_methods), 2))).T
         p_values = np.full((n_methods, n_methods), np.nan)
         p_values[i, j] = p_values[j, i] = _adjusted(losses[:, i], losses[:, j])
         return p_values
-    if not 0 <= count(control, "control", 0) < n_methods:
+    if not 0 <= check_count(control, "control", 0) < n_methods:
         raise ValueError(f"control={control} must be a column of losses, below {n_methods}.")
     others = np.arange(n_methods) != control
     p_values = np.full(n_methods, np.nan)
@@ -221,8 +224,8 @@ def wilcoxon_holm(losses, control=None):
     return p_values
 
 
-def _adjusted(a, b):
-    """Holm's p-values of the columns of two arrays, compared one by one."""
+def _adjusted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Compare the columns of two arrays one by one; return Holm's p-values."""
     with np.errstate(invalid="ignore"):  # inf - inf: two methods without a result are equal
         gaps = np.where(a == b, 0, a - b)
     return holm([wilcoxon(gap).pvalue if gap.any() else 1.0 for gap in gaps.T])

@@ -1,33 +1,35 @@
-"""How far a search still is from the best, and how sure a mean of it is."""
+"""Regret of searches over what was spent, and confidence intervals."""
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import DegenerateDataWarning, bootstrap
 from sklearn.utils import check_random_state
 
-from sksearch.stats._checks import count, finite, share
+from sksearch.stats._checks import check_count, check_finite, check_fraction
 
 BLOCK = 2**22  # resampled values at a time: 32 MB
 
 
-def normalised_regret(losses, best, reference):
+def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) -> np.ndarray:
     """Return losses on a scale where 0 is the best known and 1 a reference.
 
     Parameters
     ----------
     losses : array-like
-        Of any shape.
+        Losses, in an array of any shape.
     best : array-like
         Lowest known loss of each problem, of a shape that broadcasts with `losses`.
     reference : array-like
-        Loss that becomes 1, as the median or the worst of random candidates.
+        Loss that becomes 1, such as the median or the worst of random candidates.
 
     Returns
     -------
     regret : ndarray
-        ``(losses - best) / (reference - best)``; above 1 where a loss is worse than the
-        reference, NaN where it is.
+        ``(losses - best) / (reference - best)``: above 1 where a loss is worse than the
+        reference, NaN where the loss is NaN.
 
     Raises
     ------
@@ -50,8 +52,10 @@ def normalised_regret(losses, best, reference):
     return (np.asarray(losses, dtype=float) - best) / (reference - best)
 
 
-def anytime_regret(resources, incumbents, grid, before=np.nan):
-    """Read one run's incumbents off a common grid of what was spent.
+def anytime_regret(
+    resources: ArrayLike, incumbents: ArrayLike, grid: ArrayLike, before: float = np.nan
+) -> np.ndarray:
+    """Read one run's incumbents at the points of a grid.
 
     Runs have their results at different moments; on a common grid they can be averaged.
 
@@ -62,14 +66,14 @@ def anytime_regret(resources, incumbents, grid, before=np.nan):
     incumbents : array-like of shape (n_results,)
         Regret or loss of the best candidate known from then on.
     grid : array-like of shape (n_grid,)
-        Where to read.
+        Amounts spent at which the incumbents are read.
     before : float, default=nan
         Value where nothing is known yet.
 
     Returns
     -------
     values : ndarray of shape (n_grid,)
-        The last incumbent that had come by then, a result at a point of the grid included.
+        The last incumbent at each point of the grid, a result at this very point included.
 
     Raises
     ------
@@ -85,26 +89,32 @@ def anytime_regret(resources, incumbents, grid, before=np.nan):
     >>> anytime_regret([2, 3, 5], best, grid=[1, 2, 4, 5, 9]).tolist()
     [nan, 0.6, 0.6, 0.2, 0.2]
     """
-    resources = finite(resources, "resources", 1)
+    resources = check_finite(resources, "resources", 1)
     incumbents = np.asarray(incumbents, dtype=float)
     if incumbents.shape != resources.shape or (np.diff(resources) < 0).any():
         raise ValueError(
             f"resources must never decrease and be as many as incumbents, got {resources.shape} "
             f"and {incumbents.shape}: sort both by what was spent."
         )
-    known = np.searchsorted(resources, finite(grid, "grid", 1), side="right")
+    known = np.searchsorted(resources, check_finite(grid, "grid", 1), side="right")
     return np.concatenate([[before], incumbents])[known]
 
 
-def bootstrap_interval(values, statistic=np.mean, level=0.95, n_resamples=2000, random_state=0):
+def bootstrap_interval(
+    values: ArrayLike,
+    statistic: Callable = np.mean,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int | np.random.RandomState | None = 0,
+) -> tuple[np.ndarray, np.ndarray] | tuple[float, float]:
     """Return a confidence interval of a statistic over runs, by the bootstrap.
 
     Parameters
     ----------
     values : array-like of shape (n_runs,) or (n_runs, n_columns)
-        Each column is resampled for itself.
+        Values of the runs. Each column has resamples of its own.
     statistic : callable, by default `numpy.mean`
-        ``statistic(values, axis)``.
+        Function ``statistic(values, axis)``.
     level : float, default=0.95
         Coverage of the interval.
     n_resamples : int, default=2000
@@ -115,7 +125,7 @@ def bootstrap_interval(values, statistic=np.mean, level=0.95, n_resamples=2000, 
     Returns
     -------
     low, high : ndarray of shape (n_columns,), or float
-        Ends of the interval; equal where all runs are.
+        Ends of the interval; equal where all runs are equal.
 
     Raises
     ------
@@ -124,8 +134,8 @@ def bootstrap_interval(values, statistic=np.mean, level=0.95, n_resamples=2000, 
 
     Notes
     -----
-    Bias-corrected and accelerated [1]_; where this is undefined, since nearly all values are
-    equal, the percentiles of the resamples.
+    The interval is bias-corrected and accelerated [1]_. Where that is undefined, since nearly all
+    values are equal, its ends are percentiles of the resamples.
 
     References
     ----------
@@ -141,14 +151,14 @@ def bootstrap_interval(values, statistic=np.mean, level=0.95, n_resamples=2000, 
     True
     """
     array = np.asarray(values, dtype=float)
-    array = finite(values, "values", 1 if array.ndim == 1 else 2)
+    array = check_finite(values, "values", 1 if array.ndim == 1 else 2)
     if len(array) < 2:
         raise ValueError("values has one run: an interval needs at least two.")
-    share(level, "level")
+    check_fraction(level, "level")
     columns = array.reshape(len(array), -1)
     seed = check_random_state(random_state).randint(2**31 - 1)
     options = {
-        "n_resamples": count(n_resamples, "n_resamples", 1),
+        "n_resamples": check_count(n_resamples, "n_resamples", 1),
         "confidence_level": level,
         "batch": max(1, BLOCK // array.size),
         "axis": 0,
@@ -163,7 +173,7 @@ def bootstrap_interval(values, statistic=np.mean, level=0.95, n_resamples=2000, 
 
 
 def _ends(columns, statistic, method, seed, options):
-    """Both ends of the intervals, shape (2, n_columns)."""
+    """Return both ends of the intervals, shape (2, n_columns)."""
     rng = np.random.default_rng(seed)
     interval = bootstrap((columns,), statistic, method=method, rng=rng, **options)
     return np.array([interval.confidence_interval.low, interval.confidence_interval.high])

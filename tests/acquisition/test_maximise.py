@@ -263,7 +263,7 @@ def test_small_finite_spaces_are_listed():
     assert points.shape == (space.size, 3)
     assert_are_candidates(space, points)
     keys = {space.key(space.from_unit(u)) for u in points}
-    assert keys == {space.key(space.point(i)) for i in range(space.size)}
+    assert keys == {space.key(space.candidate(i)) for i in range(space.size)}
 
 
 def test_large_and_infinite_spaces_are_not_listed():

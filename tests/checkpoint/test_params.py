@@ -108,7 +108,7 @@ def test_a_clone_that_shares_less_between_its_dicts_mixes_nothing_up():
 def test_a_list_of_candidates_and_conditions():
     listed = Space([{"a": [1], "m": [SVC()]}, {"a": [2]}, {"m": [(1, 2)], "a": [1]}])
     for i in range(3):
-        params = listed.point(i)
+        params = listed.candidate(i)
         found = again(listed, params)
         assert list(found) == list(params)
         assert all(found[name] is params[name] for name in params)

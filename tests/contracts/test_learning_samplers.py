@@ -139,7 +139,7 @@ def test_a_space_of_twelve_is_gone_through_without_duplicate_or_warning(sampler,
     study = study_of(sampler, n=100, space=TWELVE)
     started = run(study, lambda params: params["a"] + 0.5 * (params["b"] == "y"), n_running)
     space = study.history.problem.space
-    assert {space.key(p) for p in started} == {space.key(space.point(i)) for i in range(12)}
+    assert {space.key(p) for p in started} == {space.key(space.candidate(i)) for i in range(12)}
     assert len(started) == 12
     assert not study.history.exhausted
 

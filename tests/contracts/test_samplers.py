@@ -123,7 +123,7 @@ def test_a_finite_space_is_gone_through_to_its_end(sampler):
     study = Study(Problem(space, seed=1), sampler, FullFidelity(1000))
     while (job := study.ask()) is not None:
         study.tell(job, Result(0.0))
-    assert study.history.keys == {space.key(space.point(i)) for i in range(space.size)}
+    assert study.history.keys == {space.key(space.candidate(i)) for i in range(space.size)}
 
 
 @pytest.mark.parametrize("method", ["sobol", "halton", "hammersley", "lhs"])

@@ -1,4 +1,4 @@
-"""The Gamma process against its definition, a step at a time, and against its law."""
+"""The Gamma process against its definition, a step at a time, and against its distribution."""
 
 import math
 import subprocess
@@ -18,9 +18,9 @@ from sksearch.simulators import (
     GammaCurves,
     Rastrigin,
     Rosenbrock,
-    _gamma,
+    _gamma_process,
     gamma_curves,
-    gamma_law,
+    gamma_parameters,
 )
 from sksearch.simulators._counter import make_keys, uniforms
 
@@ -39,15 +39,15 @@ def some_params(n, n_dims=2, seed=0):
 
 
 def levels(keys, n_epochs):
-    return _gamma._levels(keys, slice(0, n_epochs - 1), n_epochs)
+    return _gamma_process._levels(keys, slice(0, n_epochs - 1), n_epochs)
 
 
-# ---- the law
+# ---- the distribution
 
 
 @pytest.mark.parametrize("n_epochs", [*EPOCHS, 15_000])
-def test_every_law_has_mode_2_and_the_time_that_is_left_as_its_variance(n_epochs):
-    alpha, beta = gamma_law(n_epochs)
+def test_every_distribution_has_mode_2_and_the_time_that_is_left_as_its_variance(n_epochs):
+    alpha, beta = gamma_parameters(n_epochs)
     t = np.arange(1, n_epochs)
     np.testing.assert_allclose((alpha - 1) / beta, 2, rtol=1e-12)
     np.testing.assert_allclose(gamma.var(alpha, scale=1 / beta), n_epochs + 1 - t, rtol=1e-12)
@@ -55,13 +55,13 @@ def test_every_law_has_mode_2_and_the_time_that_is_left_as_its_variance(n_epochs
 
 def test_the_density_is_highest_at_2():
     x = np.linspace(0, 60, 60_001)
-    for alpha, beta in zip(*gamma_law(81), strict=True):
+    for alpha, beta in zip(*gamma_parameters(81), strict=True):
         assert x[gamma.pdf(x, alpha, scale=1 / beta).argmax()] == pytest.approx(2)
 
 
 @pytest.mark.parametrize("n_epochs", [2, 81, 1000])
 def test_levels_are_gamma_distributed_at_every_time(n_epochs):
-    alpha, beta = gamma_law(n_epochs)
+    alpha, beta = gamma_parameters(n_epochs)
     lam = levels(some_keys(100_000 if n_epochs < 100 else 5_000), n_epochs)
     for t in {0, 1, 39, n_epochs // 2, n_epochs - 2} & set(range(n_epochs - 1)):
         assert kstest(lam[t], gamma(alpha[t], scale=1 / beta[t]).cdf).pvalue > 1e-3
@@ -163,7 +163,7 @@ def test_curves_follow_the_document_step_by_step(family, n_epochs):
     lam = levels(keys, n_epochs)
     if n_epochs == 81:
         assert 0.2 < (lam > 2).mean() < 0.9, "both rules are at work"
-    noise = 10 * norm.ppf(uniforms(keys, _gamma.NOISE))
+    noise = 10 * norm.ppf(uniforms(keys, _gamma_process.NOISE))
     expected = [
         document(u, lam[:, i], noise[i], family, n_epochs) for i, u in enumerate(values.tolist())
     ]
@@ -211,7 +211,7 @@ def test_noise_is_normal_and_only_in_the_first_value():
 
 def test_noise_and_levels_are_independent():
     keys = some_keys(20_000)
-    assert pearsonr(uniforms(keys, _gamma.NOISE), levels(keys, 81)[0]).pvalue > 1e-3
+    assert pearsonr(uniforms(keys, _gamma_process.NOISE), levels(keys, 81)[0]).pvalue > 1e-3
 
 
 # ---- a curve does not depend on the others
@@ -219,17 +219,19 @@ def test_noise_and_levels_are_independent():
 
 @pytest.mark.parametrize("family", FAMILIES["rastrigin-1"], ids=repr)
 def test_a_curve_has_the_same_bits_alone_and_in_any_batch(family, monkeypatch):
-    n = _gamma.N_CURVES + 37
+    n = _gamma_process.N_CURVES + 37
     keys, values = some_keys(n), np.linspace(-3, 90, n)
     whole = gamma_curves(values, keys, family, 81, 10)
-    for i in (0, 1, 100, _gamma.N_CURVES - 1, _gamma.N_CURVES, n - 1):
+    for i in (0, 1, 100, _gamma_process.N_CURVES - 1, _gamma_process.N_CURVES, n - 1):
         alone = gamma_curves(values[i : i + 1], keys[i : i + 1], family, 81, 10)
         np.testing.assert_array_equal(alone[0], whole[i])
     order = np.random.default_rng(0).permutation(n)[:50]
     np.testing.assert_array_equal(
         gamma_curves(values[order], keys[order], family, 81, 10), whole[order]
     )
-    monkeypatch.setattr(_gamma, "N_ELEMENTS", 7 * _gamma.N_CURVES)  # seven epochs at a time
+    monkeypatch.setattr(
+        _gamma_process, "N_ELEMENTS", 7 * _gamma_process.N_CURVES
+    )  # seven epochs at a time
     np.testing.assert_array_equal(gamma_curves(values, keys, family, 81, 10), whole)
 
 
@@ -275,21 +277,21 @@ def family_of(problem, params, **kwargs):
     return np.round((values - losses[:, -1]) / 10).astype(int)
 
 
-def test_families_are_dealt_at_random_with_the_same_probability():
+def test_families_are_drawn_with_the_same_probability():
     problem = GammaCurves(Rastrigin(2), STEPS)
     params = some_params(3_000)
-    dealt = family_of(problem, params, seed=1)
-    assert chisquare(np.bincount(dealt, minlength=3)).pvalue > 1e-3
+    families = family_of(problem, params, seed=1)
+    assert chisquare(np.bincount(families, minlength=3)).pvalue > 1e-3
     again = family_of(problem, params, seed=2)
-    assert 0.5 < (dealt != again).mean() < 0.8
+    assert 0.5 < (families != again).mean() < 0.8
 
 
-def test_families_are_dealt_in_turn_by_the_number_of_the_candidate():
+def test_families_go_in_turn_by_the_number_of_the_candidate():
     problem = GammaCurves(Rastrigin(2), STEPS, schedule="round_robin")
-    dealt = family_of(problem, some_params(5), trials=[0, 1, 2, 3, 7])
-    assert dealt.tolist() == [0, 1, 2, 0, 1]
-    assert problem.by_trial
-    assert not GammaCurves(Rastrigin(2), STEPS).by_trial
+    families = family_of(problem, some_params(5), trials=[0, 1, 2, 3, 7])
+    assert families.tolist() == [0, 1, 2, 0, 1]
+    assert problem.needs_trials
+    assert not GammaCurves(Rastrigin(2), STEPS).needs_trials
 
 
 @pytest.mark.parametrize("trials", [None, [0, 1]])

@@ -31,8 +31,13 @@ CONDITIONAL = {
     "age": When(randint(1, 40), "model", "in", ["forest", "net"]),
     "dropout": When(uniform(0, 0.9), "model", "==", "net"),
 }
-LAWS = {"wait": expon(scale=3), "count": poisson(4), "x": uniform(-5, 10)}
-SPACES = {"plain": PLAIN, "mixed": MIXED, "conditional": CONDITIONAL, "laws": LAWS}
+DISTRIBUTIONS = {"wait": expon(scale=3), "count": poisson(4), "x": uniform(-5, 10)}
+SPACES = {
+    "plain": PLAIN,
+    "mixed": MIXED,
+    "conditional": CONDITIONAL,
+    "distributions": DISTRIBUTIONS,
+}
 
 
 def draws(space, n, seed=0):

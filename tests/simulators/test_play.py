@@ -1,4 +1,4 @@
-"""Searches on simulated problems without estimators: the same as with, and by their law."""
+"""Searches on simulated problems without estimators: the same as with them, and as in theory."""
 
 import numpy as np
 import pytest
@@ -159,7 +159,7 @@ def test_families_in_turn_go_by_the_trials_number():
         SimulatedEstimator(problem, x0=0, x1=0).fit()
 
 
-# ---- the law of Hyperband on flat curves
+# ---- the distribution of Hyperband on flat curves
 
 
 def identity(X):

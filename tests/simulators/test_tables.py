@@ -23,7 +23,7 @@ SPACE = {"depth": [1, 2, 3, 4], "rate": loguniform(1e-3, 1), "solver": ["adam", 
 MODELS = Path(__file__).parents[2] / "examples" / "data" / "fashion_models.npz"
 
 needs_tasks = pytest.mark.skipif(
-    not (datasets._folder() / "hpo").is_dir(), reason="the data folder has no tuning tasks"
+    not (datasets._data_folder() / "hpo").is_dir(), reason="the data folder has no tuning tasks"
 )
 
 
@@ -272,5 +272,5 @@ def test_a_grid_answers_with_its_own_point():
 
 def raw(name):
     """The file of a task, read by hand."""
-    with np.load(datasets._folder() / "hpo" / f"{_tables._FILES[name]}.npz") as arrays:
+    with np.load(datasets._data_folder() / "hpo" / f"{_tables._FILES[name]}.npz") as arrays:
         return json.loads(str(arrays["meta"])), {k: arrays[k] for k in arrays if k != "meta"}

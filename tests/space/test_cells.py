@@ -175,7 +175,7 @@ def test_what_is_outside_of_the_cube_is_moved_to_its_side():
 def test_canonical_choices_are_those_of_the_candidates_to_the_last_bit(ordered):
     for n in range(1, 60):
         space = Space({"x": list(range(n)) if ordered else [str(i) for i in range(n)]})
-        U = np.array([space.to_unit(space.point(i)) for i in range(n)])
+        U = np.array([space.to_unit(space.candidate(i)) for i in range(n)])
         np.testing.assert_array_equal(space.canonical(U), U, err_msg=f"{n} choices")
 
 
@@ -220,12 +220,12 @@ def test_the_cells_of_all_values_tile_the_range(name):
 
 
 def test_the_width_of_a_cell_is_the_probability_of_its_value():
-    for name, law in (("poisson", poisson(3)), ("binomial", stats.binom(12, 0.2))):
+    for name, distribution in (("poisson", poisson(3)), ("binomial", stats.binom(12, 0.2))):
         space = Space({"x": KINDS[name]})
         U = points(space, 50)[:50]
         lower, upper = space.cells(U)
         values = [space.from_unit(u)["x"] for u in U]
-        np.testing.assert_allclose((upper - lower)[:, 0], law.pmf(values))
+        np.testing.assert_allclose((upper - lower)[:, 0], distribution.pmf(values))
 
 
 @pytest.mark.parametrize("name", [*KINDS, *LINKED])
@@ -266,4 +266,4 @@ def test_the_dict_of_a_union_is_an_unordered_choice():
 def test_spaces_beyond_the_largest_float_are_finite():
     space = Space({f"feature_{i:04}": [False, True] for i in range(1100)})
     assert space.size == 2**1100
-    space.unseen(set(), np.random.default_rng(0))
+    space.sample_unseen(set(), np.random.default_rng(0))

@@ -51,7 +51,7 @@ def test_inactive_coordinates_are_nan_and_ignored():
 def test_the_child_of_an_inactive_parent_is_inactive():
     space = Space(NESTED)
     for i in range(space.size):
-        params = space.point(i)
+        params = space.candidate(i)
         assert ("m_middle" in params) == (params["z_root"] != "off")
         assert ("a_child" in params) == params.get("m_middle", False)
         assert ("both" in params) == (params["free"] > 1 and params["z_root"] != "off")
@@ -69,7 +69,7 @@ def test_the_size_counts_distinct_candidates():
 @pytest.mark.parametrize("name", SPACES)
 def test_every_candidate_has_one_number(name):
     space = Space(SPACES[name])
-    keys = {space.key(space.point(i)) for i in range(space.size)}
+    keys = {space.key(space.candidate(i)) for i in range(space.size)}
     assert len(keys) == space.size
     rng = np.random.default_rng(0)
     assert all(space.key(space.sample(rng)) in keys for _ in range(500))
@@ -90,15 +90,15 @@ def test_independent_conditions_are_not_multiplied_out():
     grid |= {f"step{i}_k": When(range(9), f"step{i}", "==", 1) for i in range(40)}
     space = Space(grid)
     assert space.size == 10**40
-    assert space.point(0) == {f"step{i}": 0 for i in range(40)}
-    assert len(space.point(space.size - 1)) == 80
+    assert space.candidate(0) == {f"step{i}": 0 for i in range(40)}
+    assert len(space.candidate(space.size - 1)) == 80
 
 
 def test_a_parent_with_many_integers_is_not_enumerated():
     space = Space({"seed": randint(0, 2**31), "x": When([1, 2], "seed", ">", 5)})
     assert space.size == 6 + 2 * (2**31 - 6)
-    assert space.point(5) == {"seed": 5}
-    assert space.point(6) == {"seed": 6, "x": 1}
+    assert space.candidate(5) == {"seed": 5}
+    assert space.candidate(6) == {"seed": 6, "x": 1}
 
 
 def test_check_refuses_what_is_inactive_and_what_is_missing():
@@ -112,7 +112,7 @@ def test_check_refuses_what_is_inactive_and_what_is_missing():
 def test_conditions_work_within_a_union():
     space = Space([LAYERS, {"n_layers": [0]}])
     assert space.size == 22
-    assert space.point(21) == {"n_layers": 0}
+    assert space.candidate(21) == {"n_layers": 0}
     rng = np.random.default_rng(2)
     for _ in range(50):
         params = space.sample(rng)

@@ -16,7 +16,7 @@ from sksearch.space import (
 )
 
 
-def assert_same_law(params, expected):
+def assert_same_distribution(params, expected):
     """Compare dicts by what Space makes of them: frozen distributions have no ==."""
     assert params.keys() == expected.keys()
     for name in expected:
@@ -61,7 +61,7 @@ def test_skopt_tuples_and_lists_need_no_skopt():
         "flag": [True, False],
         "array": [1, 2, 5],
     }
-    assert_same_law(params, expected)
+    assert_same_distribution(params, expected)
 
 
 def test_skopt_lists_of_dicts_and_of_pairs_become_unions():
@@ -101,7 +101,7 @@ def test_skopt_dimensions_are_translated():
         "kernel": ["rbf", "linear"],
         "even": [1, 2],
     }
-    assert_same_law(params, expected)
+    assert_same_distribution(params, expected)
     with pytest.raises(ValueError, match="'k' have the weights"):
         from_skopt({"k": space.Categorical(["a", "b"], prior=[0.1, 0.9])})
 
@@ -111,7 +111,7 @@ def test_skopt_tuples_mean_what_skopt_makes_of_them():
     for dimension in [(1, 10), (0.5, 2.0), (1e-3, 1.0, "log-uniform"), (1, 9, "log-uniform")]:
         ours = from_skopt({"x": dimension})
         theirs = from_skopt({"x": space.check_dimension(dimension)})
-        assert_same_law(ours, theirs)
+        assert_same_distribution(ours, theirs)
 
 
 # --- Optuna ---------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_optuna_distributions_are_translated():
         "one": stats.randint(3, 4),
         "kernel": ["rbf", None, 1],
     }
-    assert_same_law(params, expected)
+    assert_same_distribution(params, expected)
 
 
 def test_optuna_unknown_distributions_are_refused():
@@ -185,12 +185,12 @@ def test_configspace_hyperparameters_are_translated(cs):
         "size": ["small", "large"],
         "constant": [7],
     }
-    assert_same_law(from_configspace(space), expected)
+    assert_same_distribution(from_configspace(space), expected)
 
 
-@pytest.mark.parametrize("law", ["normal", "beta"])
-def test_configspace_integers_keep_their_law(cs, law):
-    if law == "normal":
+@pytest.mark.parametrize("distribution", ["normal", "beta"])
+def test_configspace_integers_keep_their_distribution(cs, distribution):
+    if distribution == "normal":
         parameter = cs.NormalIntegerHyperparameter("k", mu=10, sigma=4, lower=3, upper=20)
     else:
         parameter = cs.BetaIntegerHyperparameter("k", alpha=2, beta=4, lower=3, upper=20)

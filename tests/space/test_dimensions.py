@@ -1,4 +1,4 @@
-"""Each law maps its values to [0, 1] and back, and draws with the right frequencies."""
+"""Each distribution maps its values to [0, 1] and back, and draws with the right frequencies."""
 
 import copy
 import math
@@ -63,9 +63,9 @@ def dimension_of(values):
     return dimension
 
 
-@pytest.mark.parametrize("law", DISTRIBUTIONS)
-def test_values_survive_the_way_to_the_unit_interval_and_back(law):
-    dimension = dimension_of(DISTRIBUTIONS[law])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_values_survive_the_way_to_the_unit_interval_and_back(name):
+    dimension = dimension_of(DISTRIBUTIONS[name])
     rng = np.random.default_rng(0)
     for u in [0.0, 1.0, *rng.random(100)]:
         value = dimension.from_unit(u)
@@ -80,9 +80,9 @@ def test_values_survive_the_way_to_the_unit_interval_and_back(law):
             assert type(again) is type(value)
 
 
-@pytest.mark.parametrize("law", DISTRIBUTIONS)
-def test_the_ends_of_the_unit_interval_are_finite_and_in_bounds(law):
-    dimension = dimension_of(DISTRIBUTIONS[law])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_the_ends_of_the_unit_interval_are_finite_and_in_bounds(name):
+    dimension = dimension_of(DISTRIBUTIONS[name])
     for u in (0.0, 5e-324, 2.0**-60, 1 - 2.0**-53, 1.0):
         value = dimension.from_unit(u)
         assert dimension.contains(value)
@@ -91,21 +91,21 @@ def test_the_ends_of_the_unit_interval_are_finite_and_in_bounds(law):
             assert dimension.bounds[0] <= value <= dimension.bounds[1]
 
 
-@pytest.mark.parametrize("law", DISTRIBUTIONS)
-def test_dimensions_survive_pickle_and_deepcopy(law):
-    dimension = dimension_of(DISTRIBUTIONS[law])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_dimensions_survive_pickle_and_deepcopy(name):
+    dimension = dimension_of(DISTRIBUTIONS[name])
     for twin in (pickle.loads(pickle.dumps(dimension)), copy.deepcopy(dimension)):
         assert repr(twin) == repr(dimension)
         for u in (0.1, 0.5, 0.9):
             assert twin.from_unit(u) == dimension.from_unit(u)
 
 
-@pytest.mark.parametrize("law", ["uniform", "loguniform", "norm", "beta", "shifted loguniform"])
-def test_reals_are_drawn_with_their_law(law):
-    dimension = dimension_of(DISTRIBUTIONS[law])
+@pytest.mark.parametrize("name", ["uniform", "loguniform", "norm", "beta", "shifted loguniform"])
+def test_reals_are_drawn_with_their_distribution(name):
+    dimension = dimension_of(DISTRIBUTIONS[name])
     rng = np.random.default_rng(1)
     draws = [dimension.sample(rng) for _ in range(2000)]
-    assert stats.kstest(draws, DISTRIBUTIONS[law].cdf).pvalue > 1e-3
+    assert stats.kstest(draws, DISTRIBUTIONS[name].cdf).pvalue > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_reals_are_drawn_with_their_law(law):
     [stats.randint(2, 9), LogRandInt(1, 9), stats.binom(4, 0.4), LogRandInt(5, 9)],
     ids=["randint", "LogRandInt from 1", "binom", "LogRandInt from 5"],
 )
-def test_integers_are_drawn_with_their_law(distribution):
+def test_integers_are_drawn_with_their_distribution(distribution):
     dimension = dimension_of(distribution)
     low, high = dimension.bounds
     rng = np.random.default_rng(2)
@@ -239,28 +239,28 @@ def test_heavy_tails_of_integers_do_not_exhaust_memory():
 
 
 def test_lograndint_is_a_distribution():
-    law = LogRandInt(3, 50)
+    distribution = LogRandInt(3, 50)
     k = np.arange(3, 50)
-    assert law.support() == (3, 49)
-    assert law.pmf(k).sum() == pytest.approx(1)
-    np.testing.assert_allclose(np.cumsum(law.pmf(k)), law.cdf(k))
-    np.testing.assert_array_equal(law.ppf(law.cdf(k)), k)
-    np.testing.assert_array_equal(law.ppf([0, 1]), [3, 49])
-    np.testing.assert_array_equal(law.pmf([2, 3.5, 50]), 0)
-    np.testing.assert_array_equal(law.cdf([0, 2.9, 49, 100]), [0, 0, 1, 1])
-    assert repr(law) == "LogRandInt(3, 50)"
-    assert law == LogRandInt(3, 50) != LogRandInt(3, 51)
-    assert hash(law) == hash(LogRandInt(3, 50))
+    assert distribution.support() == (3, 49)
+    assert distribution.pmf(k).sum() == pytest.approx(1)
+    np.testing.assert_allclose(np.cumsum(distribution.pmf(k)), distribution.cdf(k))
+    np.testing.assert_array_equal(distribution.ppf(distribution.cdf(k)), k)
+    np.testing.assert_array_equal(distribution.ppf([0, 1]), [3, 49])
+    np.testing.assert_array_equal(distribution.pmf([2, 3.5, 50]), 0)
+    np.testing.assert_array_equal(distribution.cdf([0, 2.9, 49, 100]), [0, 0, 1, 1])
+    assert repr(distribution) == "LogRandInt(3, 50)"
+    assert distribution == LogRandInt(3, 50) != LogRandInt(3, 51)
+    assert hash(distribution) == hash(LogRandInt(3, 50))
 
 
 @pytest.mark.parametrize("source", [0, np.random.RandomState(0), np.random.default_rng(0)])
-def test_lograndint_draws_with_its_law(source):
-    law = LogRandInt(1, 6)
-    draws = law.rvs(size=3000, random_state=source)
-    expected = 3000 * law.pmf(np.arange(1, 6))
+def test_lograndint_draws_with_its_distribution(source):
+    distribution = LogRandInt(1, 6)
+    draws = distribution.rvs(size=3000, random_state=source)
+    expected = 3000 * distribution.pmf(np.arange(1, 6))
     assert stats.chisquare(np.bincount(draws)[1:], expected).pvalue > 1e-3
-    assert law.rvs(size=(2, 3)).shape == (2, 3)
-    assert type(law.rvs()) is int
+    assert distribution.rvs(size=(2, 3)).shape == (2, 3)
+    assert type(distribution.rvs()) is int
 
 
 def test_lograndint_works_in_scikit_learn():
@@ -282,15 +282,15 @@ def test_lograndint_refuses_floats():
 
 
 @pytest.mark.parametrize(
-    ("law", "possible"),
+    ("distribution", "possible"),
     [
         (stats.rv_discrete(values=([0, 1, 2], [0.5, 0, 0.5]))(), {0, 2}),
         (stats.binom(3, 1.0), {3}),
         (stats.randint(2, 5), {2, 3, 4}),
     ],
 )
-def test_values_that_are_never_drawn_are_no_candidates(law, possible):
-    dimension = dimension_of(law)
+def test_values_that_are_never_drawn_are_no_candidates(distribution, possible):
+    dimension = dimension_of(distribution)
     assert dimension.size == len(possible)
     assert {dimension.value(i) for i in range(dimension.size)} == possible
     assert {type(dimension.value(i)) for i in range(dimension.size)} == {int}

@@ -49,29 +49,29 @@ GRIDS = {
 def test_points_are_in_the_order_of_parameter_grid(name):
     space, grid = Space(GRIDS[name]), ParameterGrid(GRIDS[name])
     assert space.size == len(grid)
-    assert [space.point(i) for i in range(space.size)] == list(grid)
-    assert [list(space.point(i)) for i in range(space.size)] == [list(p) for p in grid]
+    assert [space.candidate(i) for i in range(space.size)] == list(grid)
+    assert [list(space.candidate(i)) for i in range(space.size)] == [list(p) for p in grid]
 
 
 def test_finite_distributions_are_numbered_like_lists():
     space = Space({"b": randint(3, 6), "a": LogRandInt(1, 3)})
     grid = ParameterGrid({"b": [3, 4, 5], "a": [1, 2]})
-    assert [space.point(i) for i in range(space.size)] == list(grid)
+    assert [space.candidate(i) for i in range(space.size)] == list(grid)
 
 
 def test_points_of_large_spaces_are_not_enumerated():
     space = Space({f"p{i}": range(100) for i in range(50)} | {"q": randint(0, 2**62)})
     assert space.size == 100**50 * 2**62
-    assert space.point(space.size - 1)["q"] == 2**62 - 1
+    assert space.candidate(space.size - 1)["q"] == 2**62 - 1
 
 
 def test_points_out_of_range_and_of_infinite_spaces_are_refused():
     space = Space({"a": [1, 2]})
     for i in (2, -1):
         with pytest.raises(IndexError, match="the space has 2"):
-            space.point(i)
+            space.candidate(i)
     with pytest.raises(ValueError, match="infinite space"):
-        Space({"a": uniform()}).point(0)
+        Space({"a": uniform()}).candidate(0)
 
 
 def test_sizes():
@@ -94,7 +94,7 @@ def test_coordinates_are_sorted_by_name():
     assert space.n_dims == 6
 
 
-def test_dicts_of_a_union_share_coordinates_of_the_same_law():
+def test_dicts_of_a_union_share_coordinates_of_the_same_distribution():
     space = Space(UNION)
     assert space.names == ["C", "degree", "gamma", "kernel"]
     names = [dimension.name for dimension in space.dimensions]
@@ -163,7 +163,7 @@ def test_candidates_of_a_finite_union_are_equally_likely():
     space = Space(GRIDS["list of dicts"])
     rng = np.random.default_rng(2)
     keys = [space.key(space.sample(rng)) for _ in range(3000)]
-    counts = [keys.count(space.key(space.point(i))) for i in range(space.size)]
+    counts = [keys.count(space.key(space.candidate(i))) for i in range(space.size)]
     assert sum(counts) == 3000
     assert stats.chisquare(counts).pvalue > 1e-3
 
@@ -199,14 +199,14 @@ def test_keys_do_not_depend_on_the_order_of_names():
 def test_keys_tell_true_one_and_one_point_zero_apart():
     space = Space({"m": [True, 1, 1.0, (1,), (True,), (1.0,), [1]]})
     assert space.size == 7
-    assert len({space.key(space.point(i)) for i in range(7)}) == 7
+    assert len({space.key(space.candidate(i)) for i in range(7)}) == 7
     assert space.key({"m": np.int64(1)}) == space.key({"m": 1})
 
 
 def test_keys_of_unhashable_choices_survive_pickling():
     choices = [[1, 2], {"a": 1}, np.arange(3), np.arange(2), SVC(C=1), SVC(C=2), None, {1}]
     space = Space({"x": choices})
-    points = [space.point(i) for i in range(space.size)]
+    points = [space.candidate(i) for i in range(space.size)]
     keys = [space.key(point) for point in points]
     assert len(set(keys)) == len(choices)
     revived, points_too = pickle.loads(pickle.dumps((space, points)))
@@ -225,8 +225,8 @@ def test_keys_of_nan_survive_pickling():
 def test_keys_are_equal_across_the_dicts_of_a_union():
     svc = SVC()
     space = Space([{"a": [1, svc], "b": [2]}, {"b": [3, 2], "a": [svc, 1, SVC()]}])
-    assert space.key(space.point(0)) == space.key({"b": 2, "a": 1})
-    keys = {space.key(space.point(i)) for i in range(space.size)}
+    assert space.key(space.candidate(0)) == space.key({"b": 2, "a": 1})
+    keys = {space.key(space.candidate(i)) for i in range(space.size)}
     assert space.size == 8
     assert len(keys) == 6
 
@@ -245,36 +245,36 @@ def test_unseen_lists_a_finite_space_once():
     rng = np.random.default_rng(0)
     keys = set()
     for _ in range(space.size):
-        params = space.unseen(keys, rng)
+        params = space.sample_unseen(keys, rng)
         assert space.key(params) not in keys
         keys.add(space.key(params))
-    assert space.unseen(keys, rng) is None
+    assert space.sample_unseen(keys, rng) is None
 
 
 def test_unseen_is_uniform_among_the_rest():
     space = Space({"a": range(1000)})
     keys = {space.key({"a": i}) for i in range(997)}
     rng = np.random.default_rng(1)
-    draws = [space.unseen(keys, rng)["a"] for _ in range(150)]
+    draws = [space.sample_unseen(keys, rng)["a"] for _ in range(150)]
     assert stats.chisquare([draws.count(i) for i in (997, 998, 999)]).pvalue > 1e-3
 
 
 def test_unseen_finds_the_last_candidate_of_a_large_space():
     space = Space({"a": randint(0, 100_001)})
     keys = {space.key({"a": i}) for i in range(100_001)} - {space.key({"a": 77})}
-    assert space.unseen(keys, np.random.default_rng(0)) == {"a": 77}
+    assert space.sample_unseen(keys, np.random.default_rng(0)) == {"a": 77}
 
 
 def test_unseen_of_an_infinite_space_gives_up_after_some_draws():
     space = Space({"a": stats.poisson(1e-9)})
     assert space.size == math.inf
-    assert space.unseen({space.key({"a": 0})}, np.random.default_rng(0)) is None
-    assert space.unseen(set(), np.random.default_rng(0)) == {"a": 0}
+    assert space.sample_unseen({space.key({"a": 0})}, np.random.default_rng(0)) is None
+    assert space.sample_unseen(set(), np.random.default_rng(0)) == {"a": 0}
 
 
 def test_unseen_draws_from_spaces_beyond_64_bits():
     space = Space({f"p{i:02}": range(10) for i in range(30)})
-    params = space.unseen(set(), np.random.default_rng(0))
+    params = space.sample_unseen(set(), np.random.default_rng(0))
     assert len(set(params.values())) > 3
 
 
@@ -424,7 +424,7 @@ def test_the_input_is_never_changed():
     params = {"b": choices, "a": When(choices, "b", ">", 1), "c": np.arange(3)}
     space = Space([params])
     rng = np.random.default_rng(0)
-    space.unseen({space.key(space.sample(rng))}, rng)
+    space.sample_unseen({space.key(space.sample(rng))}, rng)
     assert list(params) == ["b", "a", "c"]
     assert params["b"] is choices
     assert choices == [3, 1, 2]
@@ -446,7 +446,7 @@ def test_nothing_depends_on_the_hash_seed():
         "space = Space(grids)\n"
         "rng = np.random.default_rng(0)\n"
         "print([d.name for d in space.dimensions], [space.sample(rng) for _ in range(9)])\n"
-        "print([Space(grids[2]).point(i) for i in range(3)])\n"
+        "print([Space(grids[2]).candidate(i) for i in range(3)])\n"
     )
     outputs = {
         subprocess.run(

@@ -1,4 +1,4 @@
-"""Density of optimal final errors, against integrals, scikit-learn and laws that it estimates."""
+"""Density of optimal final errors, against integrals, scikit-learn and known distributions."""
 
 from itertools import pairwise
 
@@ -61,14 +61,14 @@ def test_blocks_do_not_change_the_density(monkeypatch):
 
 
 def test_the_rule_is_near_the_best_bandwidth_for_normal_values():
-    # 2.345 sd n^(-1/5) minimises the integrated error for the normal law; Silverman's is 0.85 of
-    # it, for laws with two modes.
+    # 2.345 sd n^(-1/5) minimises the integrated error for the normal distribution; Silverman's is
+    # 0.85 of it, for distributions with two modes.
     values = stats.norm.ppf((np.arange(10_000) + 0.5) / 10_000)
     best = (40 * np.sqrt(np.pi)) ** 0.2 * 10_000**-0.2
     assert silverman_bandwidth(values) / best == pytest.approx(0.9 / 1.06, rel=2e-3)
 
 
-def test_the_rule_estimates_a_law_well():
+def test_the_rule_estimates_a_distribution_well():
     density = Density(np.random.default_rng(1).normal(size=7000))
     x = np.linspace(-3, 3, 61)
     np.testing.assert_allclose(density.pdf(x), stats.norm.pdf(x), atol=0.02)

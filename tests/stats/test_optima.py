@@ -1,4 +1,4 @@
-"""Best losses compared: tables, laws that are known, and several problems at once."""
+"""Best losses compared: tables, distributions that are known, and several problems at once."""
 
 from itertools import combinations
 
@@ -27,7 +27,7 @@ def test_the_best_mean_comes_first():
         assert (n, mean, sd) == (len(OPTIMA[name]), np.mean(OPTIMA[name]), np.std(OPTIMA[name]))
 
 
-def test_statistics_are_the_largest_distances_of_the_empirical_laws():
+def test_statistics_are_the_largest_distances_of_the_empirical_distributions():
     result = compare_optima(OPTIMA)
     for (i, a), (j, b) in combinations(enumerate(result.names), 2):
         x = np.r_[OPTIMA[a], OPTIMA[b]]
@@ -72,7 +72,7 @@ def test_a_failed_run_is_refused_by_name():
         compare_optima({"a": [1.0, 2], "b": [1.0, np.nan]})
 
 
-def test_random_search_follows_the_law_of_the_best_of_its_draws():
+def test_random_search_follows_the_distribution_of_the_best_of_its_draws():
     best = stats.norm.rvs(size=(3000, 50), random_state=0).min(axis=1)
     assert ks_best_of(best, 50, stats.norm.cdf).pvalue > 0.01
     for wrong in (40, 60):

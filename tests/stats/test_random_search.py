@@ -48,7 +48,7 @@ def test_a_probability_that_is_just_met_is_not_exceeded():
     assert draws_to_hit(2, 1, 0.5) == 2
 
 
-def test_probabilities_are_the_hypergeometric_laws():
+def test_probabilities_are_the_hypergeometric_distributions():
     for n in (1, 69, 458, 50_000):
         assert hit_probability(100_000, 1_000, n) == pytest.approx(
             hypergeom.sf(0, 100_000, 1_000, n), rel=1e-9

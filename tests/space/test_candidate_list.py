@@ -46,11 +46,11 @@ def test_every_point_of_the_cube_is_one_of_the_candidates():
 
 def test_points_draws_and_unseen_are_the_candidates():
     space, rng = listed(*ROWS), np.random.default_rng(0)
-    assert [space.point(i) for i in range(3)] == ROWS
+    assert [space.candidate(i) for i in range(3)] == ROWS
     draws = [space.sample(rng) for _ in range(3_000)]
     assert min(draws.count(row) for row in ROWS) > 900
     keys = {space.key(ROWS[0]), space.key(ROWS[2])}
-    assert space.unseen(keys, rng) == ROWS[1]
+    assert space.sample_unseen(keys, rng) == ROWS[1]
 
 
 def test_candidates_may_lack_parameters():

@@ -1,0 +1,100 @@
+"""Parse what a user writes for a space: one dict of parameters, or a list of dicts."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ._candidate_list import CandidateList
+from ._conditions import When, unwrap
+from ._dimensions import Categorical, Dimension
+from ._distributions import make_dimension
+
+# Name of the coordinate that picks one dict of several. No keyword of Python is spelled so.
+UNION_NAME = "(dict)"
+
+# Dimensions and conditions of one dict, by name of the parameter.
+Parsed = tuple[dict[str, Dimension], dict[str, list[When]]]
+
+
+def parse(param_distributions: Any, accepts: Callable[[str, Any], bool] | None) -> list[Parsed]:
+    """Turn each dict of a user into dimensions and conditions by name."""
+    if isinstance(param_distributions, Mapping):
+        param_distributions = [param_distributions]
+    if not isinstance(param_distributions, (list, tuple)):
+        raise TypeError(
+            f"param_distributions is {param_distributions!r}: it must be a dict of parameters, or "
+            "a list of such dicts."
+        )
+    if len(param_distributions) == 0:
+        raise ValueError(
+            "empty search space: param_distributions is an empty list; it needs a dict."
+        )
+    for grid in param_distributions:
+        if not isinstance(grid, Mapping):
+            raise TypeError(
+                f"param_distributions contains {grid!r}: every item of the list must be a dict."
+            )
+    return [_parse_dict(grid, accepts) for grid in param_distributions]
+
+
+def _parse_dict(grid: Mapping, accepts) -> Parsed:
+    """Turn one dict of a user into dimensions and conditions by name."""
+    dimensions, conditions = {}, {}
+    for name, values in grid.items():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"param_distributions has the key {name!r}: names of parameters must be strings."
+            )
+        values, whens = unwrap(values)
+        dimensions[name] = make_dimension(name, values, accepts)
+        if whens:
+            conditions[name] = whens
+    return dimensions, conditions
+
+
+def list_candidates(parsed: list[Parsed]) -> CandidateList | None:
+    """Return the candidates of a union whose dicts have one candidate each, else None."""
+    dimensions = [dimension for each, _ in parsed for dimension in each.values()]
+    choices = all(d.kind == "categorical" and d.size == 1 for d in dimensions)
+    if len(parsed) == 1 or not dimensions or not choices or any(when for _, when in parsed):
+        return None
+    return CandidateList([{name: d.choices[0] for name, d in each.items()} for each, _ in parsed])
+
+
+def share_coordinates(
+    parsed: list[Parsed], names: list[str]
+) -> tuple[list[Dimension], list[dict[str, int]]]:
+    """Assign coordinates of one unit cube to the parameters of all dicts.
+
+    Parameters
+    ----------
+    parsed : list of (dict, dict)
+        Dimensions and conditions of each dict.
+    names : list of str
+        Names of all parameters, sorted.
+
+    Returns
+    -------
+    dimensions : list of Dimension
+        One for each coordinate. Parameters of the same name and distribution share one.
+    coordinates : list of dict of str to int
+        For each dict the coordinates of its parameters.
+    """
+    dimensions = []
+    if len(parsed) > 1:
+        dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
+    coordinates = [{} for _ in parsed]
+    for name in names:
+        for (own, _), by_name in zip(parsed, coordinates, strict=True):
+            if name in own:
+                by_name[name] = _coordinate(own[name], dimensions)
+    return dimensions, coordinates
+
+
+def _coordinate(dimension: Dimension, dimensions: list[Dimension]) -> int:
+    """Return the position of an equal dimension in a list, to which a new one is added."""
+    for j, other in enumerate(dimensions):
+        same = other.name == dimension.name and type(other) is type(dimension)
+        if same and other.distribution_key == dimension.distribution_key:
+            return j
+    dimensions.append(dimension)
+    return len(dimensions) - 1

@@ -1,0 +1,60 @@
+"""Values of parameters, of any type: whether two are the same, in any process."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+_SCALARS = (str, bytes, bool, int, float, complex, type(None))
+
+
+def native(value: Any) -> Any:
+    """Turn a NumPy scalar into the Python value that it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def hashable_key(value: Any) -> tuple | None:
+    """Return a hashable key of a plain value, which tells True, 1 and 1.0 apart.
+
+    Parameters
+    ----------
+    value : object
+        Any value of a parameter.
+
+    Returns
+    -------
+    tuple or None
+        None where the value is neither a scalar nor a tuple, list or dict of scalars. Such an
+        object is known by its position among the choices, as its hash may be its address.
+    """
+    value = native(value)
+    kind = type(value)
+    if kind is float and math.isnan(value):
+        return ("float", "nan")  # NaN equals nothing, and hashes by address
+    if kind in _SCALARS:
+        return (kind.__name__, value)
+    if kind in (tuple, list):
+        items = tuple(hashable_key(item) for item in value)
+        return None if None in items else (kind.__name__, items)
+    if kind is dict:
+        pairs = frozenset((hashable_key(key), hashable_key(item)) for key, item in value.items())
+        return None if any(None in pair for pair in pairs) else ("dict", pairs)
+    return None
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Compare two values of any type, arrays included, to one bool."""
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    try:
+        return bool(np.all(a == b))
+    except (TypeError, ValueError):
+        return False  # a container of arrays, or an object that refuses to be compared
+
+
+def stable_repr(value: Any) -> str:
+    """Return the repr of an object without the address that changes from run to run."""
+    return f"{type(value).__qualname__}:" + re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
