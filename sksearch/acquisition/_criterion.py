@@ -54,7 +54,7 @@ class Penalty:
 
 
 @dataclass(frozen=True)
-class Interior:
+class InteriorPrior:
     """A belief that the maximum is inside the ranges rather than at their ends.
 
     A process knows least at the faces and corners of the cube, of which there are many, and so
@@ -105,7 +105,7 @@ class Criterion:
         Model of the logarithm of seconds, which the acquisition function is divided by.
     factors : list of callable
         ``factor(U, numbers)``, the logarithm of a factor, shape (m,), and its gradient: an
-        `Interior`, or a `Penalty` for each pending candidate.
+        `InteriorPrior`, or a `Penalty` for each pending candidate.
     """
 
     models: list

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.optimize import minimize
 
-LISTED_SIZE = 2_000  # finite spaces up to here are gone through whole
+MAX_ENUMERATED = 2_000  # finite spaces up to here are gone through whole
 SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
 N_REFINED = 5
 N_ROUNDS = 3  # of gradient steps and exchanges in turn
@@ -82,9 +82,9 @@ def candidates(space, incumbents, rng, n):
     return np.vstack([draw(space, rng, n - n // 2), perturb(space, incumbents, rng, n // 2)])
 
 
-def listed(space):
+def enumerate_points(space):
     """Return all points of a small finite space, shape (size, n_dims), else None."""
-    if space.size > LISTED_SIZE:
+    if space.size > MAX_ENUMERATED:
         return None
     return np.array([space.to_unit(space.point(i)) for i in range(space.size)]).reshape(
         space.size, space.n_dims

@@ -125,7 +125,7 @@ class GaussianProcess:
             self._features = self.kernel.features(self.theta[1:], self.U)
         return self if y is None else self.set_values(y)
 
-    def believing(self, U, y=None, noise=0.0):
+    def condition_on(self, U, y=None, noise=0.0):
         """Return a process that takes k more points for known.
 
         Parameters

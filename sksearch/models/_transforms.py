@@ -16,7 +16,7 @@ def standardise(y):
     return (z - z.mean()) / sd if sd > 1e-12 else np.zeros_like(z)
 
 
-def tame(y):
+def robust_power_transform(y):
     """Bend heavy tails of scores towards a normal law, and standardise.
 
     Parameters

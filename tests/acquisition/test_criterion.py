@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from sksearch.acquisition import UCB, Criterion, Interior, LogEI, LogPI, Penalty
+from sksearch.acquisition import UCB, Criterion, InteriorPrior, LogEI, LogPI, Penalty
 from sksearch.models import Forest, GaussianProcess, MixedKernel
 from tests.models.cases import MIXED, feasibility_of, finite_differences, points, rng, theta_of
 
@@ -34,17 +34,17 @@ PARTS = {
     "feasibility": {"feasibility": feasibility()},
     "cost": {"log_cost": process(seed=7)},
     "penalties": {"factors": penalties()},
-    "interior": {"factors": [Interior(0.7)]},
+    "interior": {"factors": [InteriorPrior(0.7)]},
     "all": {
         "feasibility": feasibility(),
         "log_cost": process(seed=7),
-        "factors": [*penalties(), Interior(0.7)],
+        "factors": [*penalties(), InteriorPrior(0.7)],
     },
 }
 WORLDS = {
     "one": [process()],
     "three": [process(seed) for seed in range(3)],
-    "believing": [process().believing(points(2, MIXED, 0.3, seed=8))],
+    "believing": [process().condition_on(points(2, MIXED, 0.3, seed=8))],
 }
 
 
@@ -77,7 +77,7 @@ def test_gradients_equal_differences(worlds, acquisition, parts):
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
 def test_gradients_of_fantasies_equal_differences(acquisition):
     gp, pending = process(), points(2, MIXED, 0.3, seed=8)
-    gp = gp.believing(pending, gp.sample(pending, 5, rng()))
+    gp = gp.condition_on(pending, gp.sample(pending, 5, rng()))
     criterion = Criterion([gp], acquisition, [1.0], NUMBERS)
     U = points(6, MIXED, 0.0, seed=9)
     value, gradient = criterion.with_gradient(U)
@@ -127,8 +127,8 @@ def test_fantasies_are_averaged_as_worlds_are():
     gp, pending = process(), points(2, MIXED, 0.3, seed=8)
     beliefs = gp.sample(pending, 4, rng())
     U = points(10, MIXED, 0.3, seed=9)
-    together = Criterion([gp.believing(pending, beliefs)], LogEI(), [1.0])(U)
-    apart = Criterion([gp.believing(pending, b) for b in beliefs.T], LogEI(), [1.0] * 4)(U)
+    together = Criterion([gp.condition_on(pending, beliefs)], LogEI(), [1.0])(U)
+    apart = Criterion([gp.condition_on(pending, b) for b in beliefs.T], LogEI(), [1.0] * 4)(U)
     np.testing.assert_allclose(together, apart)
 
 
@@ -141,7 +141,7 @@ def test_factors_multiply_what_is_expected():
     np.testing.assert_allclose(criterion_of("one", LogEI(), "feasibility")(U), plain + ok)
     away = sum(penalty(U, NUMBERS)[0] for penalty in PARTS["penalties"]["factors"])
     np.testing.assert_allclose(criterion_of("one", LogEI(), "penalties")(U), plain + away)
-    inside = Interior(0.7)(U, NUMBERS)[0]
+    inside = InteriorPrior(0.7)(U, NUMBERS)[0]
     np.testing.assert_allclose(criterion_of("one", LogEI(), "interior")(U), plain + inside)
     np.testing.assert_allclose(
         criterion_of("one", LogEI(), "all")(U), plain - cost + ok + away + inside
@@ -193,7 +193,7 @@ def test_penalties_ignore_what_is_inactive_and_have_finite_slopes_at_the_center(
 
 def test_the_interior_is_likelier_than_the_ends_and_what_is_inactive_does_not_count():
     U = np.array([[0.5, 0.5], [0.0, 0.5], [1.0, 0.5], [0.0, 1.0], [np.nan, 0.5], [np.nan, np.nan]])
-    value, slope = Interior(2.0)(U, [0, 1])
+    value, slope = InteriorPrior(2.0)(U, [0, 1])
     center, end = 2 * np.log(1.1), 2 * np.log(0.1)
     np.testing.assert_allclose(
         value, [2 * center, end + center, end + center, 2 * end, center, 0], atol=1e-12
