@@ -37,7 +37,9 @@ class Penalty:
     best: float
     lipschitz: float
 
-    def __call__(self, U, numbers):
+    def __call__(
+        self, U: np.ndarray, numbers: np.ndarray | list[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the log penalty, shape (m,), and its gradient, shape (m, n_numbers)."""
         difference = np.nan_to_num(U - self.center)
         choices = np.setdiff1d(np.arange(U.shape[1]), numbers)
@@ -75,7 +77,9 @@ class InteriorPrior:
 
     power: float
 
-    def __call__(self, U, numbers):
+    def __call__(
+        self, U: np.ndarray, numbers: np.ndarray | list[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the log factor, shape (m,), and its gradient, shape (m, n_numbers)."""
         u = U[:, numbers]
         density = 4 * u * (1 - u) + 0.1
@@ -116,7 +120,7 @@ class Criterion:
     log_cost: Any = None
     factors: list[Any] = field(default_factory=list)
 
-    def __call__(self, U):
+    def __call__(self, U: np.ndarray) -> np.ndarray:
         """Return the value at each point of `U`, shape (m,)."""
         values = []
         for model, best in zip(self.models, self.best, strict=True):
@@ -133,7 +137,7 @@ class Criterion:
             value = value + factor(U, self.numbers)[0]
         return value
 
-    def with_gradient(self, U):
+    def with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values, shape (m,), and gradients by the numbers, shape (m, n_numbers)."""
         values, gradients = [], []
         for model, best in zip(self.models, self.best, strict=True):
@@ -153,7 +157,9 @@ class Criterion:
         value, slope = self._as_factor(self._average(values))
         return self._with_factors(U, value, slope[:, None] * gradient)
 
-    def _with_factors(self, U, value, gradient):
+    def _with_factors(
+        self, U: np.ndarray, value: np.ndarray, gradient: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self.feasibility is not None:
             more, slope = self.feasibility.log_probability_with_gradient(U)
             value, gradient = value + more, gradient + slope
@@ -165,7 +171,7 @@ class Criterion:
             value, gradient = value + more, gradient + slope
         return value, gradient
 
-    def _as_factor(self, value):
+    def _as_factor(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The value as a logarithm where there are factors, and the slope of that.
 
         A confidence bound has any sign: as in [1]_ of `Penalty`, log(1 + exp(value)) is what is
@@ -177,7 +183,7 @@ class Criterion:
         positive = np.logaddexp(0.0, value)
         return np.log(positive), np.exp(value - positive) / positive
 
-    def _average(self, values):
+    def _average(self, values: np.ndarray) -> np.ndarray:
         if values.shape[1] == 1:
             return values[:, 0]
         if self.acquisition.logarithmic:

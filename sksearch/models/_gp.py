@@ -10,6 +10,7 @@ theta       logarithms of the hyperparameters, that of the noise variance first
 """
 
 import copy
+from typing import Self
 
 import numpy as np
 
@@ -57,15 +58,15 @@ class GaussianProcess:
     (array([1.  , 1.01]), array([0.  , 0.87]))
     """
 
-    def __init__(self, kernel: MixedKernel, theta):
+    def __init__(self, kernel: MixedKernel, theta: np.ndarray):
         self.kernel, self.theta = kernel, np.asarray(theta, dtype=float)
 
     @property
-    def noise(self):
+    def noise(self) -> float:
         """Variance of the noise."""
         return np.exp(self.theta[0])
 
-    def fit(self, U, y, noise=0.0):
+    def fit(self, U: np.ndarray, y: np.ndarray, noise: float | np.ndarray = 0.0) -> Self:
         """Condition on values at points.
 
         Parameters
@@ -90,13 +91,15 @@ class GaussianProcess:
         self.factor = CholeskyFactor(K)
         return self.set_values(y)
 
-    def set_values(self, y):
+    def set_values(self, y: np.ndarray) -> Self:
         """Condition on other values at the same points, O(n^2)."""
         self.y = y
         self.alpha = self.factor.solve(y)
         return self
 
-    def append(self, U, y=None, noise=0.0):
+    def append(
+        self, U: np.ndarray, y: np.ndarray | None = None, noise: float | np.ndarray = 0.0
+    ) -> Self:
         """Condition on k more points.
 
         Parameters
@@ -125,7 +128,9 @@ class GaussianProcess:
             self._features = self.kernel.features(self.theta[1:], self.U)
         return self if y is None else self.set_values(y)
 
-    def condition_on(self, U, y=None, noise=0.0):
+    def condition_on(
+        self, U: np.ndarray, y: np.ndarray | None = None, noise: float | np.ndarray = 0.0
+    ) -> Self:
         """Return a process that takes k more points for known.
 
         Parameters
@@ -154,7 +159,7 @@ class GaussianProcess:
             known = np.repeat(known[:, None], believed.shape[1], axis=1)
         return other.append(U, np.concatenate([known, believed]), noise)
 
-    def predict(self, U):
+    def predict(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of the function, without noise.
 
         Parameters
@@ -171,12 +176,14 @@ class GaussianProcess:
         K = self.kernel.covariance(self.theta[1:], points, self._features)
         return K @ self.alpha, np.sqrt(self._variance(self.factor.whiten(K)))
 
-    def fitted(self):
+    def fitted(self) -> np.ndarray:
         """Return the mean at the points that it is conditioned on, shape of `y`, in O(n)."""
         # K alpha = y, and all that K has more than the kernel is on its diagonal.
         return self.y - (self.alpha.T * (self._added + self.factor.lift)).T
 
-    def predict_with_gradient(self, U):
+    def predict_with_gradient(
+        self, U: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return mean, sd and their derivatives by the numbers among the coordinates.
 
         Parameters
@@ -205,7 +212,7 @@ class GaussianProcess:
         d_variance = -2 * self.kernel.point_gradient(*args, self.factor.unwhiten(V))
         return K @ self.alpha, sd, d_mean, d_variance / (2 * sd[:, np.newaxis])
 
-    def sample(self, U, n_samples, rng):
+    def sample(self, U: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.ndarray:
         """Draw functions from the posterior at points.
 
         Parameters
@@ -233,7 +240,7 @@ class GaussianProcess:
         normal = rng.standard_normal((len(U), n_samples))
         return mean[:, np.newaxis] + CholeskyFactor(covariance).L @ normal
 
-    def leave_one_out(self):
+    def leave_one_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Predict each value from all others, as Rasmussen and Williams in section 5.4.2.
 
         Returns
@@ -244,17 +251,23 @@ class GaussianProcess:
         variance = 1 / np.einsum("ij,ij->j", self.factor.M, self.factor.M)
         return self.y - self.alpha * variance, np.sqrt(variance)
 
-    def log_likelihood(self):
+    def log_likelihood(self) -> float:
         """Logarithm of the marginal likelihood of the values."""
         quadratic = self.y @ self.alpha
         return -0.5 * (quadratic + self.factor.log_det + len(self.y) * LOG_2PI)
 
-    def _variance(self, V):
+    def _variance(self, V: np.ndarray) -> np.ndarray:
         signal = self.kernel.diagonal(self.theta[1:])
         return np.maximum(signal - np.einsum("ij,ij->i", V, V), MIN_VARIANCE * signal)
 
 
-def log_likelihood_gradient(kernel, theta, U, y, noise=0.0):
+def log_likelihood_gradient(
+    kernel: MixedKernel,
+    theta: np.ndarray,
+    U: np.ndarray,
+    y: np.ndarray,
+    noise: float | np.ndarray = 0.0,
+) -> tuple[float, np.ndarray]:
     """Return the log marginal likelihood and its gradient ([1]_, eq. 5.9).
 
     Parameters

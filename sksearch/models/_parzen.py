@@ -51,7 +51,9 @@ class Parzen:
        method", Biometrika 63, 1976. https://doi.org/10.1093/biomet/63.3.413
     """
 
-    def __init__(self, U, weights, n_choices, bandwidths):
+    def __init__(
+        self, U: np.ndarray, weights: np.ndarray, n_choices: np.ndarray, bandwidths: np.ndarray
+    ):
         self.U, self.n_choices, self.h = U, n_choices, bandwidths
         w = np.append(weights, 1.0)
         self.w = w / w.sum()
@@ -59,7 +61,7 @@ class Parzen:
         self._choices = np.flatnonzero(n_choices > 0)
         self.b = (n_choices - 1) / np.maximum(len(U) + n_choices, 1)
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw points, shape (n, d), neither rounded nor freed of inactive coordinates."""
         d = self.U.shape[1]
         which = np.searchsorted(np.cumsum(self.w), rng.random(n), side="right")
@@ -83,7 +85,7 @@ class Parzen:
         prior = (which == len(self.U))[:, np.newaxis]
         return np.where(prior | np.isnan(X), uniform, X)
 
-    def log_density(self, lower, upper):
+    def log_density(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the logarithm of the density.
 
         Parameters
@@ -103,7 +105,7 @@ class Parzen:
         value -= top[:, np.newaxis]
         return top + np.log(np.exp(value, out=value).sum(axis=1))
 
-    def log_kernels(self, lower, upper):
+    def log_kernels(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the logarithm of each centre's kernel at each point, shape (m, n)."""
         wide = (upper - lower > LEAST_CELL).any(axis=0)
         if not wide.any() and len(self._numbers) == len(wide):
@@ -118,7 +120,7 @@ class Parzen:
             value += self._choice((lower[:, k] + upper[:, k]) / 2, k)
         return value
 
-    def _smooth(self, x, j):
+    def _smooth(self, x: np.ndarray, j: np.ndarray | slice) -> np.ndarray:
         """Real coordinates, all at once."""
         h = self.h[j]
         centres, points = self.U[:, j] / h, x[:, j] / h
@@ -134,7 +136,7 @@ class Parzen:
             value = value + np.nan_to_num(term)
         return value
 
-    def _cells(self, lower, upper, i):
+    def _cells(self, lower: np.ndarray, upper: np.ndarray, i: int) -> np.ndarray:
         """One discrete number: mass of a cell over its width."""
         j = self._numbers[i]
         places, at = np.unique(
@@ -154,7 +156,7 @@ class Parzen:
         table = np.nan_to_num(log_mass - np.log(np.maximum(width, TINY)) - np.log(inside))
         return table[np.ix_(at.ravel(), of.ravel())]
 
-    def _choice(self, x, k):
+    def _choice(self, x: np.ndarray, k: int) -> np.ndarray | float:
         """One choice, relative to the uniform density."""
         c, b, centres = self.n_choices[k], self.b[k], self.U[:, k]
         if c == 1:

@@ -9,14 +9,14 @@ WIDEST = 4.0  # spread, in those of the better half
 EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 leaves all as it is
 
 
-def standardise(y):
+def standardise(y: np.ndarray) -> np.ndarray:
     """Return values with mean 0 and standard deviation 1; zeros if all are equal."""
     z = y / max(np.abs(y).max(), np.finfo(float).tiny)  # squares of large values overflow
     sd = z.std()
     return (z - z.mean()) / sd if sd > 1e-12 else np.zeros_like(z)
 
 
-def robust_power_transform(y):
+def robust_power_transform(y: np.ndarray) -> np.ndarray:
     """Bend heavy tails of scores towards a normal law, and standardise.
 
     Parameters
@@ -53,7 +53,7 @@ def robust_power_transform(y):
         return z
     log_slope = np.sign(z) * np.log1p(np.abs(z))
 
-    def negative_log_likelihood(exponent):
+    def negative_log_likelihood(exponent: float) -> float:
         variance = yeo_johnson(z, exponent).var()
         return 0.5 * len(z) * np.log(variance) - (exponent - 1) * log_slope.sum()
 
@@ -62,7 +62,7 @@ def robust_power_transform(y):
     return standardise(yeo_johnson(z, found.x))
 
 
-def yeo_johnson(z, exponent):
+def yeo_johnson(z: np.ndarray, exponent: float) -> np.ndarray:
     """Return ((1 + z)^e - 1) / e for z >= 0, and -((1 - z)^(2 - e) - 1) / (2 - e) below.
 
     The power transformation of Yeo, Johnson, "A new family of power transformations to improve
