@@ -29,7 +29,7 @@ class CholeskyFactor:
         Count of rows.
     jitter : float
         What was added to the diagonal, relative to its mean; 0 if nothing was needed.
-    lift : float
+    added_jitter : float
         What was added to the diagonal.
 
     Raises
@@ -107,11 +107,11 @@ class CholeskyFactor:
         n, k = self.n, len(K_new_old)
         B = self.whiten(K_new_old)
         schur = K_new_new - B @ B.T
-        schur[np.diag_indices(k)] += self.lift
+        schur[np.diag_indices(k)] += self.added_jitter
         found = _cholesky(schur, np.mean(np.diag(K_new_new)))
-        if found is None:  # all rows need the jitter, so that none is believed more than another
+        if found is None:  # all rows need the same jitter, or some would look less noisy
             K_old = self.L @ self.L.T
-            K_old[np.diag_indices(n)] -= self.lift
+            K_old[np.diag_indices(n)] -= self.added_jitter
             other = CholeskyFactor(np.block([[K_old, K_new_old.T], [K_new_old, K_new_new]]))
             vars(self).update(vars(other))
             return
@@ -137,8 +137,8 @@ class CholeskyFactor:
             )
         scale = np.mean(np.diag(K))
         while True:
-            self.lift = self.jitter * scale
-            found = _cholesky(K + self.lift * np.eye(len(K)), scale)
+            self.added_jitter = self.jitter * scale
+            found = _cholesky(K + self.added_jitter * np.eye(len(K)), scale)
             if found is not None:
                 return found
             if self.jitter >= MAX_JITTER:

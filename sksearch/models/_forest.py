@@ -35,7 +35,8 @@ class Forest:
     trees : list of sklearn.tree._tree.Tree
         As scikit-learn grows them, on standardised values.
     leaf_means, leaf_variances : ndarray of shape (n_nodes,)
-        Of all nodes, tree after tree, in units of `scale`, the means around `center`.
+        Mean and variance of the values in each node, tree after tree, in units of `scale`; the
+        means are those of the values less `center`.
     offsets : ndarray of shape (n_trees, 1)
         Where the nodes of each tree begin.
     center, scale : float
@@ -148,6 +149,7 @@ class Forest:
         return self.center + self.scale * means.mean(axis=0), self.scale * sd
 
     def _grow(self, X: np.ndarray, z: np.ndarray, random_state: np.random.RandomState) -> Any:
+        """One tree on all points."""
         from sklearn.tree import ExtraTreeRegressor  # takes a third of the time of our import
 
         # A single tree without input checks: an ensemble's joblib takes longer than its trees.

@@ -172,11 +172,16 @@ class MixedKernel:
         U : ndarray of shape (n, n_dims)
             Points.
         features : Features
-            Of `U`.
+            The points `U`, prepared.
         K, slope : ndarray of shape (n, n)
             What `covariance` returned.
         W : ndarray of shape (n, n)
             Weights.
+
+        Returns
+        -------
+        gradient : ndarray of shape (n_theta,)
+            The derivatives.
         """
         p = self.n_numbers
         _, _, weights, _, _ = self.split(theta)
@@ -212,11 +217,16 @@ class MixedKernel:
         theta : ndarray of shape (n_theta,)
             Logarithmic hyperparameters.
         points, data : Features
-            Of the m points u_k and the n points x_i.
+            The m points u_k and the n points x_i, prepared.
         slope : ndarray of shape (m, n)
-            dk / d r2 from `covariance`.
+            The derivative dk / d r2 from `covariance`.
         weights : ndarray of shape (m, n) or (n,)
             Factors of the sum.
+
+        Returns
+        -------
+        gradient : ndarray of shape (m, n_numbers)
+            The derivatives.
         """
         p = self.n_numbers
         A = weights * slope

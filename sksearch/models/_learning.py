@@ -1,7 +1,7 @@
 """Hyperparameters of a Gaussian process: priors, the most probable ones, samples of them.
 
-Priors are normal laws of the logarithms, theta ~ N(mode, spread^2), but for the length-scales l
-of numbers, p(log l) ~ exp(-0.2 cosh(2 (log l - m))): nearly flat from a third of exp(m) to three
+Priors of the logarithms are normal, theta ~ N(mode, spread^2), but for the length-scales l of
+numbers, p(log l) ~ exp(-0.2 cosh(2 (log l - m))): nearly flat from a third of exp(m) to three
 times that, so that the data decide, and falling faster than any power beyond. In up to 23
 dimensions m = 0, the side of the cube; in more it grows with their count d, as the mode
 log(d) / 2 + sqrt 2 - 3 of [1]_ does, so that the covariance of random points does not vanish.
@@ -35,19 +35,19 @@ def prior(kernel: MixedKernel) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     mode, spread : ndarray of shape (1 + kernel.n_theta,)
-        Of normal laws; of length-scales the spread is that of the normal law with the same
-        curvature at the mode.
+        Parameters of normal distributions; for length-scales the spread is that of the normal
+        distribution with the same curvature at the mode.
     """
     p, q = kernel.n_numbers, kernel.n_choices
     d = max(1, p + q)
-    laws = [
+    parts = [
         (1, -5.0, 1.5),  # noise variance
         (1, 0.0, 0.5),  # signal variance; values are standardised
         (p, max(0.0, np.sqrt(2) - 3 + np.log(d) / 2), 0.5 / np.sqrt(WALL)),  # length-scales
         (q, -np.log(d) / 2, 1.5),  # weights of choices
         (2 * p * kernel.warp, 0.0, 0.75),  # warping, [Snoek 2014]
     ]
-    return np.concatenate([np.tile([[mode], [spread]], n) for n, mode, spread in laws], axis=1)
+    return np.concatenate([np.tile([[mode], [spread]], n) for n, mode, spread in parts], axis=1)
 
 
 def log_prior(kernel: MixedKernel, theta: np.ndarray) -> tuple[float, np.ndarray]:

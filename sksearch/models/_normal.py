@@ -1,4 +1,4 @@
-"""The normal law, as models and acquisition functions need it."""
+"""The normal distribution, as models and acquisition functions need it."""
 
 import numpy as np
 from scipy.special import erfcx

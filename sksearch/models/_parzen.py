@@ -28,7 +28,7 @@ class Parzen:
     U : ndarray of shape (n, d)
         Centres; n may be 0.
     weights : ndarray of shape (n,)
-        Of the centres; the uniform density has weight 1.
+        Weights of the centres; the uniform density has weight 1.
     n_choices : ndarray of shape (d,)
         Count of values of an unordered choice, 0 for a number.
     bandwidths : ndarray of shape (d,)
@@ -36,11 +36,11 @@ class Parzen:
 
     Notes
     -----
-    A number's kernel is a normal law that is cut off at 0 and 1 and, where values are discrete,
-    summed up over the cell of each of them. A choice's is that of Aitchison and Aitken [1]_. A
-    coordinate that is inactive in the centre or in the point has the factor 1, which is the
-    density of the user's own distribution: nothing was learnt there. So one mixture serves the
-    whole tree of a conditional space, and what is alike in its branches is shared.
+    A number's kernel is a normal density, truncated at 0 and 1 and, where values are discrete,
+    integrated over the cell of each value. A choice's kernel is that of Aitchison and Aitken
+    [1]_. A coordinate that is inactive in the centre or in the point has the factor 1, which is
+    the density of the user's own distribution: nothing was learnt there. So one mixture serves
+    the whole tree of a conditional space, and what is alike in its branches is shared.
 
     The user's distributions are uniform on the cube and one component of the mixture, so the
     density is never 0.
@@ -96,6 +96,7 @@ class Parzen:
         Returns
         -------
         value : ndarray of shape (m,)
+            The logarithm at each point.
         """
         value = np.empty((len(lower), len(self.w)))
         value[:, :-1] = self.log_kernels(lower, upper) if len(self.U) else 0.0
@@ -121,7 +122,7 @@ class Parzen:
         return value
 
     def _smooth(self, x: np.ndarray, j: np.ndarray | slice) -> np.ndarray:
-        """Real coordinates, all at once."""
+        """Log kernels in real coordinates, summed over all of them, shape (m, n)."""
         h = self.h[j]
         centres, points = self.U[:, j] / h, x[:, j] / h
         # Mass of each kernel inside [0, 1], at least that of one half of it.
@@ -137,7 +138,7 @@ class Parzen:
         return value
 
     def _cells(self, lower: np.ndarray, upper: np.ndarray, i: int) -> np.ndarray:
-        """One discrete number: mass of a cell over its width."""
+        """Log kernels in one discrete number: mass of a cell over its width, shape (m, n)."""
         j = self._numbers[i]
         places, at = np.unique(
             np.column_stack([lower[:, j], upper[:, j]]), axis=0, return_inverse=True
@@ -157,7 +158,7 @@ class Parzen:
         return table[np.ix_(at.ravel(), of.ravel())]
 
     def _choice(self, x: np.ndarray, k: int) -> np.ndarray | float:
-        """One choice, relative to the uniform density."""
+        """Log kernels in one choice, relative to the uniform density, shape (m, n)."""
         c, b, centres = self.n_choices[k], self.b[k], self.U[:, k]
         if c == 1:
             return 0.0

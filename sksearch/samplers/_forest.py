@@ -45,6 +45,7 @@ class ForestSampler(LearningSampler):
         self._check(transfer=WITHOUT_JOINT)
 
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
+        """Params at the maximum of log-EI by a forest, or drawn at random."""
         space = history.problem.space
         if rng.random() < RANDOM_SHARE:
             return space.sample(rng)

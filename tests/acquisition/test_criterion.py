@@ -1,4 +1,4 @@
-"""The criterion: factors, several worlds, and gradients against differences."""
+"""The criterion: factors, several models, and gradients against differences."""
 
 import numpy as np
 import pytest
@@ -41,24 +41,24 @@ PARTS = {
         "factors": [*penalties(), InteriorPrior(0.7)],
     },
 }
-WORLDS = {
+MODELS = {
     "one": [process()],
     "three": [process(seed) for seed in range(3)],
-    "believing": [process().condition_on(points(2, MIXED, 0.3, seed=8))],
+    "with pending": [process().condition_on(points(2, MIXED, 0.3, seed=8))],
 }
 
 
-def criterion_of(worlds, acquisition, parts):
-    models = WORLDS[worlds]
+def criterion_of(models, acquisition, parts):
+    models = MODELS[models]
     best = [float(model.y.max()) + 0.1 * i for i, model in enumerate(models)]
     return Criterion(models, acquisition, best, NUMBERS, **PARTS[parts])
 
 
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
-@pytest.mark.parametrize("worlds", WORLDS)
-def test_gradients_equal_differences(worlds, acquisition, parts):
-    criterion = criterion_of(worlds, acquisition, parts)
+@pytest.mark.parametrize("models", MODELS)
+def test_gradients_equal_differences(models, acquisition, parts):
+    criterion = criterion_of(models, acquisition, parts)
     U = points(6, MIXED, 0.3, seed=9)
     value, gradient = criterion.with_gradient(U)
     np.testing.assert_allclose(value, criterion(U), rtol=1e-10)
@@ -98,7 +98,7 @@ def test_gradients_of_fantasies_equal_differences(acquisition):
 
 @pytest.mark.parametrize("acquisition", [LogEI(), LogPI()], ids=str)
 def test_logarithms_are_averaged_as_what_they_are_logarithms_of(acquisition):
-    models, best = WORLDS["three"], [0.5, 0.6, 0.7]
+    models, best = MODELS["three"], [0.5, 0.6, 0.7]
     U = points(10, MIXED, 0.3, seed=9)
     values = [acquisition(*model.predict(U), b) for model, b in zip(models, best, strict=True)]
     expected = np.log(np.mean(np.exp(values), axis=0))
@@ -106,29 +106,29 @@ def test_logarithms_are_averaged_as_what_they_are_logarithms_of(acquisition):
 
 
 def test_bounds_are_averaged_themselves():
-    models = WORLDS["three"]
+    models = MODELS["three"]
     U = points(10, MIXED, 0.3, seed=9)
     expected = np.mean([UCB()(*model.predict(U), 0.0) for model in models], axis=0)
     np.testing.assert_allclose(Criterion(models, UCB(), [0.0] * 3)(U), expected)
 
 
-def test_averages_do_not_underflow_where_no_world_promises_anything():
-    values = Criterion(WORLDS["three"], LogEI(), [500.0] * 3)(points(10, MIXED, 0.3, seed=9))
+def test_averages_do_not_underflow_where_no_model_promises_anything():
+    values = Criterion(MODELS["three"], LogEI(), [500.0] * 3)(points(10, MIXED, 0.3, seed=9))
     assert np.isfinite(values).all()
     assert (values < -1e4).all()
-    value, gradient = Criterion(WORLDS["three"], LogEI(), [500.0] * 3, NUMBERS).with_gradient(
+    value, gradient = Criterion(MODELS["three"], LogEI(), [500.0] * 3, NUMBERS).with_gradient(
         points(10, MIXED, 0.3, seed=9)
     )
     np.testing.assert_allclose(value, values)
     assert np.isfinite(gradient).all()
 
 
-def test_fantasies_are_averaged_as_worlds_are():
+def test_fantasies_are_averaged_as_models_are():
     gp, pending = process(), points(2, MIXED, 0.3, seed=8)
-    beliefs = gp.sample(pending, 4, rng())
+    fantasies = gp.sample(pending, 4, rng())
     U = points(10, MIXED, 0.3, seed=9)
-    together = Criterion([gp.condition_on(pending, beliefs)], LogEI(), [1.0])(U)
-    apart = Criterion([gp.condition_on(pending, b) for b in beliefs.T], LogEI(), [1.0] * 4)(U)
+    together = Criterion([gp.condition_on(pending, fantasies)], LogEI(), [1.0])(U)
+    apart = Criterion([gp.condition_on(pending, b) for b in fantasies.T], LogEI(), [1.0] * 4)(U)
     np.testing.assert_allclose(together, apart)
 
 

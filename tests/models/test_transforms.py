@@ -67,7 +67,7 @@ def test_rounding_is_no_difference(transform):
     np.testing.assert_array_equal(transform(y), np.zeros(5))
 
 
-def test_values_of_a_normal_law_stay_about_where_they_are():
+def test_values_of_a_normal_distribution_stay_about_where_they_are():
     y = norm.ppf((np.arange(200) + 0.5) / 200)
     np.testing.assert_allclose(robust_power_transform(y), (y - y.mean()) / y.std(), atol=0.1)
 

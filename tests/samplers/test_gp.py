@@ -147,7 +147,7 @@ def test_an_acquisition_that_is_neither_string_nor_object_is_refused(acquisition
         GPSampler(acquisition)
 
 
-# ---- what is under way
+# ---- pending candidates
 
 
 def with_pending(points, pending, scores=None):
@@ -166,22 +166,22 @@ def criterion(sampler, history):
 
 
 @pytest.mark.parametrize("pending", ["believer", "fantasies"])
-def test_nothing_is_expected_twice(pending):
+def test_no_improvement_is_expected_twice(pending):
     points = np.random.default_rng(2).random((12, 2))
     sampler, at = GPSampler(pending=pending), np.array([[0.41, 0.39]])
     alone = criterion(sampler, with_pending(points, []))(at)
-    believed = criterion(sampler, with_pending(points, at))(at)
-    assert believed < alone - 3  # in logarithms
+    conditioned = criterion(sampler, with_pending(points, at))(at)
+    assert conditioned < alone - 3  # in logarithms
 
 
 @pytest.mark.parametrize("pending", ["believer", "fantasies"])
-def test_what_is_believed_counts_for_the_best_score(pending):
+def test_values_of_pending_candidates_count_for_the_best_score(pending):
     points = np.random.default_rng(2).random((12, 2))
     sampler = GPSampler(pending=pending)
     alone = criterion(sampler, with_pending(points, []))
-    believed = criterion(sampler, with_pending(points, [(0.41, 0.39)]))
-    assert (np.asarray(believed.best[0]) > alone.best[0]).mean() >= 0.5
-    assert (np.asarray(believed.best[0]) >= alone.best[0]).all()
+    conditioned = criterion(sampler, with_pending(points, [(0.41, 0.39)]))
+    assert (np.asarray(conditioned.best[0]) > alone.best[0]).mean() >= 0.5
+    assert (np.asarray(conditioned.best[0]) >= alone.best[0]).all()
 
 
 @pytest.mark.parametrize("pending", ["believer", "fantasies", "penalisation", "thompson"])
