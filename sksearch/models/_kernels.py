@@ -239,6 +239,7 @@ class MixedKernel:
     def _warp_gradient(
         self, theta: np.ndarray, U: np.ndarray, Z: np.ndarray, AZ: np.ndarray, rows: np.ndarray
     ) -> list[np.ndarray]:
+        """Derivatives by log a and log b of the sum in `gradient`."""
         _, length, _, a, b = self.split(theta)
         numbers = U[:, self._numbers]
         inactive = np.isnan(numbers)
