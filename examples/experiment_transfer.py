@@ -38,7 +38,7 @@ from sksearch.stats import compare_optima
 
 #: Hyperband's brackets cost 1,701 epochs where each job starts anew, as in [1]_: 21 trainings.
 N_TRAININGS = 21
-SCHEMES = {"NONE": "none", "ALL": "all", "SURV": "surv", "SAME": "same"}
+SCHEMES = {"NONE": "none", "ALL": "all", "SURV": "survivors", "SAME": "same"}
 SEARCHES = {
     "random": (RandomSampler(), FullFidelity(N_TRAININGS)),
     "TPE": (TPESampler(), FullFidelity(N_TRAININGS)),

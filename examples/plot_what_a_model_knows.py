@@ -18,7 +18,13 @@ from sklearn.svm import SVC
 
 from sksearch import RandomSearchCV, minimize
 from sksearch.datasets import load
-from sksearch.models import GaussianProcess, MixedKernel, learn_theta, sample_theta, tame
+from sksearch.models import (
+    GaussianProcess,
+    MixedKernel,
+    learn_theta,
+    robust_power_transform,
+    sample_theta,
+)
 from sksearch.samplers import GPSampler
 
 N_RESULTS = 40
@@ -33,7 +39,7 @@ space = {"C": loguniform(1e-2, 1e3), "gamma": uniform(0, 3)}
 search = RandomSearchCV(SVC(), space, n_iter=N_RESULTS, cv=3, n_jobs=2, random_state=0).fit(X, y)
 problem = search.history_.problem
 U = np.array([problem.space.to_unit(params) for params in search.cv_results_["params"]])
-scores = tame(search.cv_results_["mean_test_score"])
+scores = robust_power_transform(search.cv_results_["mean_test_score"])
 
 # %%
 # Two kernels: one that takes the coordinates as they are, and one that learns for each of them a

@@ -32,7 +32,9 @@ PUBLISHED = {
     81: 0.040, 243: 0.043, 405: 0.045, 667: 0.047, 5_000: 0.090, 10_000: 0.140, 15_000: 0.205
 }  # fmt: skip
 PUBLISHED_NEAREST = 0.0065
-HYBRIDS = {transfer: TPESampler(transfer=transfer) for transfer in ("none", "all", "surv", "same")}
+HYBRIDS = {
+    transfer: TPESampler(transfer=transfer) for transfer in ("none", "all", "survivors", "same")
+}
 
 MAX_BATCH = 0.4  # seconds
 MAX_ONE = 1e-3

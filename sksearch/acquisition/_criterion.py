@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
 from sksearch.acquisition._functions import Acquisition
+from sksearch.models import Feasibility, GaussianProcess
 from sksearch.models._normal import slope_of_log_cdf
 
 
@@ -19,7 +20,7 @@ class Penalty:
     center : ndarray of shape (n_dims,)
         The pending point, NaN where inactive.
     mean, sd : float
-        Predicted score there.
+        Predicted score at the pending point.
     best : float
         Greatest score known.
     lipschitz : float
@@ -37,7 +38,9 @@ class Penalty:
     best: float
     lipschitz: float
 
-    def __call__(self, U, numbers):
+    def __call__(
+        self, U: np.ndarray, numbers: np.ndarray | list[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the log penalty, shape (m,), and its gradient, shape (m, n_numbers)."""
         difference = np.nan_to_num(U - self.center)
         choices = np.setdiff1d(np.arange(U.shape[1]), numbers)
@@ -54,18 +57,18 @@ class Penalty:
 
 
 @dataclass(frozen=True)
-class Interior:
-    """A belief that the maximum is inside the ranges rather than at their ends.
+class InteriorPrior:
+    """A prior belief that the maximum is inside the ranges rather than at their ends.
 
     A process knows least at the faces and corners of the cube, of which there are many, and so
-    an acquisition function alone looks there more often than what it looks for is there. As in
-    [1]_, it is multiplied by a density, here of ``4 u (1 - u) + 0.1`` for each number u, to a
-    power that falls as observations take over.
+    an acquisition function alone looks there more often than the maximum is there. As in piBO
+    [1]_, it is multiplied by a density, here ``4 u (1 - u) + 0.1`` for each number u, to a power
+    that falls as observations come.
 
     Parameters
     ----------
     power : float
-        Of the density.
+        The power that the density is raised to.
 
     References
     ----------
@@ -75,7 +78,9 @@ class Interior:
 
     power: float
 
-    def __call__(self, U, numbers):
+    def __call__(
+        self, U: np.ndarray, numbers: np.ndarray | list[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the log factor, shape (m,), and its gradient, shape (m, n_numbers)."""
         u = U[:, numbers]
         density = 4 * u * (1 - u) + 0.1
@@ -90,33 +95,32 @@ class Criterion:
     Parameters
     ----------
     models : list
-        With ``predict(U) -> mean, sd``, and ``predict_with_gradient`` where `numbers` are
+        Models with ``predict(U) -> mean, sd``, and ``predict_with_gradient`` where `numbers` are
         given; the acquisition function is averaged over them.
     acquisition : Acquisition
-        Of mean, sd and best.
-    best : list of float or of ndarray of shape (n_versions,)
-        For each model the score to improve on, or one for each version of its mean.
-    numbers : ndarray of int or None
+        A function of mean, standard deviation and best score.
+    best : list of float or of ndarray of shape (n_fantasies,)
+        The score to improve on for each model, or one for each column of its mean.
+    numbers : ndarray of int or None, default=None
         Coordinates by which there are gradients; None: by none.
-    feasibility : object or None
-        ``log_probability(U) -> (m,)`` that a candidate does not fail, and
-        ``log_probability_with_gradient``.
-    log_cost : object or None
-        Model of the logarithm of seconds, which the acquisition function is divided by.
+    feasibility : Feasibility or None, default=None
+        Model of the probability that a candidate does not fail.
+    log_cost : GaussianProcess or None, default=None
+        Model of the logarithm of seconds, by which the acquisition function is divided.
     factors : list of callable
-        ``factor(U, numbers)``, the logarithm of a factor, shape (m,), and its gradient: an
-        `Interior`, or a `Penalty` for each pending candidate.
+        Each is ``factor(U, numbers)``, the logarithm of a factor, shape (m,), and its gradient:
+        an `InteriorPrior`, or a `Penalty` for each pending candidate.
     """
 
     models: list
     acquisition: Acquisition
-    best: list[float]
-    numbers: Any = None
-    feasibility: Any = None
-    log_cost: Any = None
+    best: list[float | np.ndarray]
+    numbers: np.ndarray | None = None
+    feasibility: Feasibility | None = None
+    log_cost: GaussianProcess | None = None
     factors: list[Any] = field(default_factory=list)
 
-    def __call__(self, U):
+    def __call__(self, U: np.ndarray) -> np.ndarray:
         """Return the value at each point of `U`, shape (m,)."""
         values = []
         for model, best in zip(self.models, self.best, strict=True):
@@ -133,7 +137,7 @@ class Criterion:
             value = value + factor(U, self.numbers)[0]
         return value
 
-    def with_gradient(self, U):
+    def with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values, shape (m,), and gradients by the numbers, shape (m, n_numbers)."""
         values, gradients = [], []
         for model, best in zip(self.models, self.best, strict=True):
@@ -153,7 +157,10 @@ class Criterion:
         value, slope = self._as_factor(self._average(values))
         return self._with_factors(U, value, slope[:, None] * gradient)
 
-    def _with_factors(self, U, value, gradient):
+    def _with_factors(
+        self, U: np.ndarray, value: np.ndarray, gradient: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Value and gradient with feasibility, cost and further factors."""
         if self.feasibility is not None:
             more, slope = self.feasibility.log_probability_with_gradient(U)
             value, gradient = value + more, gradient + slope
@@ -165,7 +172,7 @@ class Criterion:
             value, gradient = value + more, gradient + slope
         return value, gradient
 
-    def _as_factor(self, value):
+    def _as_factor(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The value as a logarithm where there are factors, and the slope of that.
 
         A confidence bound has any sign: as in [1]_ of `Penalty`, log(1 + exp(value)) is what is
@@ -177,7 +184,7 @@ class Criterion:
         positive = np.logaddexp(0.0, value)
         return np.log(positive), np.exp(value - positive) / positive
 
-    def _average(self, values):
+    def _average(self, values: np.ndarray) -> np.ndarray:
         if values.shape[1] == 1:
             return values[:, 0]
         if self.acquisition.logarithmic:

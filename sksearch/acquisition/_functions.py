@@ -19,7 +19,7 @@ from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
 LOG_SQRT_PI_OVER_2 = 0.5 * np.log(np.pi / 2)
 
 
-def log_h(z):
+def log_h(z: np.ndarray) -> np.ndarray:
     """Return the logarithm of phi(z) + z Phi(z) without underflow or cancellation.
 
     Parameters
@@ -59,7 +59,7 @@ def log_h(z):
     return value
 
 
-def _one_minus_x_mills(x):
+def _one_minus_x_mills(x: np.ndarray) -> np.ndarray:
     """1 - x m(x) for large x, from m(x) = 1 / (x + 1 / (x + 2 / (x + 3 / ...)))."""
     tail = x
     for k in range(12, 1, -1):
@@ -74,11 +74,13 @@ class Acquisition(ABC):
     logarithmic: bool = False
 
     @abstractmethod
-    def __call__(self, mean, sd, best):
+    def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
         """Return the values, of the shape of `mean` and `sd`."""
 
     @abstractmethod
-    def with_slopes(self, mean, sd, best):
+    def with_slopes(
+        self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the values, and their derivatives by `mean` and by `sd`."""
 
 
@@ -95,11 +97,13 @@ class LogEI(Acquisition):
 
     logarithmic = True
 
-    def __call__(self, mean, sd, best):
+    def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
         """Return log(sigma h(z))."""
         return np.log(sd) + log_h((mean - best) / sd)
 
-    def with_slopes(self, mean, sd, best):
+    def with_slopes(
+        self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return log(sigma h(z)), Phi(z) / (sigma h(z)) and phi(z) / (sigma h(z))."""
         z = (mean - best) / sd
         value = np.log(sd) + log_h(z)
@@ -127,11 +131,13 @@ class LogPI(Acquisition):
 
     logarithmic = True
 
-    def __call__(self, mean, sd, best):
+    def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
         """Return log Phi(z)."""
         return log_ndtr((mean - best - self.margin) / sd)
 
-    def with_slopes(self, mean, sd, best):
+    def with_slopes(
+        self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return log Phi(z), phi(z) / (sigma Phi(z)) and -z times it."""
         z = (mean - best - self.margin) / sd
         ratio = slope_of_log_cdf(z) / sd
@@ -155,10 +161,12 @@ class UCB(Acquisition):
 
     kappa: float = 2.0
 
-    def __call__(self, mean, sd, best):
+    def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
         """Return mu + kappa sigma."""
         return mean + self.kappa * sd
 
-    def with_slopes(self, mean, sd, best):
+    def with_slopes(
+        self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return mu + kappa sigma, 1 and kappa."""
         return self(mean, sd, best), np.ones_like(mean), np.full_like(sd, self.kappa)

@@ -7,11 +7,15 @@ m           count of candidates
 """
 
 import math
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-LISTED_SIZE = 2_000  # finite spaces up to here are gone through whole
+from sksearch.space import Space
+
+MAX_ENUMERATED = 2_000  # points of a finite space that are all looked at
 SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
 N_REFINED = 5
 N_ROUNDS = 3  # of gradient steps and exchanges in turn
@@ -19,12 +23,12 @@ N_ALTERNATIVES = 8  # other values of a discrete coordinate that are tried at on
 N_NEIGHBOURS = 20  # of a point, where there is no gradient
 
 
-def draw(space, rng, n):
+def draw(space: Space, rng: np.random.Generator, n: int) -> np.ndarray:
     """Return `n` canonical points, uniform in the cube, shape (n, n_dims)."""
     return space.canonical(rng.random((n, space.n_dims)))
 
 
-def perturb(space, U, rng, n):
+def perturb(space: Space, U: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:
     """Return `n` canonical points near those of `U`.
 
     Each is a copy of a random row, in which every coordinate is changed with probability
@@ -34,7 +38,7 @@ def perturb(space, U, rng, n):
     Parameters
     ----------
     space : Space
-        Of d dimensions.
+        Where from, with d dimensions.
     U : ndarray of shape (k, d)
         Canonical points.
     rng : numpy.random.Generator
@@ -45,6 +49,7 @@ def perturb(space, U, rng, n):
     Returns
     -------
     points : ndarray of shape (n, d)
+        Canonical.
     """
     V = U[rng.integers(len(U), size=n)]
     fresh = rng.random(V.shape)
@@ -58,7 +63,9 @@ def perturb(space, U, rng, n):
     return space.canonical(np.where(change, moved, V))
 
 
-def candidates(space, incumbents, rng, n):
+def candidates(
+    space: Space, incumbents: np.ndarray, rng: np.random.Generator, n: int
+) -> np.ndarray:
     """Return points to choose from: half uniform, half near the incumbents.
 
     Parameters
@@ -82,16 +89,23 @@ def candidates(space, incumbents, rng, n):
     return np.vstack([draw(space, rng, n - n // 2), perturb(space, incumbents, rng, n // 2)])
 
 
-def listed(space):
+def enumerate_points(space: Space) -> np.ndarray | None:
     """Return all points of a small finite space, shape (size, n_dims), else None."""
-    if space.size > LISTED_SIZE:
+    if space.size > MAX_ENUMERATED:
         return None
     return np.array([space.to_unit(space.candidate(i)) for i in range(space.size)]).reshape(
         space.size, space.n_dims
     )
 
 
-def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED):
+def maximise(
+    criterion: Callable[[np.ndarray], np.ndarray],
+    space: Space,
+    points: np.ndarray,
+    rng: np.random.Generator,
+    n_iterations: int = 20,
+    n_refined: int = N_REFINED,
+) -> np.ndarray:
     """Improve the best of some points by gradients, or steps to neighbours, and exchanges.
 
     Parameters
@@ -100,13 +114,13 @@ def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED
         ``criterion(U) -> (m,)``; with an attribute ``numbers`` that is not None,
         ``criterion.with_gradient(U)``, too.
     space : Space
-        Of n_dims dimensions.
+        Where from, with n_dims dimensions.
     points : ndarray of shape (m, n_dims)
         Canonical points.
     rng : numpy.random.Generator
         For exchanges and neighbours.
     n_iterations : int, default=20
-        Of a gradient search at most.
+        Count of iterations of a gradient search at most.
     n_refined : int, default=5
         Count of points that are improved.
 
@@ -137,7 +151,14 @@ def maximise(criterion, space, points, rng, n_iterations=20, n_refined=N_REFINED
     return points[np.argsort(-values, kind="stable")]
 
 
-def _climb(criterion, space, best, best_values, smooth, n_iterations):
+def _climb(
+    criterion: Any,
+    space: Space,
+    best: np.ndarray,
+    best_values: np.ndarray,
+    smooth: list[int],
+    n_iterations: int,
+) -> None:
     """L-BFGS-B on the sum over all points, which share nothing; in place."""
     columns = np.asarray(criterion.numbers)[smooth]
     start = best[:, columns]
@@ -145,7 +166,7 @@ def _climb(criterion, space, best, best_values, smooth, n_iterations):
     if not active.any():
         return
 
-    def objective(x):
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
         trial = best.copy()
         moved = np.full(start.shape, np.nan)
         moved[active] = x
@@ -170,7 +191,13 @@ def _climb(criterion, space, best, best_values, smooth, n_iterations):
     _keep_better(criterion(moved), moved, best, best_values)
 
 
-def _step(criterion, space, best, best_values, rng):
+def _step(
+    criterion: Callable[[np.ndarray], np.ndarray],
+    space: Space,
+    best: np.ndarray,
+    best_values: np.ndarray,
+    rng: np.random.Generator,
+) -> None:
     """Move each point to its best neighbour, if that is better; in place."""
     near = [perturb(space, u[np.newaxis], rng, N_NEIGHBOURS) for u in best]
     values = criterion(np.vstack(near)).reshape(len(best), N_NEIGHBOURS)
@@ -179,7 +206,14 @@ def _step(criterion, space, best, best_values, rng):
     _keep_better(values[rows, top], np.array(near)[rows, top], best, best_values)
 
 
-def _exchange(criterion, space, best, best_values, discrete, rng):
+def _exchange(
+    criterion: Callable[[np.ndarray], np.ndarray],
+    space: Space,
+    best: np.ndarray,
+    best_values: np.ndarray,
+    discrete: list[int],
+    rng: np.random.Generator,
+) -> None:
     """Move each point to its best neighbour in one discrete coordinate; in place."""
     owners, neighbours = [], []
     for i, u in enumerate(best):
@@ -204,7 +238,9 @@ def _exchange(criterion, space, best, best_values, discrete, rng):
                 best[i], best_values[i] = neighbours[top], values[top]
 
 
-def _alternatives(dimension, u, categorical, rng):
+def _alternatives(
+    dimension: Any, u: float, categorical: bool, rng: np.random.Generator
+) -> Iterable[float]:
     """Coordinates of other values: the next ones of a number, any of a choice."""
     lower, upper = (float(end[0]) for end in dimension.cell(np.array([u])))
     if categorical:
@@ -217,6 +253,8 @@ def _alternatives(dimension, u, categorical, rng):
     return [place for place in (*near, *rng.random(2)) if 0 < place < 1]
 
 
-def _keep_better(values, points, best, best_values):
+def _keep_better(
+    values: np.ndarray, points: np.ndarray, best: np.ndarray, best_values: np.ndarray
+) -> None:
     better = values > best_values
     best[better], best_values[better] = points[better], values[better]

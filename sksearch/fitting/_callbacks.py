@@ -1,4 +1,4 @@
-"""What others hear of a fit: scikit-learn's callbacks (from 1.9 on), and its ``[CV] END`` lines."""
+"""What others hear of a fit: scikit-learn's callbacks (from 1.9 on) and ``[CV] END`` lines."""
 
 from contextlib import nullcontext
 

@@ -7,7 +7,7 @@ from sksearch.models._gp import GaussianProcess, log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 from sksearch.models._learning import learn_theta, log_posterior, prior, sample_theta
 from sksearch.models._parzen import Parzen
-from sksearch.models._transforms import standardise, tame
+from sksearch.models._transforms import robust_power_transform, standardise
 
 __all__ = [
     "CholeskyFactor",
@@ -20,7 +20,7 @@ __all__ = [
     "log_likelihood_gradient",
     "log_posterior",
     "prior",
+    "robust_power_transform",
     "sample_theta",
     "standardise",
-    "tame",
 ]

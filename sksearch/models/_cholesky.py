@@ -29,7 +29,7 @@ class CholeskyFactor:
         Count of rows.
     jitter : float
         What was added to the diagonal, relative to its mean; 0 if nothing was needed.
-    lift : float
+    added_jitter : float
         What was added to the diagonal.
 
     Raises
@@ -48,53 +48,53 @@ class CholeskyFactor:
        https://doi.org/10.56021/9781421407944
     """
 
-    def __init__(self, K):
+    def __init__(self, K: np.ndarray):
         self.n = len(K)
         self.jitter = 0.0
         self._L, self._M = self._factorise(K)
 
     @property
-    def L(self):  # noqa: N802
+    def L(self) -> np.ndarray:  # noqa: N802
         """Lower triangular, shape (n, n)."""
         return self._L[: self.n, : self.n]
 
     @property
-    def M(self):  # noqa: N802
+    def M(self) -> np.ndarray:  # noqa: N802
         """The inverse of L, lower triangular, shape (n, n)."""
         return self._M[: self.n, : self.n]
 
     @property
-    def log_det(self):
+    def log_det(self) -> float:
         """Logarithm of the determinant of K."""
         return 2 * np.log(np.diag(self.L)).sum()
 
-    def solve(self, b):
+    def solve(self, b: np.ndarray) -> np.ndarray:
         """Return K^-1 b for b of shape (n,) or (n, m)."""
         return self.M.T @ (self.M @ b)
 
-    def inverse(self):
+    def inverse(self) -> np.ndarray:
         """Return K^-1, shape (n, n)."""
         lower = dlauum(self.M, lower=1)[0]  # M^T M
         return np.tril(lower) + np.tril(lower, -1).T
 
-    def whiten(self, K):
+    def whiten(self, K: np.ndarray) -> np.ndarray:
         """Return K L^-T for K of shape (m, n): its rows as coordinates of independent values."""
         V = np.empty_like(K)
         for at, end in self._blocks():  # M is triangular: half of the work of one product
             V[:, at:end] = K[:, :end] @ self.M[at:end, :end].T
         return V
 
-    def unwhiten(self, V):
+    def unwhiten(self, V: np.ndarray) -> np.ndarray:
         """Return V L^-1 for V of shape (m, n)."""
         K = np.empty_like(V)
         for at, end in self._blocks():
             K[:, at:end] = V[:, at:] @ self.M[at:, at:end]
         return K
 
-    def _blocks(self):
+    def _blocks(self) -> list[tuple[int, int]]:
         return [(at, min(at + BLOCK, self.n)) for at in range(0, self.n, BLOCK)]
 
-    def append(self, K_new_old, K_new_new):
+    def append(self, K_new_old: np.ndarray, K_new_new: np.ndarray) -> None:
         """Extend K by k rows and columns.
 
         Parameters
@@ -107,11 +107,11 @@ class CholeskyFactor:
         n, k = self.n, len(K_new_old)
         B = self.whiten(K_new_old)
         schur = K_new_new - B @ B.T
-        schur[np.diag_indices(k)] += self.lift
+        schur[np.diag_indices(k)] += self.added_jitter
         found = _cholesky(schur, np.mean(np.diag(K_new_new)))
-        if found is None:  # all rows need the jitter, so that none is believed more than another
+        if found is None:  # all rows need the same jitter, or some would look less noisy
             K_old = self.L @ self.L.T
-            K_old[np.diag_indices(n)] -= self.lift
+            K_old[np.diag_indices(n)] -= self.added_jitter
             other = CholeskyFactor(np.block([[K_old, K_new_old.T], [K_new_old, K_new_new]]))
             vars(self).update(vars(other))
             return
@@ -121,7 +121,7 @@ class CholeskyFactor:
         self._M[n : n + k, :n], self._M[n : n + k, n : n + k] = -C_inv @ self.unwhiten(B), C_inv
         self.n = n + k
 
-    def _reserve(self, n):
+    def _reserve(self, n: int) -> None:
         if n <= len(self._L):
             return
         size = max(n, len(self._L) * 3 // 2)
@@ -129,7 +129,7 @@ class CholeskyFactor:
         L[: self.n, : self.n], M[: self.n, : self.n] = self.L, self.M
         self._L, self._M = L, M
 
-    def _factorise(self, K):
+    def _factorise(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """L and its inverse, with the least jitter that is enough."""
         if not np.isfinite(K).all():
             raise np.linalg.LinAlgError(
@@ -137,8 +137,8 @@ class CholeskyFactor:
             )
         scale = np.mean(np.diag(K))
         while True:
-            self.lift = self.jitter * scale
-            found = _cholesky(K + self.lift * np.eye(len(K)), scale)
+            self.added_jitter = self.jitter * scale
+            found = _cholesky(K + self.added_jitter * np.eye(len(K)), scale)
             if found is not None:
                 return found
             if self.jitter >= MAX_JITTER:
@@ -149,7 +149,7 @@ class CholeskyFactor:
             self.jitter = 10 * self.jitter if self.jitter else MIN_JITTER
 
 
-def _cholesky(K, scale):
+def _cholesky(K: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray] | None:
     """L and its inverse; None where K is not positive definite but for rounding errors."""
     L, info = dpotrf(K, lower=1, clean=1)
     # A pivot of rounding size gives an inverse of nothing but rounding errors.

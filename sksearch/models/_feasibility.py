@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.special import log_ndtr
 
+from sksearch.models._gp import GaussianProcess
 from sksearch.models._normal import slope_of_log_cdf
 
 # Variance of a label beside what is learnt: one failure makes another likely, not certain.
@@ -34,16 +35,16 @@ class Feasibility:
        https://proceedings.mlr.press/v32/gardner14.html
     """
 
-    def __init__(self, gp, ok):
+    def __init__(self, gp: GaussianProcess, ok: np.ndarray):
         self.gp, self.mean = gp, _mean_label(ok)
         self.noise = gp.noise + LABEL_NOISE
 
-    def log_probability(self, U):
+    def log_probability(self, U: np.ndarray) -> np.ndarray:
         """Return the logarithm of the probability of success, shape (m,)."""
         mean, sd = self.gp.predict(U)
         return log_ndtr((mean + self.mean) / np.sqrt(sd**2 + self.noise))
 
-    def log_probability_with_gradient(self, U):
+    def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
         mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
         scale = np.sqrt(sd**2 + self.noise)
@@ -52,11 +53,11 @@ class Feasibility:
         return log_ndtr(z), slope_of_log_cdf(z)[:, None] * d_z
 
 
-def centred_labels(ok):
+def centred_labels(ok: np.ndarray) -> np.ndarray:
     """Return 1 for each success and -1 for each failure, less their mean, shape (n,)."""
     return np.where(ok, 1.0, -1.0) - _mean_label(ok)
 
 
-def _mean_label(ok):
+def _mean_label(ok: np.ndarray) -> float:
     """As if there were one success and one failure more: no certainty from few labels."""
     return np.where(ok, 1.0, -1.0).sum() / (len(ok) + 2)

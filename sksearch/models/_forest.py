@@ -8,6 +8,8 @@ v_t(u)      their variance
 ==========  ======================================================================
 """
 
+from typing import Any, Self
+
 import numpy as np
 import sklearn
 
@@ -33,7 +35,8 @@ class Forest:
     trees : list of sklearn.tree._tree.Tree
         As scikit-learn grows them, on standardised values.
     leaf_means, leaf_variances : ndarray of shape (n_nodes,)
-        Of all nodes, tree after tree, in units of `scale`, the means around `center`.
+        Mean and variance of the values in each node, tree after tree, in units of `scale`; the
+        means are those of the values less `center`.
     offsets : ndarray of shape (n_trees, 1)
         Where the nodes of each tree begin.
     center, scale : float
@@ -78,11 +81,11 @@ class Forest:
     (array([2. , 2.9]), array([0., 1.]))
     """
 
-    def __init__(self, n_trees=20, min_samples_leaf=1, max_features=5 / 6):
+    def __init__(self, n_trees: int = 20, min_samples_leaf: int = 1, max_features: float = 5 / 6):
         self.n_trees, self.min_samples_leaf = n_trees, min_samples_leaf
         self.max_features = max_features
 
-    def fit(self, U, y, rng):
+    def fit(self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Self:
         """Grow the trees.
 
         Parameters
@@ -125,7 +128,7 @@ class Forest:
         self.leaf_variances = np.concatenate([tree.impurity for tree in self.trees]).clip(min=0)
         return self
 
-    def predict(self, U):
+    def predict(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean and the standard deviation at points.
 
         Parameters
@@ -145,7 +148,8 @@ class Forest:
         sd = np.sqrt(np.maximum(variance, MIN_VARIANCE))
         return self.center + self.scale * means.mean(axis=0), self.scale * sd
 
-    def _grow(self, X, z, random_state):
+    def _grow(self, X: np.ndarray, z: np.ndarray, random_state: np.random.RandomState) -> Any:
+        """One tree on all points."""
         from sklearn.tree import ExtraTreeRegressor  # takes a third of the time of our import
 
         # A single tree without input checks: an ensemble's joblib takes longer than its trees.
@@ -157,7 +161,7 @@ class Forest:
         return tree.fit(X, z, check_input=False).tree_
 
 
-def _encode(U):
+def _encode(U: np.ndarray) -> np.ndarray:
     """Points as trees read them, shape (n, max(n_dims, 1))."""
     X = np.where(np.isnan(U), INACTIVE, U).astype(np.float32)
     # A tree needs a coordinate, even where a space of constants has none.

@@ -10,6 +10,7 @@ theta       logarithms of the hyperparameters, that of the noise variance first
 """
 
 import copy
+from typing import Self
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class GaussianProcess:
     alpha : ndarray of shape (n,) or (n, m)
         K^-1 y.
     factor : CholeskyFactor
-        Of K.
+        L and M.
 
     References
     ----------
@@ -57,15 +58,15 @@ class GaussianProcess:
     (array([1.  , 1.01]), array([0.  , 0.87]))
     """
 
-    def __init__(self, kernel: MixedKernel, theta):
+    def __init__(self, kernel: MixedKernel, theta: np.ndarray):
         self.kernel, self.theta = kernel, np.asarray(theta, dtype=float)
 
     @property
-    def noise(self):
+    def noise(self) -> float:
         """Variance of the noise."""
         return np.exp(self.theta[0])
 
-    def fit(self, U, y, noise=0.0):
+    def fit(self, U: np.ndarray, y: np.ndarray, noise: float | np.ndarray = 0.0) -> Self:
         """Condition on values at points.
 
         Parameters
@@ -73,7 +74,7 @@ class GaussianProcess:
         U : ndarray of shape (n, n_dims)
             Points, n at least 1.
         y : ndarray of shape (n,) or (n, m)
-            Values; m columns are m data sets at the same points.
+            Values; each of m columns is one data set at the same points, like a fantasy.
         noise : float or ndarray of shape (n,), default=0.0
             Known variance of each value, on top of the learnt one.
 
@@ -85,25 +86,27 @@ class GaussianProcess:
         self.U = U
         self._features = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], self._features, self._features)
-        self._added = np.broadcast_to(self.noise + noise, len(U))
-        K[np.diag_indices(len(K))] += self._added
+        self._noise = np.broadcast_to(self.noise + noise, len(U))  # of each value
+        K[np.diag_indices(len(K))] += self._noise
         self.factor = CholeskyFactor(K)
         return self.set_values(y)
 
-    def set_values(self, y):
+    def set_values(self, y: np.ndarray) -> Self:
         """Condition on other values at the same points, O(n^2)."""
         self.y = y
         self.alpha = self.factor.solve(y)
         return self
 
-    def append(self, U, y=None, noise=0.0):
+    def append(
+        self, U: np.ndarray, y: np.ndarray | None = None, noise: float | np.ndarray = 0.0
+    ) -> Self:
         """Condition on k more points.
 
         Parameters
         ----------
         U : ndarray of shape (k, n_dims)
             New points.
-        y : ndarray of shape (n + k,) or (n + k, m) or None
+        y : ndarray of shape (n + k,) or (n + k, m) or None, default=None
             All values, the old ones too. None: they are set later, by `set_values`.
         noise : float or ndarray of shape (k,), default=0.0
             Known variance of the new values, on top of the learnt one.
@@ -116,28 +119,30 @@ class GaussianProcess:
         if len(U):
             new = self.kernel.features(self.theta[1:], U)
             K_new = self.kernel.covariance(self.theta[1:], new, new)
-            added = np.broadcast_to(self.noise + noise, len(U))
-            K_new[np.diag_indices(len(K_new))] += added
-            self._added = np.r_[self._added, added]
+            new_noise = np.broadcast_to(self.noise + noise, len(U))
+            K_new[np.diag_indices(len(K_new))] += new_noise
+            self._noise = np.r_[self._noise, new_noise]
             K_new_old = self.kernel.covariance(self.theta[1:], new, self._features)
             self.factor.append(K_new_old, K_new)
             self.U = np.vstack([self.U, U])
             self._features = self.kernel.features(self.theta[1:], self.U)
         return self if y is None else self.set_values(y)
 
-    def believing(self, U, y=None, noise=0.0):
-        """Return a process that takes k more points for known.
+    def condition_on(
+        self, U: np.ndarray, y: np.ndarray | None = None, noise: float | np.ndarray = 0.0
+    ) -> Self:
+        """Return a copy that is conditioned on k more points, as if their values were known.
 
         Parameters
         ----------
         U : ndarray of shape (k, n_dims)
-            Points whose values are under way.
-        y : ndarray of shape (k,), (k, m) or None
-            What they are believed to be, in m versions; None: the predicted mean, which changes
-            no prediction but makes the sd smaller (the kriging believer).
+            Points whose values are not known yet.
+        y : ndarray of shape (k,), (k, n_fantasies) or None, default=None
+            Assumed values, several for each point if they are fantasies. None: the predicted
+            mean, which changes no prediction but makes the sd smaller (the kriging believer).
         noise : float or ndarray of shape (k,), default=0.0
             Known variance of these values, on top of the learnt one; less than 0 where they are
-            believed more than one that was told.
+            less noisy than measured ones.
 
         Returns
         -------
@@ -148,13 +153,13 @@ class GaussianProcess:
             return self
         other = copy.copy(self)
         other.factor = copy.deepcopy(self.factor)
-        believed = self.predict(U)[0] if y is None else y
+        assumed = self.predict(U)[0] if y is None else y
         known = self.y
-        if believed.ndim > known.ndim:
-            known = np.repeat(known[:, None], believed.shape[1], axis=1)
-        return other.append(U, np.concatenate([known, believed]), noise)
+        if assumed.ndim > known.ndim:
+            known = np.repeat(known[:, None], assumed.shape[1], axis=1)
+        return other.append(U, np.concatenate([known, assumed]), noise)
 
-    def predict(self, U):
+    def predict(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of the function, without noise.
 
         Parameters
@@ -164,19 +169,23 @@ class GaussianProcess:
 
         Returns
         -------
-        mean : ndarray of shape (m,), or (m, n_versions) for several columns of values
+        mean : ndarray of shape (m,), or (m, n_fantasies)
+            One column for each column of the values.
         sd : ndarray of shape (m,)
+            The same for all columns.
         """
         points = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], points, self._features)
         return K @ self.alpha, np.sqrt(self._variance(self.factor.whiten(K)))
 
-    def fitted(self):
+    def fitted(self) -> np.ndarray:
         """Return the mean at the points that it is conditioned on, shape of `y`, in O(n)."""
         # K alpha = y, and all that K has more than the kernel is on its diagonal.
-        return self.y - (self.alpha.T * (self._added + self.factor.lift)).T
+        return self.y - (self.alpha.T * (self._noise + self.factor.added_jitter)).T
 
-    def predict_with_gradient(self, U):
+    def predict_with_gradient(
+        self, U: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return mean, sd and their derivatives by the numbers among the coordinates.
 
         Parameters
@@ -186,11 +195,14 @@ class GaussianProcess:
 
         Returns
         -------
-        mean : ndarray of shape (m,), or (m, n_versions) for several columns of values
+        mean : ndarray of shape (m,), or (m, n_fantasies)
+            One column for each column of the values.
         sd : ndarray of shape (m,)
-        d_mean : ndarray of shape (m, n_numbers), or (m, n_versions, n_numbers)
+            The same for all columns.
+        d_mean : ndarray of shape (m, n_numbers), or (m, n_fantasies, n_numbers)
+            Derivatives of `mean`, 0 for inactive coordinates.
         d_sd : ndarray of shape (m, n_numbers)
-            0 for inactive coordinates, as is `d_mean`.
+            Derivatives of `sd`, 0 for inactive coordinates.
         """
         theta = self.theta[1:]
         points = self.kernel.features(theta, U)
@@ -205,7 +217,7 @@ class GaussianProcess:
         d_variance = -2 * self.kernel.point_gradient(*args, self.factor.unwhiten(V))
         return K @ self.alpha, sd, d_mean, d_variance / (2 * sd[:, np.newaxis])
 
-    def sample(self, U, n_samples, rng):
+    def sample(self, U: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.ndarray:
         """Draw functions from the posterior at points.
 
         Parameters
@@ -233,7 +245,7 @@ class GaussianProcess:
         normal = rng.standard_normal((len(U), n_samples))
         return mean[:, np.newaxis] + CholeskyFactor(covariance).L @ normal
 
-    def leave_one_out(self):
+    def leave_one_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Predict each value from all others, as Rasmussen and Williams in section 5.4.2.
 
         Returns
@@ -244,17 +256,23 @@ class GaussianProcess:
         variance = 1 / np.einsum("ij,ij->j", self.factor.M, self.factor.M)
         return self.y - self.alpha * variance, np.sqrt(variance)
 
-    def log_likelihood(self):
+    def log_likelihood(self) -> float:
         """Logarithm of the marginal likelihood of the values."""
         quadratic = self.y @ self.alpha
         return -0.5 * (quadratic + self.factor.log_det + len(self.y) * LOG_2PI)
 
-    def _variance(self, V):
+    def _variance(self, V: np.ndarray) -> np.ndarray:
         signal = self.kernel.diagonal(self.theta[1:])
         return np.maximum(signal - np.einsum("ij,ij->i", V, V), MIN_VARIANCE * signal)
 
 
-def log_likelihood_gradient(kernel, theta, U, y, noise=0.0):
+def log_likelihood_gradient(
+    kernel: MixedKernel,
+    theta: np.ndarray,
+    U: np.ndarray,
+    y: np.ndarray,
+    noise: float | np.ndarray = 0.0,
+) -> tuple[float, np.ndarray]:
     """Return the log marginal likelihood and its gradient ([1]_, eq. 5.9).
 
     Parameters
@@ -275,7 +293,7 @@ def log_likelihood_gradient(kernel, theta, U, y, noise=0.0):
     value : float
         Log marginal likelihood.
     gradient : ndarray of shape (1 + kernel.n_theta,)
-        By theta.
+        Its derivatives by theta.
 
     References
     ----------

@@ -16,8 +16,10 @@ shares the shape of the function over the numbers to the degree that its weight 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 SQRT3, SQRT5 = np.sqrt(3), np.sqrt(5)
@@ -26,25 +28,25 @@ OFFSET = 0.5
 EDGE = 1e-9  # the warping's slope is infinite at 0 and 1
 
 
-def _squared_exponential(r2):
+def _squared_exponential(r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     value = np.exp(-0.5 * r2)
     return value, -0.5 * value
 
 
-def _matern12(r2):
+def _matern12(r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r = np.sqrt(r2)
     value = np.exp(-r)
     # At r = 0 the slope is infinite, but what it is multiplied with is 0 there.
     return value, -0.5 * np.divide(value, r, out=np.zeros_like(r), where=r > 0)
 
 
-def _matern32(r2):
+def _matern32(r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r = SQRT3 * np.sqrt(r2)
     e = np.exp(-r)
     return (1 + r) * e, -1.5 * e
 
 
-def _matern52(r2):
+def _matern52(r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r = SQRT5 * np.sqrt(r2)
     e = np.exp(-r)
     return (1 + r + r * r / 3) * e, (-5 / 6) * (1 + r) * e
@@ -101,7 +103,7 @@ class MixedKernel:
        of non-stationary functions", ICML 2014. https://proceedings.mlr.press/v32/snoek14.html
     """
 
-    def __init__(self, categorical, family="matern52", warp=False):
+    def __init__(self, categorical: ArrayLike, family: str = "matern52", warp: bool = False):
         self.categorical = np.asarray(categorical, dtype=bool)
         self.family, self.warp = family, warp
         self._family = FAMILIES[family]
@@ -110,14 +112,16 @@ class MixedKernel:
         self.n_numbers, self.n_choices = len(self._numbers), len(self._choices)
         self.n_theta = 1 + self.n_numbers + self.n_choices + 2 * self.n_numbers * warp
 
-    def split(self, theta):
+    def split(
+        self, theta: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return s2, l, w, a, b for logarithmic hyperparameters of shape (n_theta,)."""
         p, q = self.n_numbers, self.n_choices
         values = np.exp(theta)
         a, b = (values[1 + p + q :].reshape(2, p)) if self.warp else np.ones((2, p))
         return values[0], values[1 : 1 + p], values[1 + p : 1 + p + q], a, b
 
-    def features(self, theta, U):
+    def features(self, theta: np.ndarray, U: np.ndarray) -> Features:
         """Prepare points of shape (n, n_dims) for `covariance` and the gradients."""
         _, length, _, a, b = self.split(theta)
         numbers = U[:, self._numbers]
@@ -131,11 +135,13 @@ class MixedKernel:
         choices = np.round(U[:, self._choices], 9)  # equal ones may differ in the last bit
         return Features(Z, np.where(np.isnan(choices), -1.0, choices), slopes)
 
-    def diagonal(self, theta):
+    def diagonal(self, theta: np.ndarray) -> float:
         """Return the variance of the signal, s2."""
         return np.exp(theta[0])
 
-    def covariance(self, theta, one, two, slope=False):
+    def covariance(
+        self, theta: np.ndarray, one: Features, two: Features, slope: bool = False
+    ) -> Any:
         """Return k between features, shape (n, m), and with `slope` also dk / d r2."""
         s2, _, weights, _, _ = self.split(theta)
         value, derivative = self._family(cdist(one.Z, two.Z, "sqeuclidean"))
@@ -148,7 +154,15 @@ class MixedKernel:
         value *= scale
         return (value, derivative * scale) if slope else value
 
-    def gradient(self, theta, U, features, K, slope, W):
+    def gradient(
+        self,
+        theta: np.ndarray,
+        U: np.ndarray,
+        features: Features,
+        K: np.ndarray,
+        slope: np.ndarray,
+        W: np.ndarray,
+    ) -> np.ndarray:
         """Return sum_ik W_ik dK_ik / d theta for a symmetric W, shape (n_theta,).
 
         Parameters
@@ -158,11 +172,16 @@ class MixedKernel:
         U : ndarray of shape (n, n_dims)
             Points.
         features : Features
-            Of `U`.
+            The points `U`, prepared.
         K, slope : ndarray of shape (n, n)
             What `covariance` returned.
         W : ndarray of shape (n, n)
             Weights.
+
+        Returns
+        -------
+        gradient : ndarray of shape (n_theta,)
+            The derivatives.
         """
         p = self.n_numbers
         _, _, weights, _, _ = self.split(theta)
@@ -183,7 +202,14 @@ class MixedKernel:
             parts += self._warp_gradient(theta, U, Z[:, :p], AZ[:, :p], rows)
         return np.concatenate(parts)
 
-    def point_gradient(self, theta, points, data, slope, weights):
+    def point_gradient(
+        self,
+        theta: np.ndarray,
+        points: Features,
+        data: Features,
+        slope: np.ndarray,
+        weights: np.ndarray,
+    ) -> np.ndarray:
         """Return d/du sum_i weights_ik k(u_k, x_i), shape (m, n_numbers).
 
         Parameters
@@ -191,21 +217,29 @@ class MixedKernel:
         theta : ndarray of shape (n_theta,)
             Logarithmic hyperparameters.
         points, data : Features
-            Of the m points u_k and the n points x_i.
+            The m points u_k and the n points x_i, prepared.
         slope : ndarray of shape (m, n)
-            dk / d r2 from `covariance`.
+            The derivative dk / d r2 from `covariance`.
         weights : ndarray of shape (m, n) or (n,)
             Factors of the sum.
+
+        Returns
+        -------
+        gradient : ndarray of shape (m, n_numbers)
+            The derivatives.
         """
         p = self.n_numbers
         A = weights * slope
         z, x = points.Z[:, :p], data.Z[:, :p]
         return 2 * (A.sum(axis=1)[:, np.newaxis] * z - A @ x) * points.slopes
 
-    def _differ(self, one, two, j):
+    def _differ(self, one: Features, two: Features, j: int) -> np.ndarray:
         return one.choices[:, j, np.newaxis] != two.choices[np.newaxis, :, j]
 
-    def _warp_gradient(self, theta, U, Z, AZ, rows):
+    def _warp_gradient(
+        self, theta: np.ndarray, U: np.ndarray, Z: np.ndarray, AZ: np.ndarray, rows: np.ndarray
+    ) -> list[np.ndarray]:
+        """Derivatives by log a and log b of the sum in `gradient`."""
         _, length, _, a, b = self.split(theta)
         numbers = U[:, self._numbers]
         inactive = np.isnan(numbers)
@@ -216,7 +250,7 @@ class MixedKernel:
         return parts
 
 
-def _warped(u, a, b):
+def _warped(u: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """w(u) = 1 - (1 - u^a)^b and its slope."""
     u = np.clip(u, EDGE, 1 - EDGE)
     ua = u**a
@@ -224,7 +258,9 @@ def _warped(u, a, b):
     return 1 - rest**b, a * b * ua / u * rest ** (b - 1)
 
 
-def _warp_derivatives(u, a, b):
+def _warp_derivatives(
+    u: np.ndarray, a: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of w(u) by log a and log b."""
     u = np.clip(u, EDGE, 1 - EDGE)
     ua = u**a

@@ -1,7 +1,7 @@
 """Hyperparameters of a Gaussian process: priors, the most probable ones, samples of them.
 
-Priors are normal laws of the logarithms, theta ~ N(mode, spread^2), but for the length-scales l
-of numbers, p(log l) ~ exp(-0.2 cosh(2 (log l - m))): nearly flat from a third of exp(m) to three
+Priors of the logarithms are normal, theta ~ N(mode, spread^2), but for the length-scales l of
+numbers, p(log l) ~ exp(-0.2 cosh(2 (log l - m))): nearly flat from a third of exp(m) to three
 times that, so that the data decide, and falling faster than any power beyond. In up to 23
 dimensions m = 0, the side of the cube; in more it grows with their count d, as the mode
 log(d) / 2 + sqrt 2 - 3 of [1]_ does, so that the covariance of random points does not vanish.
@@ -10,10 +10,13 @@ log(d) / 2 + sqrt 2 - 3 of [1]_ does, so that the covariance of random points do
    dimensions", ICML 2024. https://proceedings.mlr.press/v235/hvarfner24a.html
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from scipy.optimize import minimize
 
 from sksearch.models._gp import log_likelihood_gradient
+from sksearch.models._kernels import MixedKernel
 
 BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
 BOUNDS = (np.log(1e-3), np.log(1e3))
@@ -21,7 +24,7 @@ N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
 WALL = 0.2  # height of the prior of length-scales, see above
 
 
-def prior(kernel):
+def prior(kernel: MixedKernel) -> tuple[np.ndarray, np.ndarray]:
     """Return modes of theta, and how far it is likely to be from them.
 
     Parameters
@@ -32,22 +35,22 @@ def prior(kernel):
     Returns
     -------
     mode, spread : ndarray of shape (1 + kernel.n_theta,)
-        Of normal laws; of length-scales the spread is that of the normal law with the same
-        curvature at the mode.
+        Parameters of normal distributions; for length-scales the spread is that of the normal
+        distribution with the same curvature at the mode.
     """
     p, q = kernel.n_numbers, kernel.n_choices
     d = max(1, p + q)
-    laws = [
+    parts = [
         (1, -5.0, 1.5),  # noise variance
         (1, 0.0, 0.5),  # signal variance; values are standardised
         (p, max(0.0, np.sqrt(2) - 3 + np.log(d) / 2), 0.5 / np.sqrt(WALL)),  # length-scales
         (q, -np.log(d) / 2, 1.5),  # weights of choices
         (2 * p * kernel.warp, 0.0, 0.75),  # warping, [Snoek 2014]
     ]
-    return np.concatenate([np.tile([[mode], [spread]], n) for n, mode, spread in laws], axis=1)
+    return np.concatenate([np.tile([[mode], [spread]], n) for n, mode, spread in parts], axis=1)
 
 
-def log_prior(kernel, theta):
+def log_prior(kernel: MixedKernel, theta: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the logarithm of the prior (but for a constant) at theta, and its gradient."""
     mode, spread = prior(kernel)
     z = theta - mode
@@ -58,14 +61,26 @@ def log_prior(kernel, theta):
     return values.sum(), slopes
 
 
-def log_posterior(kernel, theta, U, y, noise=0.0):
+def log_posterior(
+    kernel: MixedKernel,
+    theta: np.ndarray,
+    U: np.ndarray,
+    y: np.ndarray,
+    noise: float | np.ndarray = 0.0,
+) -> tuple[float, np.ndarray]:
     """Return log likelihood + log prior (but for a constant) of theta, and its gradient."""
     value, gradient = log_likelihood_gradient(kernel, theta, U, y, noise)
     log_p, slopes = log_prior(kernel, theta)
     return value + log_p, gradient + slopes
 
 
-def learn_theta(kernel, U, y, noise=0.0, starts=()):
+def learn_theta(
+    kernel: MixedKernel,
+    U: np.ndarray,
+    y: np.ndarray,
+    noise: float | np.ndarray = 0.0,
+    starts: Sequence[np.ndarray] = (),
+) -> np.ndarray:
     """Find the most probable hyperparameters.
 
     Parameters
@@ -89,7 +104,7 @@ def learn_theta(kernel, U, y, noise=0.0, starts=()):
     mode, _ = prior(kernel)
     bounds = [BOUNDS_NOISE] + [BOUNDS] * kernel.n_theta
 
-    def objective(theta):
+    def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = log_posterior(kernel, theta, U, y, noise)
         return -value, -gradient
 
@@ -108,7 +123,14 @@ def learn_theta(kernel, U, y, noise=0.0, starts=()):
     return best.x
 
 
-def sample_theta(kernel, theta, U, y, rng, noise=0.0):
+def sample_theta(
+    kernel: MixedKernel,
+    theta: np.ndarray,
+    U: np.ndarray,
+    y: np.ndarray,
+    rng: np.random.Generator,
+    noise: float | np.ndarray = 0.0,
+) -> np.ndarray:
     """Draw hyperparameters from their posterior by slice sampling.
 
     Parameters
@@ -147,7 +169,7 @@ def sample_theta(kernel, theta, U, y, rng, noise=0.0):
     low = np.r_[BOUNDS_NOISE[0], np.full(kernel.n_theta, BOUNDS[0])]
     high = np.r_[BOUNDS_NOISE[1], np.full(kernel.n_theta, BOUNDS[1])]
 
-    def density(point):
+    def density(point: np.ndarray) -> float:
         if (point < low).any() or (point > high).any():
             return -np.inf
         return log_posterior(kernel, point, U, y, noise)[0]
@@ -161,7 +183,12 @@ def sample_theta(kernel, theta, U, y, rng, noise=0.0):
     return np.array(samples)
 
 
-def _slice_step(density, point, direction, rng):
+def _slice_step(
+    density: Callable[[np.ndarray], float],
+    point: np.ndarray,
+    direction: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
     """One draw on the line through `point` whose density is above a random level."""
     level = density(point) + np.log(rng.random())
     left = -rng.random()

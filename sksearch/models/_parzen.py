@@ -28,7 +28,7 @@ class Parzen:
     U : ndarray of shape (n, d)
         Centres; n may be 0.
     weights : ndarray of shape (n,)
-        Of the centres; the uniform density has weight 1.
+        Weights of the centres; the uniform density has weight 1.
     n_choices : ndarray of shape (d,)
         Count of values of an unordered choice, 0 for a number.
     bandwidths : ndarray of shape (d,)
@@ -36,11 +36,11 @@ class Parzen:
 
     Notes
     -----
-    A number's kernel is a normal law that is cut off at 0 and 1 and, where values are discrete,
-    summed up over the cell of each of them. A choice's is that of Aitchison and Aitken [1]_. A
-    coordinate that is inactive in the centre or in the point has the factor 1, which is the
-    density of the user's own distribution: nothing was learnt there. So one mixture serves the
-    whole tree of a conditional space, and what is alike in its branches is shared.
+    A number's kernel is a normal density, truncated at 0 and 1 and, where values are discrete,
+    integrated over the cell of each value. A choice's kernel is that of Aitchison and Aitken
+    [1]_. A coordinate that is inactive in the centre or in the point has the factor 1, which is
+    the density of the user's own distribution: nothing was learnt there. So one mixture serves
+    the whole tree of a conditional space, and what is alike in its branches is shared.
 
     The user's distributions are uniform on the cube and one component of the mixture, so the
     density is never 0.
@@ -51,7 +51,9 @@ class Parzen:
        method", Biometrika 63, 1976. https://doi.org/10.1093/biomet/63.3.413
     """
 
-    def __init__(self, U, weights, n_choices, bandwidths):
+    def __init__(
+        self, U: np.ndarray, weights: np.ndarray, n_choices: np.ndarray, bandwidths: np.ndarray
+    ):
         self.U, self.n_choices, self.h = U, n_choices, bandwidths
         w = np.append(weights, 1.0)
         self.w = w / w.sum()
@@ -59,7 +61,7 @@ class Parzen:
         self._choices = np.flatnonzero(n_choices > 0)
         self.b = (n_choices - 1) / np.maximum(len(U) + n_choices, 1)
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw points, shape (n, d), neither rounded nor freed of inactive coordinates."""
         d = self.U.shape[1]
         which = np.searchsorted(np.cumsum(self.w), rng.random(n), side="right")
@@ -83,7 +85,7 @@ class Parzen:
         prior = (which == len(self.U))[:, np.newaxis]
         return np.where(prior | np.isnan(X), uniform, X)
 
-    def log_density(self, lower, upper):
+    def log_density(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the logarithm of the density.
 
         Parameters
@@ -94,6 +96,7 @@ class Parzen:
         Returns
         -------
         value : ndarray of shape (m,)
+            The logarithm at each point.
         """
         value = np.empty((len(lower), len(self.w)))
         value[:, :-1] = self.log_kernels(lower, upper) if len(self.U) else 0.0
@@ -103,7 +106,7 @@ class Parzen:
         value -= top[:, np.newaxis]
         return top + np.log(np.exp(value, out=value).sum(axis=1))
 
-    def log_kernels(self, lower, upper):
+    def log_kernels(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the logarithm of each centre's kernel at each point, shape (m, n)."""
         wide = (upper - lower > LEAST_CELL).any(axis=0)
         if not wide.any() and len(self._numbers) == len(wide):
@@ -118,8 +121,8 @@ class Parzen:
             value += self._choice((lower[:, k] + upper[:, k]) / 2, k)
         return value
 
-    def _smooth(self, x, j):
-        """Real coordinates, all at once."""
+    def _smooth(self, x: np.ndarray, j: np.ndarray | slice) -> np.ndarray:
+        """Log kernels in real coordinates, summed over all of them, shape (m, n)."""
         h = self.h[j]
         centres, points = self.U[:, j] / h, x[:, j] / h
         # Mass of each kernel inside [0, 1], at least that of one half of it.
@@ -134,8 +137,8 @@ class Parzen:
             value = value + np.nan_to_num(term)
         return value
 
-    def _cells(self, lower, upper, i):
-        """One discrete number: mass of a cell over its width."""
+    def _cells(self, lower: np.ndarray, upper: np.ndarray, i: int) -> np.ndarray:
+        """Log kernels in one discrete number: mass of a cell over its width, shape (m, n)."""
         j = self._numbers[i]
         places, at = np.unique(
             np.column_stack([lower[:, j], upper[:, j]]), axis=0, return_inverse=True
@@ -154,8 +157,8 @@ class Parzen:
         table = np.nan_to_num(log_mass - np.log(np.maximum(width, TINY)) - np.log(inside))
         return table[np.ix_(at.ravel(), of.ravel())]
 
-    def _choice(self, x, k):
-        """One choice, relative to the uniform density."""
+    def _choice(self, x: np.ndarray, k: int) -> np.ndarray | float:
+        """Log kernels in one choice, relative to the uniform density, shape (m, n)."""
         c, b, centres = self.n_choices[k], self.b[k], self.U[:, k]
         if c == 1:
             return 0.0

@@ -4,20 +4,20 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import boxcox1p
 
-FENCE = 3.0  # spreads
-WIDEST = 4.0  # spread, in those of the better half
-EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 leaves all as it is
+FENCE = 3.0  # spreads below the median, to which worse scores are moved up
+MAX_SPREAD = 4.0  # relative to the spread of the better half
+EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 changes nothing
 
 
-def standardise(y):
+def standardise(y: np.ndarray) -> np.ndarray:
     """Return values with mean 0 and standard deviation 1; zeros if all are equal."""
     z = y / max(np.abs(y).max(), np.finfo(float).tiny)  # squares of large values overflow
     sd = z.std()
     return (z - z.mean()) / sd if sd > 1e-12 else np.zeros_like(z)
 
 
-def tame(y):
-    """Bend heavy tails of scores towards a normal law, and standardise.
+def robust_power_transform(y: np.ndarray) -> np.ndarray:
+    """Winsorise scores from below, transform them towards normality, and standardise.
 
     Parameters
     ----------
@@ -32,10 +32,11 @@ def tame(y):
     Notes
     -----
     A diverged training may be a thousand times worse than a good one, and then good ones are
-    all alike to a Gaussian process. So whatever is more than three spreads below the median is
-    as bad as what is three below, and then a Yeo-Johnson transformation of greatest likelihood
-    is applied, as in [1]_. The spread is that of the better half, or the distance to the lower
-    quartile if that is larger, but not more than four times it: a quarter may have diverged.
+    all alike to a Gaussian process. So scores that are more than three spreads below the median
+    are moved up to three spreads below it. Then a Yeo-Johnson transformation of greatest
+    likelihood is applied, as in [1]_. The spread is the root mean square distance of the better
+    half to the median, or the distance of the lower quartile to it if that is larger, but not
+    more than four times the first: a quarter may have diverged.
 
     References
     ----------
@@ -47,13 +48,13 @@ def tame(y):
     better = y[y >= median]
     above = np.sqrt(np.mean((better - median) ** 2))
     below = median - np.quantile(y, 0.25)
-    spread = np.clip(below, above, WIDEST * above) if above > 0 else below
+    spread = np.clip(below, above, MAX_SPREAD * above) if above > 0 else below
     z = standardise(np.maximum(y, median - FENCE * spread) if spread > 0 else y)
     if len(z) < 3 or not z.any():
         return z
     log_slope = np.sign(z) * np.log1p(np.abs(z))
 
-    def negative_log_likelihood(exponent):
+    def negative_log_likelihood(exponent: float) -> float:
         variance = yeo_johnson(z, exponent).var()
         return 0.5 * len(z) * np.log(variance) - (exponent - 1) * log_slope.sum()
 
@@ -62,7 +63,7 @@ def tame(y):
     return standardise(yeo_johnson(z, found.x))
 
 
-def yeo_johnson(z, exponent):
+def yeo_johnson(z: np.ndarray, exponent: float) -> np.ndarray:
     """Return ((1 + z)^e - 1) / e for z >= 0, and -((1 - z)^(2 - e) - 1) / (2 - e) below.
 
     The power transformation of Yeo, Johnson, "A new family of power transformations to improve

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch.acquisition import Criterion, LogEI
-from sksearch.models import Forest, tame
-from sksearch.samplers._observations import WITHOUT_JOINT
-from sksearch.samplers._surrogate import LearningSampler, best_of
+from sksearch.history import History, Params
+from sksearch.models import Forest, robust_power_transform
+from sksearch.samplers._observations import WITHOUT_JOINT, Observations
+from sksearch.samplers._surrogate import LearningSampler, maximiser
 
 RANDOM_SHARE = 0.1
 N_CANDIDATES = 2_000
@@ -21,7 +22,7 @@ class ForestSampler(LearningSampler):
     ----------
     n_initial : int or None, default=None
         Count of quasi-random candidates before the first model. None: between 4 and 10.
-    transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
+    transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Which results of a search with several resources it learns from, see `TPESampler`.
 
     Notes
@@ -29,7 +30,7 @@ class ForestSampler(LearningSampler):
     The greatest log-EI is looked for among 2,000 candidates, half of them near the best points
     known, and by exchanges of single values; one proposal in ten is drawn at random, as a
     safeguard against a model that is wrong [1]_. Failed candidates count as the worst score
-    seen.
+    seen, and pending ones as their predicted means.
 
     References
     ----------
@@ -43,17 +44,17 @@ class ForestSampler(LearningSampler):
     def __post_init__(self):
         self._check(transfer=WITHOUT_JOINT)
 
-    def _propose(self, history, data, rng):
+    def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
+        """Params at the maximum of log-EI by a forest, or drawn at random."""
         space = history.problem.space
         if rng.random() < RANDOM_SHARE:
             return space.sample(rng)
-        y = tame(data.y)
+        y = robust_power_transform(data.y)
         U, y = np.vstack([data.U, data.failed]), np.r_[y, np.full(len(data.failed), y.min())]
         forest = Forest().fit(U, y, rng)
-        if len(pending := data.unknown):
-            believed = forest.predict(pending)[0]
-            U, y = np.vstack([U, pending]), np.r_[y, believed]
+        if len(pending := data.pending):
+            U, y = np.vstack([U, pending]), np.r_[y, forest.predict(pending)[0]]
             forest = Forest().fit(U, y, rng)
         best = float(forest.predict(U)[0].max())
         criterion = Criterion([forest], LogEI(), [best])
-        return best_of(criterion, history, data, rng, N_CANDIDATES)
+        return maximiser(criterion, history, data, rng, N_CANDIDATES)

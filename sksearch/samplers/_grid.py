@@ -3,14 +3,17 @@
 import math
 from dataclasses import dataclass
 
-from sksearch.base import Sampler
+import numpy as np
+
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params
 
 
 @dataclass(frozen=True)
 class GridSampler(Sampler):
     """Go through a finite space in the order of scikit-learn's ``ParameterGrid``."""
 
-    def ask(self, history, start, rng):
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the next candidate of the grid that is not known yet.
 
         Raises

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
-from sksearch.base import Sampler
-from sksearch.history import Params
+import numpy as np
+
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class ListedSampler(Sampler):
 
     candidates: tuple[Params, ...]
 
-    def ask(self, history, start, rng):
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the next listed candidate that is not known yet."""
         # All trials but the user's guesses came from the list, so no earlier one can be new.
         first = max(0, len(history.trials) - len(history.problem.initial_params))

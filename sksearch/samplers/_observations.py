@@ -8,16 +8,21 @@ value       a trial's score at r0, or where it was not measured there at the
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch.base import Start
+from sksearch.history import History, Result, Trial
+
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model. All rungs of
 # `IteratedHalving` are in, however they are rounded: 1 of 40 is, 40 / 27 being 1.48.
-NEAR = 40
-OWN_FAILURES = ("none", "surv", "same")  # which know of earlier brackets what has a score only
-WITHOUT_JOINT = ("rung", "all", *OWN_FAILURES)  # one score a trial
+MAX_RESOURCE_RATIO = 40
+# With these a model sees only scores of earlier brackets, none of their failures or running jobs.
+SCORES_ONLY = ("none", "survivors", "same")
+WITHOUT_JOINT = ("rung", "all", *SCORES_ONLY)  # one score for each trial
 TRANSFERS = (*WITHOUT_JOINT, "joint")
 
 
@@ -32,52 +37,56 @@ class Observations:
     y : ndarray of shape (n,)
         Scores, greater is better.
     cost : ndarray of shape (n,)
-        Seconds of the jobs.
+        Seconds that the jobs took.
     resource : ndarray of shape (n,)
         Counts of units at which the scores were measured.
-    when : ndarray of shape (n,)
-        Places of the scores in the order of telling, among which are those of failures.
+    log_index : ndarray of shape (n,)
+        Position of each score in the history's log.
     failed : ndarray of shape (n_failed, n_dims)
         Points whose jobs failed.
-    failed_when : ndarray of shape (n_failed,)
-        Their places in the order of telling.
+    failed_log_index : ndarray of shape (n_failed,)
+        Position of each failure in the history's log.
     tried : ndarray of shape (n_tried, n_dims)
         Points of all trials with a result, at whatever resource, in the order of first results;
         empty if none failed.
     ok : ndarray of shape (n_tried,)
         Whether the trial never failed, bool.
-    pending : ndarray of shape (n_pending, n_dims)
+    running : ndarray of shape (n_running, n_dims)
         Points of running jobs whose score is not among `y`.
-    waiting : ndarray of shape (n_waiting, n_dims)
-        Points of the own rung's trials that have a result, but none that is among `y`.
+    excluded : ndarray of shape (n_excluded, n_dims)
+        Points of the own rung's trials whose results are not among `y`.
     """
 
     U: np.ndarray
     y: np.ndarray
     cost: np.ndarray
     resource: np.ndarray
-    when: np.ndarray
+    log_index: np.ndarray
     failed: np.ndarray
-    failed_when: np.ndarray
+    failed_log_index: np.ndarray
     tried: np.ndarray
     ok: np.ndarray
-    pending: np.ndarray
-    waiting: np.ndarray
+    running: np.ndarray
+    excluded: np.ndarray
 
     @property
-    def unknown(self):
-        """Points that a surrogate has to believe something of: pending and waiting ones."""
-        return np.vstack([self.pending, self.waiting])
+    def pending(self) -> np.ndarray:
+        """Points that a model has no score of yet, shape (n_running + n_excluded, n_dims).
+
+        A trial whose only result is at a resource too small to learn from is treated as a running
+        one: otherwise a bracket at a low resource would be filled with one candidate.
+        """
+        return np.vstack([self.running, self.excluded])
 
 
-class Rows:
+class GrowingArray:
     """An array of numbers that grows by rows of a given length."""
 
-    def __init__(self, length):
+    def __init__(self, length: int):
         self.n = 0
         self._array = np.empty((64, length))
 
-    def append(self, row):
+    def append(self, row: Iterable[float]) -> None:
         """Add one row."""
         if self.n == len(self._array):
             self._array = np.concatenate([self._array, np.empty_like(self._array)])
@@ -85,51 +94,54 @@ class Rows:
         self.n += 1
 
     @property
-    def all(self):
+    def rows(self) -> np.ndarray:
         """All rows, shape (n, length)."""
         return self._array[: self.n]
 
 
-class Ledger:
-    """The told jobs of a history, read once each; hangs on the history's cache."""
+class ResultIndex:
+    """The results of a history, read once each; kept in the history's cache."""
 
-    def __init__(self, n_dims):
+    def __init__(self, n_dims: int):
         self.n_read = 0
-        self.points = Rows(n_dims)  # of all trials
-        self.when: dict[tuple[int, int], int] = {}  # by trial id and resource, without failures
-        # Rows of trial id, score, cost, place in the order of telling:
-        self.by_resource: dict[int, Rows] = {}
-        self.failed: dict[int, int] = {}  # by trial id, place in the order of telling
+        self.points = GrowingArray(n_dims)  # of all trials
+        # Positions in the log: of scores by trial id and resource, of failures by trial id.
+        self.scored: dict[tuple[int, int], int] = {}
+        self.failed: dict[int, int] = {}
+        # Rows of trial id, score, cost, position in the log:
+        self.by_resource: dict[int, GrowingArray] = {}
         self.tried: dict[int, None] = {}  # trial ids in the order of first results
 
     @classmethod
-    def of(cls, history):
-        """The up-to-date ledger of a history."""
+    def of(cls, history: History) -> "ResultIndex":
+        """Return the up-to-date index of a history."""
         space = history.problem.space
-        ledger = history.cache.get("ledger")
-        if ledger is None:
-            ledger = history.cache["ledger"] = cls(space.n_dims)
-        for trial in history.trials[ledger.points.n :]:
-            ledger.points.append(space.to_unit(trial.params))
-        for when in range(ledger.n_read, len(history.log)):
-            event, trial_id, resource = history.log[when]
+        index = history.cache.get("results")
+        if index is None:
+            index = history.cache["results"] = cls(space.n_dims)
+        for trial in history.trials[index.points.n :]:
+            index.points.append(space.to_unit(trial.params))
+        for position in range(index.n_read, len(history.log)):
+            event, trial_id, resource = history.log[position]
             if event == "tell":
                 result = history.trials[trial_id].results[resource]
-                ledger._add_result(trial_id, resource, result, when)
-        ledger.n_read = len(history.log)
-        return ledger
+                index._add(trial_id, resource, result, position)
+        index.n_read = len(history.log)
+        return index
 
-    def _add_result(self, trial_id, resource, result, when):
+    def _add(self, trial_id: int, resource: int, result: Result, position: int) -> None:
         self.tried.setdefault(trial_id)
         if math.isnan(result.score):
-            self.failed[trial_id] = when
+            self.failed[trial_id] = position
             return
-        self.when[trial_id, resource] = when
-        rows = self.by_resource.setdefault(resource, Rows(4))
-        rows.append((trial_id, result.score, result.cost, when))
+        self.scored[trial_id, resource] = position
+        rows = self.by_resource.setdefault(resource, GrowingArray(4))
+        rows.append((trial_id, result.score, result.cost, position))
 
 
-def observe(history, start, transfer="rung", n_enough=2) -> Observations:
+def observe(
+    history: History, start: Start, transfer: str = "rung", n_enough: int = 2
+) -> Observations:
     """Return what a model of the candidates at ``start.resource`` may learn from.
 
     Parameters
@@ -138,20 +150,21 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
         Everything that is known.
     start : Start
         Resource r0 and bracket of the next candidate.
-    transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
+    transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
         "rung": all results at the largest resource that has `n_enough` of them, as BOHB [2]_,
         among resources of at least a fortieth of the largest; while none has so many, at that
         which has most. "joint": all results at those resources. The other four are those of
-        [1]_; besides the own bracket's results at r0 they have, of earlier brackets, "none":
-        nothing, "all": every trial that reached r0, "surv": trials that reached the last rung,
-        "same": trials that were stopped exactly at r0. Failed and running trials of other
-        brackets are seen with "rung", "joint" and "all" only.
+        [1]_. Each takes the own bracket's results at r0, and of earlier brackets "none":
+        nothing; "all": every trial that reached r0; "survivors" (SURV in [1]_): trials that
+        reached the last rung; "same": trials that were stopped exactly at r0. Failed and running
+        trials of other brackets are seen with "rung", "joint" and "all" only.
     n_enough : int, default=2
-        See "rung".
+        Count of results from which on "rung" learns from a resource.
 
     Returns
     -------
     observations : Observations
+        Arrays for the model.
 
     References
     ----------
@@ -159,61 +172,67 @@ def observe(history, start, transfer="rung", n_enough=2) -> Observations:
     .. [2] S. Falkner, A. Klein, F. Hutter, "BOHB: robust and efficient hyperparameter
        optimization at scale", ICML 2018. https://proceedings.mlr.press/v80/falkner18a.html
     """
-    ledger = Ledger.of(history)
-    near = {r for r in ledger.by_resource if r * NEAR >= history.problem.max_resources}
-    if transfer == "rung":
-        resource = _richest(ledger, near, n_enough)
-        rows = ledger.by_resource.get(resource, Rows(4)).all
-        resources = np.full(len(rows), resource)
-        unseen = start.resource != resource
-    else:
-        pairs = (
-            [(i, r) for i, r in ledger.when if r in near]
-            if transfer == "joint"
-            else _transferred(history, ledger, start, transfer)
-        )
-        results = [history.trials[i].results[r] for i, r in pairs]
-        rows = np.array(
-            [
-                (pair[0], result.score, result.cost, ledger.when[pair])
-                for pair, result in zip(pairs, results, strict=True)
-            ]
-        ).reshape(-1, 4)
-        resources = np.array([r for _, r in pairs], dtype=int)
-        unseen = transfer == "joint" and start.resource not in near
+    index = ResultIndex.of(history)
+    rows, resources, sees_own_rung = _scores(history, index, start, transfer, n_enough)
+    ids = rows[:, 0].astype(int)
+    running = _running(history)
+    scored = set(ids.tolist()) if running or not sees_own_rung else set()
+    excluded = []
+    if not sees_own_rung:
+        others = {*scored, *index.failed, *running}
+        excluded = [i for i in history.rung(start.bracket, start.resource) if i not in others]
 
-    def visible(trial_ids):
-        if transfer not in OWN_FAILURES:
+    def visible(trial_ids: Iterable[int]) -> list[int]:
+        if transfer not in SCORES_ONLY:
             return list(trial_ids)
         return [i for i in trial_ids if history.trials[i].bracket == start.bracket]
 
-    ids = rows[:, 0].astype(int)
-    running = _running(history)
-    scored = set(ids.tolist()) if running or unseen else ()
-    pending = visible(i for i in running if i not in scored)
-    failed = visible(ledger.failed)
-    tried = visible(ledger.tried) if failed else []
-    waiting = []
-    if unseen:
-        others = {*scored, *ledger.failed, *running}
-        waiting = [i for i in history.rung(start.bracket, start.resource) if i not in others]
-    points = ledger.points.all
+    failed = visible(index.failed)
+    tried = visible(index.tried) if failed else []
+    points = index.points.rows
     return Observations(
-        points[ids],
-        rows[:, 1].copy(),
-        rows[:, 2].copy(),
-        resources,
-        rows[:, 3].astype(int),
-        points[failed],
-        np.array([ledger.failed[i] for i in failed], dtype=int),
-        points[tried],
-        np.array([i not in ledger.failed for i in tried], dtype=bool),
-        points[pending],
-        points[waiting],
+        U=points[ids],
+        y=rows[:, 1].copy(),
+        cost=rows[:, 2].copy(),
+        resource=resources,
+        log_index=rows[:, 3].astype(int),
+        failed=points[failed],
+        failed_log_index=np.array([index.failed[i] for i in failed], dtype=int),
+        tried=points[tried],
+        ok=np.array([i not in index.failed for i in tried], dtype=bool),
+        running=points[visible(i for i in running if i not in scored)],
+        excluded=points[excluded],
     )
 
 
-def _running(history):
+def _scores(
+    history: History, index: ResultIndex, start: Start, transfer: str, n_enough: int
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Rows of the index to learn from, their resources, and whether all of r0 are among them."""
+    large = {
+        r for r in index.by_resource if r * MAX_RESOURCE_RATIO >= history.problem.max_resources
+    }
+    if transfer == "rung":
+        resource = _resource_to_learn_from(index, large, n_enough)
+        rows = index.by_resource.get(resource, GrowingArray(4)).rows
+        return rows, np.full(len(rows), resource), start.resource == resource
+    if transfer == "joint":
+        pairs = [(i, r) for i, r in index.scored if r in large]
+        sees_own_rung = start.resource in large
+    else:
+        pairs = _transferred(history, index, start, transfer)
+        sees_own_rung = True
+    results = [history.trials[i].results[r] for i, r in pairs]
+    rows = np.array(
+        [
+            (pair[0], result.score, result.cost, index.scored[pair])
+            for pair, result in zip(pairs, results, strict=True)
+        ]
+    ).reshape(-1, 4)
+    return rows, np.array([r for _, r in pairs], dtype=int), sees_own_rung
+
+
+def _running(history: History) -> list[int]:
     """Ids of running trials, O(n_running): whatever is under way is among the last asked."""
     left, found = history.n_running, []
     for event, trial_id, resource in reversed(history.log):
@@ -225,18 +244,21 @@ def _running(history):
     return found[::-1]
 
 
-def _richest(ledger, near, n_enough):
+def _resource_to_learn_from(index: ResultIndex, large: set[int], n_enough: int) -> int | None:
     """The largest resource with enough results, else where there are most; None: no result."""
-    counts = {r: ledger.by_resource[r].n for r in sorted(near, reverse=True)}
+    counts = {r: index.by_resource[r].n for r in sorted(large, reverse=True)}
     enough = (r for r, n in counts.items() if n >= n_enough)
     return next(enough, max(counts, key=counts.get, default=None))
 
 
-def _transferred(history, ledger, start, transfer):
+def _transferred(
+    history: History, index: ResultIndex, start: Start, transfer: str
+) -> list[tuple[int, int]]:
+    """Trial id and resource of each value: the own bracket's at r0, and those of earlier ones."""
     trials, r0, own = history.trials, start.resource, start.bracket
     last = history.problem.max_resources
     pairs, seen = [], set()
-    for trial_id, _ in ledger.when:
+    for trial_id, _ in index.scored:
         trial = trials[trial_id]
         if trial_id in seen or trial.bracket > own:
             continue
@@ -252,10 +274,10 @@ def _transferred(history, ledger, start, transfer):
     return pairs
 
 
-def _transfers(trial, r0, last, transfer):
-    """Whether a trial of an earlier bracket is looked at."""
+def _transfers(trial: Trial, r0: int, last: int, transfer: str) -> bool:
+    """Whether a model learns from a trial of an earlier bracket."""
     if transfer == "all":
         return True
-    if transfer == "surv":
+    if transfer == "survivors":
         return trial.resource == last
     return transfer == "same" and trial.resource == r0 and trial.running is None

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from sksearch.base import Sampler
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params
 
 METHODS = ("sobol", "halton", "hammersley", "lhs")
 
@@ -17,7 +18,7 @@ class QuasiRandomSampler(Sampler):
     Parameters
     ----------
     method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
-        Scrambled Sobol or Halton sequence, which go on for ever; or Hammersley set or Latin
+        Scrambled Sobol or Halton sequence, which have no end; or Hammersley set or Latin
         hypercube, which are laid out for `n_points` candidates and then begin anew.
     n_points : int, default=128
         Count of candidates that a Hammersley set or Latin hypercube is laid out for; of no
@@ -50,13 +51,13 @@ class QuasiRandomSampler(Sampler):
         if self.n_points < 1:
             raise ValueError(f"n_points={self.n_points} must be at least 1.")
 
-    def ask(self, history, start, rng):
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the design's point for the next trial."""
         problem = history.problem
         i = len(history.trials) - len(problem.initial_params)
         return problem.space.from_unit(self._points(history, max(i, 0) + 1)[max(i, 0)])
 
-    def _points(self, history, n):
+    def _points(self, history: History, n: int) -> np.ndarray:
         """At least `n` points, shape (n_points, n_dims), kept in the history's cache."""
         points = history.cache.get(self)
         if points is None or len(points) < n:
@@ -76,7 +77,7 @@ class QuasiRandomSampler(Sampler):
             history.cache[self] = points
         return points
 
-    def _design(self, n_dims, n, seed, block):
+    def _design(self, n_dims: int, n: int, seed: int, block: int) -> np.ndarray:
         """One design, shape (n, n_dims)."""
         if n_dims == 0:
             return np.empty((n, 0))

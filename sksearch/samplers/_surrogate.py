@@ -1,12 +1,14 @@
 """What samplers with a surrogate model share."""
 
 from abc import abstractmethod
+from collections.abc import Collection
 
 import numpy as np
 
-from sksearch.acquisition import candidates, listed, maximise
-from sksearch.base import Sampler
-from sksearch.samplers._observations import observe
+from sksearch.acquisition import Criterion, candidates, enumerate_points, maximise
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params, Problem
+from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 
 N_INCUMBENTS = 5
@@ -19,16 +21,16 @@ class LearningSampler(Sampler):
     n_initial: int | None = None
     transfer: str = "rung"
 
-    def ask(self, history, start, rng):
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Propose a quasi-random point, or what the model says."""
         space = history.problem.space
         data = observe(history, start, self.transfer, n_enough=space.n_dims + 2)
-        n_tried = len(data.y) + len(data.failed) + len(data.pending)
+        n_tried = len(data.y) + len(data.failed) + len(data.running)
         if space.n_dims == 0 or n_tried < self.count_initial(history.problem) or len(data.y) < 2:
             return self._without_model(history, data, start, rng)
         return self._propose(history, data, rng)
 
-    def count_initial(self, problem):
+    def count_initial(self, problem: Problem) -> int:
         """Count of candidates before the first model, the user's or 4 to 10.
 
         Where all candidates get the full resource, and their count is known, a quarter at most.
@@ -40,14 +42,16 @@ class LearningSampler(Sampler):
         return n_initial if n is None else min(n_initial, max(2, n // 4))
 
     @abstractmethod
-    def _propose(self, history, data, rng):
+    def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
         """Params by a model of the observations."""
 
-    def _without_model(self, history, data, start, rng):
+    def _without_model(
+        self, history: History, data: Observations, start: Start, rng: np.random.Generator
+    ) -> Params:
         """Params where too little is known."""
         return QuasiRandomSampler("sobol").ask(history, start, rng)
 
-    def _check(self, **allowed):
+    def _check(self, **allowed: Collection[str]) -> None:
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 raise ValueError(
@@ -57,19 +61,19 @@ class LearningSampler(Sampler):
             raise ValueError(f"n_initial={self.n_initial} must be at least 1.")
 
 
-def best_points(data):
+def best_points(data: Observations) -> np.ndarray:
     """Points of the best scores, best first, shape (at most 5, n_dims)."""
     return data.U[np.argsort(-data.y, kind="stable")[:N_INCUMBENTS]]
 
 
-def all_points(history):
+def all_points(history: History) -> np.ndarray | None:
     """All points of a small finite space, kept in the cache; else None."""
-    if "listed" not in history.cache:
-        history.cache["listed"] = listed(history.problem.space)
-    return history.cache["listed"]
+    if "points" not in history.cache:
+        history.cache["points"] = enumerate_points(history.problem.space)
+    return history.cache["points"]
 
 
-def first_unknown(history, points):
+def first_new(history: History, points: np.ndarray) -> Params:
     """Params of the first point whose candidate is new, else of the first."""
     space = history.problem.space
     for u in points:
@@ -79,12 +83,20 @@ def first_unknown(history, points):
     return space.from_unit(points[0])
 
 
-def best_of(criterion, history, data, rng, n_candidates, n_iterations=20, n_refined=5):
+def maximiser(
+    criterion: Criterion,
+    history: History,
+    data: Observations,
+    rng: np.random.Generator,
+    n_candidates: int,
+    n_iterations: int = 20,
+    n_refined: int = 5,
+) -> Params:
     """Params of the new candidate at which the criterion is greatest, as far as it is found."""
     space = history.problem.space
     points = all_points(history)
     if points is not None:
         order = np.argsort(-criterion(points), kind="stable")
-        return first_unknown(history, points[order])
+        return first_new(history, points[order])
     points = candidates(space, best_points(data), rng, n_candidates)
-    return first_unknown(history, maximise(criterion, space, points, rng, n_iterations, n_refined))
+    return first_new(history, maximise(criterion, space, points, rng, n_iterations, n_refined))

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch.history import History, Params
 from sksearch.models import Parzen
-from sksearch.samplers._observations import WITHOUT_JOINT
-from sksearch.samplers._surrogate import LearningSampler, first_unknown
+from sksearch.samplers._observations import WITHOUT_JOINT, Observations
+from sksearch.samplers._surrogate import LearningSampler, first_new
+from sksearch.space import Space
 
 N_DRAWS = 24
 MAX_GOOD = 25
@@ -35,20 +37,20 @@ class TPESampler(LearningSampler):
         each parameter, as in [1]_.
     n_initial : int or None, default=None
         Count of quasi-random candidates before the first model. None: between 4 and 10.
-    transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
+    transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Which results of a search with several resources it learns from: those at the largest
         resource that has enough of them, as BOHB [2]_, if it is a fortieth of the largest at
         least; or those of the own bracket, and of earlier ones none, all, the survivors, or
-        those that were stopped at the same resource.
+        those that were stopped at the same resource (NONE, ALL, SURV and SAME in [4]_).
 
     Notes
     -----
-    A Gaussian process models p(y | x), the score of given params. This models p(x | y): the
-    density l of the params whose score is among the best, p(x | y >= y*), and the density g of
-    the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l / (gamma l +
+    A Gaussian process models p(y | x), the score of given params. This sampler models p(x | y):
+    the density l of the params whose score is among the best, p(x | y >= y*), and the density g
+    of the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l / (gamma l +
     (1 - gamma) g), and the expected improvement over y* is proportional to it, as l is one
     density for all scores above y*. Both grow with l / g [1]_, and so of 24 draws from l the
-    one with the greatest l / g is taken. Failed candidates belong to g, and so do pending ones.
+    one with the greatest l / g is taken. Failed candidates belong to g, and so do running ones.
 
     References
     ----------
@@ -59,6 +61,7 @@ class TPESampler(LearningSampler):
     .. [3] S. Watanabe, "Tree-structured Parzen estimator: understanding its algorithm components
        and their roles for better empirical performance", 2023.
        https://arxiv.org/abs/2304.11127
+    .. [4] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
     """
 
     gamma: float = 0.1
@@ -71,19 +74,19 @@ class TPESampler(LearningSampler):
             raise ValueError(f"gamma={self.gamma} must be between 0 and 1.")
         self._check(transfer=WITHOUT_JOINT)
 
-    def _propose(self, history, data, rng):
+    def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
         space = history.problem.space
         good, other = self._split(data)
         if self.multivariate:
             points, value = _draw(space, slice(None), good, other, space.n_dims, rng)
         else:
-            points, value = _by_coordinate(space, good, other, rng)
-        return first_unknown(history, points[np.argsort(-value, kind="stable")])
+            points, value = _draw_by_coordinate(space, good, other, rng)
+        return first_new(history, points[np.argsort(-value, kind="stable")])
 
-    def _split(self, data):
+    def _split(self, data: Observations) -> tuple[np.ndarray, np.ndarray]:
         """Points of good and of other candidates, the others in the order of telling.
 
-        Those that are pending are the last.
+        Running candidates are the last of the others.
         """
         n = len(data.y)
         is_good = np.zeros(n, bool)
@@ -91,22 +94,29 @@ class TPESampler(LearningSampler):
         is_good[np.argsort(-data.y, kind="stable")[:n_good]] = True
         other = data.U[~is_good]
         if len(data.failed):
-            order = np.argsort(np.r_[data.when[~is_good], data.failed_when])
+            order = np.argsort(np.r_[data.log_index[~is_good], data.failed_log_index])
             other = np.vstack([other, data.failed])[order]
-        return data.U[is_good], np.vstack([other, data.pending])
+        return data.U[is_good], np.vstack([other, data.running])
 
 
-def _draw(space, columns, good, other, n_dims, rng):
-    """Draws from l, and log l - log g at them."""
+def _draw(
+    space: Space,
+    columns: slice | list[int],
+    good: np.ndarray,
+    other: np.ndarray,
+    n_dims: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draws from l in some columns of the cube, and log l - log g at them."""
     n_choices = np.where(space.categorical, [d.size for d in space.dimensions], 0.0)[columns]
 
-    def density(U, weights):
+    def density(U: np.ndarray, weights: np.ndarray) -> Parzen:
         floor = 1 / min(100, len(U) + 1)  # falls with n: "magic clipping" of [3]_
         h = max(SCALE * max(1, len(U)) ** (-1 / (n_dims + 4)), floor)
         return Parzen(U, weights, n_choices, np.full(U.shape[1], h))
 
     l = density(good[:, columns], np.ones(len(good)))  # noqa: E741
-    g = density(other[:, columns], _aged(len(other)))
+    g = density(other[:, columns], _recency_weights(len(other)))
     points = np.full((N_DRAWS, space.n_dims), 0.5)
     points[:, columns] = l.sample(N_DRAWS, rng)
     if n_dims > 1:  # a coordinate alone does not say whether it is active
@@ -115,8 +125,10 @@ def _draw(space, columns, good, other, n_dims, rng):
     return points, l.log_density(lower, upper) - g.log_density(lower, upper)
 
 
-def _by_coordinate(space, good, other, rng):
-    """The same for each coordinate alone: the k-th row has the k-th best of each."""
+def _draw_by_coordinate(
+    space: Space, good: np.ndarray, other: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draws for each coordinate alone, best first: row k has the k-th best of each coordinate."""
     points = np.empty((N_DRAWS, space.n_dims))
     for j in range(space.n_dims):
         known = [U[~np.isnan(U[:, j])] for U in (good, other)]
@@ -125,8 +137,8 @@ def _by_coordinate(space, good, other, rng):
     return space.canonical(points), -np.arange(N_DRAWS)
 
 
-def _aged(n):
-    """Weights of results in the order of telling: the last 25 full, earlier ones less."""
+def _recency_weights(n: int) -> np.ndarray:
+    """Weights of results in the order of telling: 1 for the last 25, less for earlier ones."""
     weights = np.ones(n)
     if n > N_RECENT:
         weights[: n - N_RECENT] = np.linspace(1 / n, 1, n - N_RECENT)

@@ -35,7 +35,7 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     acquisition : str, default="ei_distribution"
         Of "ei_distribution" a bracket's candidates are draws from the expected improvement,
         taken as a density; for the others see `GPBayesSearchCV`.
-    transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="joint"
+    transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="joint"
         Which results the model learns from: all at once, the resource being one more coordinate,
         or those that `GPHyperbandSearchCV` names.
     {n_initial}
@@ -103,7 +103,7 @@ class TPEHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     n_iterations : int, default=8
         Count of brackets, each with new candidates; the first is as wide as Hyperband's budget
         for a bracket allows.
-    transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
+    transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Which results the proposals learn from, see `BOHBSearchCV`.
     {n_initial}
     {batch_size}

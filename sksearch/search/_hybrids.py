@@ -30,7 +30,7 @@ class BOHBSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     scheduler : {"hyperband", "asynchronous"}, default="hyperband"
         "asynchronous" never waits for a rung to end, see `schedulers.AsyncHyperband`; results
         then depend on how many workers there are and how fast, and `batch_size` is not used.
-    transfer : {"rung", "none", "all", "surv", "same"}, default="rung"
+    transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Which results the proposals learn from: those at the largest resource that has enough
         of them, as in [1]_, of at least a fortieth of `max_resources`; or those of the own bracket
         at its lowest rung, and of earlier brackets none, all, the survivors of the last rung,
@@ -108,7 +108,7 @@ class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     acquisition : str, default="ei_distribution"
         Of "ei_distribution" a bracket's candidates are draws from the expected improvement,
         taken as a density; for the others see `GPBayesSearchCV`.
-    transfer : {"rung", "none", "all", "surv", "same", "joint"}, default="rung"
+    transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
         Which results the model learns from: those at the largest resource that has enough of
         them, of at least a fortieth of `max_resources`; or those of the own bracket at its lowest
         rung, and of earlier brackets none, all, the survivors of the last rung, or those that

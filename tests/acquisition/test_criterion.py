@@ -1,10 +1,10 @@
-"""The criterion: factors, several worlds, and gradients against differences."""
+"""The criterion: factors, several models, and gradients against differences."""
 
 import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from sksearch.acquisition import UCB, Criterion, Interior, LogEI, LogPI, Penalty
+from sksearch.acquisition import UCB, Criterion, InteriorPrior, LogEI, LogPI, Penalty
 from sksearch.models import Forest, GaussianProcess, MixedKernel
 from tests.models.cases import MIXED, feasibility_of, finite_differences, points, rng, theta_of
 
@@ -34,31 +34,31 @@ PARTS = {
     "feasibility": {"feasibility": feasibility()},
     "cost": {"log_cost": process(seed=7)},
     "penalties": {"factors": penalties()},
-    "interior": {"factors": [Interior(0.7)]},
+    "interior": {"factors": [InteriorPrior(0.7)]},
     "all": {
         "feasibility": feasibility(),
         "log_cost": process(seed=7),
-        "factors": [*penalties(), Interior(0.7)],
+        "factors": [*penalties(), InteriorPrior(0.7)],
     },
 }
-WORLDS = {
+MODELS = {
     "one": [process()],
     "three": [process(seed) for seed in range(3)],
-    "believing": [process().believing(points(2, MIXED, 0.3, seed=8))],
+    "with pending": [process().condition_on(points(2, MIXED, 0.3, seed=8))],
 }
 
 
-def criterion_of(worlds, acquisition, parts):
-    models = WORLDS[worlds]
+def criterion_of(models, acquisition, parts):
+    models = MODELS[models]
     best = [float(model.y.max()) + 0.1 * i for i, model in enumerate(models)]
     return Criterion(models, acquisition, best, NUMBERS, **PARTS[parts])
 
 
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
-@pytest.mark.parametrize("worlds", WORLDS)
-def test_gradients_equal_differences(worlds, acquisition, parts):
-    criterion = criterion_of(worlds, acquisition, parts)
+@pytest.mark.parametrize("models", MODELS)
+def test_gradients_equal_differences(models, acquisition, parts):
+    criterion = criterion_of(models, acquisition, parts)
     U = points(6, MIXED, 0.3, seed=9)
     value, gradient = criterion.with_gradient(U)
     np.testing.assert_allclose(value, criterion(U), rtol=1e-10)
@@ -77,7 +77,7 @@ def test_gradients_equal_differences(worlds, acquisition, parts):
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
 def test_gradients_of_fantasies_equal_differences(acquisition):
     gp, pending = process(), points(2, MIXED, 0.3, seed=8)
-    gp = gp.believing(pending, gp.sample(pending, 5, rng()))
+    gp = gp.condition_on(pending, gp.sample(pending, 5, rng()))
     criterion = Criterion([gp], acquisition, [1.0], NUMBERS)
     U = points(6, MIXED, 0.0, seed=9)
     value, gradient = criterion.with_gradient(U)
@@ -98,7 +98,7 @@ def test_gradients_of_fantasies_equal_differences(acquisition):
 
 @pytest.mark.parametrize("acquisition", [LogEI(), LogPI()], ids=str)
 def test_logarithms_are_averaged_as_what_they_are_logarithms_of(acquisition):
-    models, best = WORLDS["three"], [0.5, 0.6, 0.7]
+    models, best = MODELS["three"], [0.5, 0.6, 0.7]
     U = points(10, MIXED, 0.3, seed=9)
     values = [acquisition(*model.predict(U), b) for model, b in zip(models, best, strict=True)]
     expected = np.log(np.mean(np.exp(values), axis=0))
@@ -106,29 +106,29 @@ def test_logarithms_are_averaged_as_what_they_are_logarithms_of(acquisition):
 
 
 def test_bounds_are_averaged_themselves():
-    models = WORLDS["three"]
+    models = MODELS["three"]
     U = points(10, MIXED, 0.3, seed=9)
     expected = np.mean([UCB()(*model.predict(U), 0.0) for model in models], axis=0)
     np.testing.assert_allclose(Criterion(models, UCB(), [0.0] * 3)(U), expected)
 
 
-def test_averages_do_not_underflow_where_no_world_promises_anything():
-    values = Criterion(WORLDS["three"], LogEI(), [500.0] * 3)(points(10, MIXED, 0.3, seed=9))
+def test_averages_do_not_underflow_where_no_model_promises_anything():
+    values = Criterion(MODELS["three"], LogEI(), [500.0] * 3)(points(10, MIXED, 0.3, seed=9))
     assert np.isfinite(values).all()
     assert (values < -1e4).all()
-    value, gradient = Criterion(WORLDS["three"], LogEI(), [500.0] * 3, NUMBERS).with_gradient(
+    value, gradient = Criterion(MODELS["three"], LogEI(), [500.0] * 3, NUMBERS).with_gradient(
         points(10, MIXED, 0.3, seed=9)
     )
     np.testing.assert_allclose(value, values)
     assert np.isfinite(gradient).all()
 
 
-def test_fantasies_are_averaged_as_worlds_are():
+def test_fantasies_are_averaged_as_models_are():
     gp, pending = process(), points(2, MIXED, 0.3, seed=8)
-    beliefs = gp.sample(pending, 4, rng())
+    fantasies = gp.sample(pending, 4, rng())
     U = points(10, MIXED, 0.3, seed=9)
-    together = Criterion([gp.believing(pending, beliefs)], LogEI(), [1.0])(U)
-    apart = Criterion([gp.believing(pending, b) for b in beliefs.T], LogEI(), [1.0] * 4)(U)
+    together = Criterion([gp.condition_on(pending, fantasies)], LogEI(), [1.0])(U)
+    apart = Criterion([gp.condition_on(pending, b) for b in fantasies.T], LogEI(), [1.0] * 4)(U)
     np.testing.assert_allclose(together, apart)
 
 
@@ -141,7 +141,7 @@ def test_factors_multiply_what_is_expected():
     np.testing.assert_allclose(criterion_of("one", LogEI(), "feasibility")(U), plain + ok)
     away = sum(penalty(U, NUMBERS)[0] for penalty in PARTS["penalties"]["factors"])
     np.testing.assert_allclose(criterion_of("one", LogEI(), "penalties")(U), plain + away)
-    inside = Interior(0.7)(U, NUMBERS)[0]
+    inside = InteriorPrior(0.7)(U, NUMBERS)[0]
     np.testing.assert_allclose(criterion_of("one", LogEI(), "interior")(U), plain + inside)
     np.testing.assert_allclose(
         criterion_of("one", LogEI(), "all")(U), plain - cost + ok + away + inside
@@ -193,7 +193,7 @@ def test_penalties_ignore_what_is_inactive_and_have_finite_slopes_at_the_center(
 
 def test_the_interior_is_likelier_than_the_ends_and_what_is_inactive_does_not_count():
     U = np.array([[0.5, 0.5], [0.0, 0.5], [1.0, 0.5], [0.0, 1.0], [np.nan, 0.5], [np.nan, np.nan]])
-    value, slope = Interior(2.0)(U, [0, 1])
+    value, slope = InteriorPrior(2.0)(U, [0, 1])
     center, end = 2 * np.log(1.1), 2 * np.log(0.1)
     np.testing.assert_allclose(
         value, [2 * center, end + center, end + center, 2 * end, center, 0], atol=1e-12

@@ -138,7 +138,7 @@ def test_more_promise_is_worth_more(acquisition):
 
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
-def test_values_keep_the_shape_of_several_versions(acquisition):
+def test_values_keep_the_shape_of_several_fantasies(acquisition):
     mean, sd = np.random.default_rng(0).normal(size=(6, 3)), np.full((6, 1), 0.7)
     found = acquisition(mean, sd, 0.2)
     assert found.shape == (6, 3)

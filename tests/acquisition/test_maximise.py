@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, poisson, randint, uniform
 
-from sksearch.acquisition import candidates, draw, listed, maximise, perturb
+from sksearch.acquisition import candidates, draw, enumerate_points, maximise, perturb
 from sksearch.space import LogRandInt, Space, When
 
 SPACES = {
@@ -259,7 +259,7 @@ def test_numbers_move_by_steps_of_many_sizes():
 
 def test_small_finite_spaces_are_listed():
     space = Space({"a": randint(0, 5), "b": ["x", "y"], "c": When([1, 2], "b", "==", "x")})
-    points = listed(space)
+    points = enumerate_points(space)
     assert points.shape == (space.size, 3)
     assert_are_candidates(space, points)
     keys = {space.key(space.from_unit(u)) for u in points}
@@ -267,11 +267,11 @@ def test_small_finite_spaces_are_listed():
 
 
 def test_large_and_infinite_spaces_are_not_listed():
-    assert listed(Space(SPACES["real"])) is None
-    assert listed(Space({"a": randint(0, 2001)})) is None
-    assert len(listed(Space({"a": randint(0, 2000)}))) == 2000
+    assert enumerate_points(Space(SPACES["real"])) is None
+    assert enumerate_points(Space({"a": randint(0, 2001)})) is None
+    assert len(enumerate_points(Space({"a": randint(0, 2000)}))) == 2000
 
 
 def test_a_space_of_one_candidate_is_listed():
-    assert listed(Space({"a": [1], "b": [2]})).shape == (1, 2)
-    assert listed(Space({})).shape == (1, 0)
+    assert enumerate_points(Space({"a": [1], "b": [2]})).shape == (1, 2)
+    assert enumerate_points(Space({})).shape == (1, 0)

@@ -231,6 +231,7 @@ def test_samplers_are_values(sampler):
         (GPSampler, {"kernel": "rbf"}, "kernel='rbf' must be one of"),
         (GPSampler, {"transfer": "some"}, "transfer='some' must be one of rung"),
         (GPSampler, {"n_initial": 0}, "n_initial=0 must be at least 1"),
+        (GPSampler, {"transfer": "surv"}, "transfer='surv' must be one of rung"),
         (TPESampler, {"transfer": "joint"}, "transfer='joint' must be one of"),
         (TPESampler, {"gamma": 0.0}, "gamma=0.0 must be between"),
         (TPESampler, {"gamma": 1.0}, "gamma=1.0 must be between"),

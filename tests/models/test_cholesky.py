@@ -89,17 +89,17 @@ def test_a_singular_matrix_gets_the_least_jitter(scale):
 
 
 @pytest.mark.parametrize("smallest", [-5e-11, -5e-10, -2e-8, -1e-6, -3e-3])
-def test_an_indefinite_matrix_is_lifted_as_far_as_needed(smallest):
+def test_an_indefinite_matrix_gets_as_much_jitter_as_needed(smallest):
     A = np.random.default_rng(0).normal(size=(10, 10))
     Q, _ = np.linalg.qr(A)
     K = Q @ np.diag(np.r_[smallest, np.linspace(0.5, 1, 9)]) @ Q.T
     K = (K + K.T) / 2
     factor = CholeskyFactor(K)
     mean = np.mean(np.diag(K))
-    lift = factor.L @ factor.L.T - K
-    np.testing.assert_allclose(lift, lift[0, 0] * np.eye(10), atol=1e-13)
-    assert -smallest < lift[0, 0] < -20 * smallest + 2e-10
-    assert factor.jitter <= lift[0, 0] / mean * (1 + 1e-4)
+    added = factor.L @ factor.L.T - K
+    np.testing.assert_allclose(added, added[0, 0] * np.eye(10), atol=1e-13)
+    assert -smallest < added[0, 0] < -20 * smallest + 2e-10
+    assert factor.jitter <= added[0, 0] / mean * (1 + 1e-4)
 
 
 def test_the_jitter_is_what_was_added():

@@ -196,7 +196,7 @@ def test_no_row_may_be_appended():
 
 
 @pytest.mark.parametrize("noise", [1e-300, 0.1])
-def test_the_mean_at_own_points_is_the_predicted_one_with_jitter_and_versions(noise):
+def test_the_mean_at_own_points_is_the_predicted_one_with_jitter_and_fantasies(noise):
     kernel = MixedKernel(NUMBERS)
     U, y = data(8)
     U, y = np.vstack([U, U]), np.column_stack([np.r_[y, y], np.r_[y, -y]])
@@ -252,49 +252,51 @@ def test_other_values_at_the_same_points():
 
 
 @pytest.mark.parametrize("warp", [False, True])
-def test_believing_the_mean_changes_the_certainty_alone(warp):
+def test_conditioning_on_the_mean_changes_the_certainty_alone(warp):
     gp = mixed(warp=warp)
     before = (gp.U.copy(), gp.y.copy(), gp.alpha.copy(), gp.factor.L.copy(), gp.factor.M.copy())
     pending, queries = points(4, MIXED, 0.3, seed=11), points(30, MIXED, 0.3, seed=12)
     mean, sd = gp.predict(queries)
-    believed_mean, believed_sd = gp.believing(pending).predict(queries)
-    np.testing.assert_allclose(believed_mean, mean, atol=1e-10)
-    assert (believed_sd <= sd + 1e-12).all()
-    assert gp.believing(pending).predict(pending)[1].max() < np.sqrt(gp.noise)
+    new_mean, new_sd = gp.condition_on(pending).predict(queries)
+    np.testing.assert_allclose(new_mean, mean, atol=1e-10)
+    assert (new_sd <= sd + 1e-12).all()
+    assert gp.condition_on(pending).predict(pending)[1].max() < np.sqrt(gp.noise)
     after = (gp.U, gp.y, gp.alpha, gp.factor.L, gp.factor.M)
     for a, b in zip(after, before, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_believing_one_more_is_believing_both():
+def test_conditioning_on_one_after_another_is_conditioning_on_both():
     gp = mixed()
     pending = points(4, MIXED, 0.3, seed=11)
-    assert_same_process(gp.believing(pending[:1]).believing(pending[1:]), gp.believing(pending))
-    assert gp.believing(np.empty((0, 5))) is gp
+    assert_same_process(
+        gp.condition_on(pending[:1]).condition_on(pending[1:]), gp.condition_on(pending)
+    )
+    assert gp.condition_on(np.empty((0, 5))) is gp
 
 
-def test_what_was_pending_may_be_told_to_the_original():
+def test_what_was_pending_may_be_appended_to_the_original():
     gp = mixed(n=15)
     U, y = data(18, MIXED, 0.3)
     U[:15] = gp.U
-    gp.believing(points(5, MIXED, 0.3, seed=11))
+    gp.condition_on(points(5, MIXED, 0.3, seed=11))
     fresh = GaussianProcess(gp.kernel, gp.theta).fit(U, y)
     assert_same_process(gp.append(U[15:], y), fresh)
 
 
-def test_each_version_of_beliefs_is_a_process_of_its_own():
+def test_each_fantasy_is_a_process_of_its_own():
     gp = mixed()
     pending, queries = points(3, MIXED, 0.3, seed=11), points(10, MIXED, 0.3, seed=12)
-    beliefs = rng(13).normal(size=(3, 4))
-    means, sd = gp.believing(pending, beliefs).predict(queries)
+    fantasies = rng(13).normal(size=(3, 4))
+    means, sd = gp.condition_on(pending, fantasies).predict(queries)
     assert means.shape == (10, 4)
-    for version in range(4):
-        alone = gp.believing(pending, beliefs[:, version])
+    for column in range(4):
+        alone = gp.condition_on(pending, fantasies[:, column])
         mean, sd_alone = alone.predict(queries)
-        np.testing.assert_allclose(means[:, version], mean, atol=1e-12)
+        np.testing.assert_allclose(means[:, column], mean, atol=1e-12)
         np.testing.assert_allclose(sd, sd_alone, atol=1e-12)
         both = np.vstack([gp.U, pending])
-        again = GaussianProcess(gp.kernel, gp.theta).fit(both, np.r_[gp.y, beliefs[:, version]])
+        again = GaussianProcess(gp.kernel, gp.theta).fit(both, np.r_[gp.y, fantasies[:, column]])
         assert_same_process(alone, again)
 
 

@@ -1,16 +1,20 @@
 """What a Gaussian process does beside looking for the greatest expected improvement."""
 
 import math
+import pickle
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
 import pytest
 from scipy.stats import uniform
 
+from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
-from sksearch.samplers import ForestSampler, GPSampler, TPESampler, _gp
-from sksearch.samplers._gp import ACQUISITIONS, CHOICES
+from sksearch.samplers import ForestSampler, GPSampler, TPESampler, _gp_proposal
+from sksearch.samplers._gp import CHOICES
+from sksearch.samplers._gp_proposal import Gains, Portfolio, Proposal
 from sksearch.samplers._observations import TRANSFERS, observe
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space
@@ -47,7 +51,7 @@ def test_every_second_proposal_is_that_of_densities_where_nothing_gets_better(
 ):
     history = told(n, n_worse)
     same = ask(GPSampler(acquisition), history) == ask(TPESampler(), history)
-    assert same == (n_worse >= 5 and n == 13 and acquisition in ACQUISITIONS)
+    assert same == (n_worse >= 5 and n == 13 and acquisition in ("log_ei", "log_pi", "lcb"))
 
 
 def step(params):
@@ -65,13 +69,13 @@ def trials_of(func, space, n, seed):
 
 
 def test_equal_best_scores_send_it_elsewhere(monkeypatch):
-    monkeypatch.setattr(_gp, "PATIENCE", 1_000)
+    monkeypatch.setattr(_gp_proposal, "PATIENCE", 1_000)
 
     def best(seed):
         return max(trial.results[1].score for trial in trials_of(step, CUBE, 40, seed))
 
     with_gain = [best(seed) for seed in range(4)]
-    monkeypatch.setattr(_gp, "LEAST_GAIN", 0.0)
+    monkeypatch.setattr(_gp_proposal, "MARGIN_OF_TIE", 0.0)
     assert np.mean(with_gain) > np.mean([best(seed) for seed in range(4)]) + 0.05
 
 
@@ -93,7 +97,7 @@ def test_it_looks_at_the_ends_of_the_ranges_less_often(monkeypatch):
         return np.mean(np.abs(np.array(found) - 0.5) > 0.47)
 
     warily = share()
-    monkeypatch.setattr(_gp, "INTERIOR", 0.0)
+    monkeypatch.setattr(_gp_proposal, "INTERIOR_POWER", 0.0)
     assert warily < share() / 2
 
 
@@ -102,7 +106,48 @@ def test_a_maximum_in_a_corner_is_found_all_the_same():
     assert x.sum(axis=1).max() > 4.99
 
 
-# ---- what is under way
+# ---- objects for strings
+
+
+@dataclass(frozen=True)
+class Mean(Acquisition):
+    """The predicted score alone, as a user may write it."""
+
+    def __call__(self, mean, sd, best):
+        return mean
+
+    def with_slopes(self, mean, sd, best):
+        return mean, np.ones_like(mean), np.zeros_like(sd)
+
+
+@pytest.mark.parametrize("n_worse", [0, 9])
+@pytest.mark.parametrize(("name", "acquisition"), [("log_ei", LogEI()), ("log_pi", LogPI()),
+                                                   ("lcb", UCB())])  # fmt: skip
+def test_a_string_is_short_for_an_object(name, acquisition, n_worse):
+    one, other = GPSampler(name), GPSampler(acquisition)
+    assert one != other
+    assert ask(one, told(13, n_worse)) == ask(other, told(13, n_worse))
+
+
+def test_parameters_of_an_acquisition_matter():
+    assert ask(GPSampler(UCB(0.1)), told(12, 0)) != ask(GPSampler(UCB(9.0)), told(12, 0))
+
+
+@pytest.mark.parametrize("acquisition", [UCB(1.0), Mean()])
+def test_a_sampler_with_an_object_is_a_value(acquisition):
+    sampler = GPSampler(acquisition)
+    assert pickle.loads(pickle.dumps(sampler)) == sampler == GPSampler(replace(acquisition))
+    assert hash(replace(sampler)) == hash(sampler)
+    assert ask(sampler, told(12, 0)).keys() == SQUARE.keys()
+
+
+@pytest.mark.parametrize("acquisition", [UCB, 3, None, ["log_ei"]])
+def test_an_acquisition_that_is_neither_string_nor_object_is_refused(acquisition):
+    with pytest.raises(TypeError, match="must be a string or an Acquisition, such as LogEI"):
+        GPSampler(acquisition)
+
+
+# ---- pending candidates
 
 
 def with_pending(points, pending, scores=None):
@@ -117,26 +162,26 @@ def with_pending(points, pending, scores=None):
 
 def criterion(sampler, history):
     data = observe(history, Start(1))
-    return _gp._Task(sampler, history, data, np.random.default_rng(1))._criterion("log_ei")
+    return Proposal(sampler, history, data, np.random.default_rng(1)).criterion(LogEI())
 
 
 @pytest.mark.parametrize("pending", ["believer", "fantasies"])
-def test_nothing_is_expected_twice(pending):
+def test_no_improvement_is_expected_twice(pending):
     points = np.random.default_rng(2).random((12, 2))
     sampler, at = GPSampler(pending=pending), np.array([[0.41, 0.39]])
     alone = criterion(sampler, with_pending(points, []))(at)
-    believed = criterion(sampler, with_pending(points, at))(at)
-    assert believed < alone - 3  # in logarithms
+    conditioned = criterion(sampler, with_pending(points, at))(at)
+    assert conditioned < alone - 3  # in logarithms
 
 
 @pytest.mark.parametrize("pending", ["believer", "fantasies"])
-def test_what_is_believed_counts_for_the_best_score(pending):
+def test_values_of_pending_candidates_count_for_the_best_score(pending):
     points = np.random.default_rng(2).random((12, 2))
     sampler = GPSampler(pending=pending)
     alone = criterion(sampler, with_pending(points, []))
-    believed = criterion(sampler, with_pending(points, [(0.41, 0.39)]))
-    assert (np.asarray(believed.best[0]) > alone.best[0]).mean() >= 0.5
-    assert (np.asarray(believed.best[0]) >= alone.best[0]).all()
+    conditioned = criterion(sampler, with_pending(points, [(0.41, 0.39)]))
+    assert (np.asarray(conditioned.best[0]) > alone.best[0]).mean() >= 0.5
+    assert (np.asarray(conditioned.best[0]) >= alone.best[0]).all()
 
 
 @pytest.mark.parametrize("pending", ["believer", "fantasies", "penalisation", "thompson"])
@@ -218,14 +263,13 @@ def test_a_failure_at_a_low_resource_does_not_end_the_design():
 
 def test_each_trial_is_credited_to_the_function_that_proposed_it(monkeypatch):
     used = {}
-    criterion = _gp._Task._criterion
+    criterion = Proposal.criterion
 
-    def noting(self, name, *args):
-        arm = self._arm
-        self._arm = lambda: used.setdefault(len(self.history.trials), arm())
-        return criterion(self, name, *args)
+    def noting(self, acquisition):
+        used[len(self.history.trials)] = acquisition
+        return criterion(self, acquisition)
 
-    monkeypatch.setattr(_gp._Task, "_criterion", noting)
+    monkeypatch.setattr(Proposal, "criterion", noting)
     sampler = GPSampler("portfolio", n_initial=5)
     study, rng, running = Study(Problem(Space(SQUARE)), sampler, FullFidelity(40)), Random(3), []
     while job := study.ask():
@@ -233,10 +277,10 @@ def test_each_trial_is_credited_to_the_function_that_proposed_it(monkeypatch):
         if len(running) == 4:  # told in any order, three always under way
             done = running.pop(rng.randrange(4))
             study.tell(done, Result(done.params["x"]))
-    portfolio = _gp._Portfolio(5).read(study.history)
-    assert {i: list(ACQUISITIONS)[portfolio.arms[i]] for i in used} == used
+    gains = Gains(5, 3).read(study.history)
+    assert {i: Portfolio.MEMBERS[gains.members[i]] for i in used} == used
     assert len(used) == 40 - 5
-    assert portfolio.counts.sum() == 3 + len(portfolio.scored) - 5
+    assert gains.counts.sum() == 3 + len(gains.scored) - 5
 
 
 # ---- the order of telling

@@ -10,7 +10,7 @@ from scipy.stats import randint, uniform
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import RandomSampler
-from sksearch.samplers._observations import TRANSFERS, Ledger, observe
+from sksearch.samplers._observations import TRANSFERS, ResultIndex, observe
 from sksearch.schedulers import Hyperband
 from sksearch.space import Space, When
 from sksearch.study import Study
@@ -86,7 +86,7 @@ OWN = [(7, MID), (8, MID), (11, MID)]
         ("none", []),
         # 2 failed at MID, and 6 was not measured there: its nearest rung above is TOP.
         ("all", [(3, MID), (4, MID), (6, TOP)]),
-        ("surv", [(4, MID), (6, TOP)]),
+        ("survivors", [(4, MID), (6, TOP)]),
         ("same", [(3, MID)]),
     ],
 )
@@ -96,31 +96,31 @@ def test_of_earlier_brackets_each_scheme_sees_its_trials(transfer, earlier):
     # Failures have no score that a scheme could pass on: only "all" hands down everything.
     assert ids(data.failed) == (FAILED if transfer == "all" else {10})
     # 11 runs too, but its score here is known.
-    assert ids(data.pending) == ({9, 13} if transfer == "all" else {9})
+    assert ids(data.running) == ({9, 13} if transfer == "all" else {9})
 
 
-@pytest.mark.parametrize("transfer", ["none", "all", "surv", "same"])
+@pytest.mark.parametrize("transfer", ["none", "all", "survivors", "same"])
 def test_the_first_bracket_sees_itself_at_its_first_rung(transfer):
     data = observe(history_by_hand(), Start(LOW, bracket=0), transfer)
     assert sorted(pairs(data)) == [(i, LOW) for i in (0, 1, 2, 3, 4, 6)]
     assert ids(data.failed) == (FAILED if transfer == "all" else {2, 5})
-    assert ids(data.pending) == ({9, 11, 13} if transfer == "all" else set())
+    assert ids(data.running) == ({9, 11, 13} if transfer == "all" else set())
 
 
 @pytest.mark.parametrize(
     ("transfer", "earlier"),
-    [("none", []), ("all", [4, 6, 8]), ("surv", [4, 6, 8]), ("same", [4, 6, 8])],
+    [("none", []), ("all", [4, 6, 8]), ("survivors", [4, 6, 8]), ("same", [4, 6, 8])],
 )
 def test_at_the_largest_resource_who_got_there_survived_and_was_stopped_there(transfer, earlier):
     data = observe(history_by_hand(), Start(TOP, bracket=2), transfer)
     assert sorted(pairs(data)) == [(i, TOP) for i in (*earlier, 12)]
-    assert ids(data.pending) == ({9, 11, 13} if transfer == "all" else {13})
+    assert ids(data.running) == ({9, 11, 13} if transfer == "all" else {13})
 
 
 def test_a_later_bracket_that_runs_ahead_is_not_looked_at():
     history = history_by_hand()
     history.tell(13, TOP, Result(score(13, TOP), 130 + TOP))
-    for transfer in ("none", "all", "surv", "same"):
+    for transfer in ("none", "all", "survivors", "same"):
         assert max(i for i, _ in pairs(observe(history, Start(MID, 1), transfer))) == 11
 
 
@@ -139,7 +139,7 @@ def test_rung_takes_the_largest_resource_with_enough_results(start, n_enough, re
     data = observe(history_by_hand(), start, "rung", n_enough)
     assert sorted(pairs(data)) == [(i, resource) for i in trials]
     assert ids(data.failed) == FAILED
-    assert ids(data.pending) == {9, 11, 13} - set(trials)
+    assert ids(data.running) == {9, 11, 13} - set(trials)
 
 
 def test_of_equal_counts_below_enough_rung_takes_the_larger_resource():
@@ -159,9 +159,9 @@ def test_results_after_a_tiny_part_of_the_training_are_not_looked_at(transfer):
         history.start({"x": float(i)}, 0, 1)
         history.tell(i, 1, Result(score(i, 1), 10 * i + 1))
     assert pairs(observe(history, Start(1), transfer, 1)) == []
-    assert ids(observe(history, Start(1), transfer, 1).pending) == set()
+    assert ids(observe(history, Start(1), transfer, 1).running) == set()
     history.resume(2, 27)
-    assert ids(observe(history, Start(1), transfer, 1).pending) == {2}
+    assert ids(observe(history, Start(1), transfer, 1).running) == {2}
     history.tell(2, 27, Result(score(2, 27), 47))
     assert pairs(observe(history, Start(1), transfer, 9)) == [(2, 27)]
 
@@ -172,7 +172,7 @@ def test_joint_takes_all_results_in_the_order_of_telling():
     told = [(i, r) for event, i, r in history.log if event == "tell"]
     assert pairs(data) == [(i, r) for i, r in told if TRIALS[i][1][r] == "ok"]
     assert len(data.y) == 15
-    assert ids(data.pending) == {9, 13}
+    assert ids(data.running) == {9, 13}
 
 
 @pytest.mark.parametrize("transfer", TRANSFERS)
@@ -180,7 +180,7 @@ def test_each_trial_is_labelled_once_in_the_order_of_first_results(transfer):
     history = history_by_hand()
     data = observe(history, Start(MID, 1), transfer)
     told = list(dict.fromkeys(i for event, i, _ in history.log if event == "tell"))
-    if transfer in ("none", "surv", "same"):
+    if transfer in ("none", "survivors", "same"):
         told = [i for i in told if TRIALS[i][0] == 1]
     assert np.round(20 * data.tried[:, 0]).astype(int).tolist() == told
     assert data.ok.tolist() == [i not in FAILED for i in told]
@@ -190,9 +190,9 @@ def test_each_trial_is_labelled_once_in_the_order_of_first_results(transfer):
 def test_places_are_those_in_the_order_of_telling(transfer):
     history = history_by_hand()
     data = observe(history, Start(MID, 1), transfer)
-    assert [history.log[i] for i in data.when] == [("tell", *pair) for pair in pairs(data)]
+    assert [history.log[i] for i in data.log_index] == [("tell", *pair) for pair in pairs(data)]
     failed = np.round(20 * data.failed[:, 0]).astype(int).tolist()
-    assert [history.log[i][:2] for i in data.failed_when] == [("tell", i) for i in failed]
+    assert [history.log[i][:2] for i in data.failed_log_index] == [("tell", i) for i in failed]
 
 
 @pytest.mark.parametrize("transfer", TRANSFERS)
@@ -200,7 +200,7 @@ def test_an_empty_history_gives_empty_arrays(transfer):
     space = Space({"x": uniform(0, 1), "k": ["a", "b"], "n": When(randint(0, 3), "k", "==", "a")})
     history = History(Problem(space, 1, 9))
     data = observe(history, Start(1), transfer)
-    for points in (data.U, data.failed, data.pending):
+    for points in (data.U, data.failed, data.running):
         assert points.shape == (0, 3)
     assert data.y.shape == data.cost.shape == data.resource.shape == (0,)
 
@@ -227,7 +227,7 @@ def test_points_are_those_of_the_candidates_with_nan_where_inactive():
     data = observe(history, Start(1))
     expected = np.array([space.to_unit(trial.params) for trial in history.trials])
     np.testing.assert_array_equal(data.U, expected[:15])
-    np.testing.assert_array_equal(data.pending, expected[15:])
+    np.testing.assert_array_equal(data.running, expected[15:])
     assert np.isnan(data.U).any()
 
 
@@ -235,8 +235,8 @@ def test_points_are_those_of_the_candidates_with_nan_where_inactive():
 
 
 def assert_same(one, two):
-    for name in ("U", "y", "cost", "resource", "when", "failed", "failed_when", "tried", "ok",
-                 "pending"):  # fmt: skip
+    for name in ("U", "y", "cost", "resource", "log_index", "failed", "failed_log_index", "tried",
+                 "ok", "running", "excluded"):  # fmt: skip
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
 
 
@@ -292,7 +292,7 @@ def test_pending_are_the_running_trials_without_a_score(n_workers):
             known = {tuple(u) for u in data.U}
             points = [history.problem.space.to_unit(trial.params) for trial in running]
             expected = {tuple(u) for u in points} - known
-            assert {tuple(u) for u in data.pending} == expected
+            assert {tuple(u) for u in data.running} == expected
 
 
 @pytest.mark.parametrize("transfer", ["none", "all", "joint"])
@@ -307,12 +307,12 @@ def test_what_is_known_only_grows_at_its_end_while_a_bracket_is_filled(transfer)
 
 def test_each_event_is_read_once():
     history = history_by_hand()
-    ledger = Ledger.of(history)
-    assert ledger.n_read == len(history.log)
-    entries = list(ledger.when)
-    assert Ledger.of(history) is ledger
-    assert list(ledger.when) == entries
+    index = ResultIndex.of(history)
+    assert index.n_read == len(history.log)
+    scored = list(index.scored)
+    assert ResultIndex.of(history) is index
+    assert list(index.scored) == scored
     history.tell(9, MID, Result(0.5))
-    assert list(Ledger.of(history).when) == [*entries, (9, MID)]
-    assert set(ledger.failed) == FAILED
-    assert len(ledger.points.all) == len(history.trials)
+    assert list(ResultIndex.of(history).scored) == [*scored, (9, MID)]
+    assert set(index.failed) == FAILED
+    assert len(index.points.rows) == len(history.trials)

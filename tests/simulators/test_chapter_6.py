@@ -66,7 +66,7 @@ def test_floating_point_logarithms_lose_the_most_explorative_bracket():
     assert len(spent(FloatingPointHyperband(), 243)) == 5, "log(243) / log(3) was 4.999..."
 
 
-@pytest.mark.parametrize("transfer", ["none", "all", "surv", "same", "rung"])
+@pytest.mark.parametrize("transfer", ["none", "all", "survivors", "same", "rung"])
 def test_hybrids_keep_the_budget_of_each_bracket(transfer):
     assert spent(Hyperband(), 27, TPESampler(transfer=transfer)) == spent(Hyperband(), 27)
 

@@ -1,0 +1,243 @@
+"""The Gaussian processes of one proposal: of scores, of failures and of cost.
+
+==========  ======================================================================
+n           count of observations
+theta       hyperparameters, learnt anew when n has grown by a seventh
+==========  ======================================================================
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch.history import History
+from sksearch.models import (
+    Feasibility,
+    GaussianProcess,
+    MixedKernel,
+    learn_theta,
+    robust_power_transform,
+    sample_theta,
+)
+from sksearch.models._feasibility import LABEL_NOISE, centred_labels
+from sksearch.samplers._observations import Observations
+
+if TYPE_CHECKING:
+    from sksearch.samplers._gp import GPSampler
+
+GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
+MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
+
+
+@dataclass
+class TrainingSet:
+    """Points and values that a process is conditioned on.
+
+    Parameters
+    ----------
+    name : str
+        The name of the process in the cache.
+    kernel : MixedKernel
+        Its covariance.
+    U : ndarray of shape (n, n_dims)
+        Points.
+    y : ndarray of shape (n,)
+        Values as they were measured.
+    transform : callable
+        ``transform(y) -> (n,)``, the values that the process is conditioned on.
+    noise : float, default=0.0
+        Known variance of these.
+    """
+
+    name: str
+    kernel: MixedKernel
+    U: np.ndarray
+    y: np.ndarray
+    transform: Callable[[np.ndarray], np.ndarray]
+    noise: float = 0.0
+    _transformed: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def transformed(self, n: int) -> np.ndarray:
+        """The first n values, transformed, shape (n,)."""
+        if n not in self._transformed:
+            self._transformed[n] = self.transform(self.y[:n])
+        return self._transformed[n]
+
+    def digest(self, n: int) -> bytes:
+        """A digest of the first n points and values."""
+        return hashlib.blake2b(self.U[:n].tobytes() + self.y[:n].tobytes()).digest()
+
+
+class Models:
+    """The processes of one proposal, kept in the history's cache for the next one.
+
+    Parameters
+    ----------
+    sampler : GPSampler
+        Its options.
+    history : History
+        Everything that is known.
+    data : Observations
+        What the processes learn from.
+    """
+
+    def __init__(self, sampler: "GPSampler", history: History, data: Observations):
+        self._data, self._seed = data, history.problem.seed
+        self._categorical = history.problem.space.categorical
+        self._max_resources = history.problem.max_resources
+        self._marginalise = sampler.marginalise
+        self._cache = history.cache.setdefault(("gp", sampler), {})
+        self.joint = sampler.transfer == "joint"
+        U, categorical = data.U, self._categorical
+        if self.joint:
+            U = self._with_resource(U, data.resource)
+            categorical = np.r_[categorical, False]
+        kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
+        self._scores = TrainingSet("score", kernel, U, data.y, robust_power_transform)
+
+    @property
+    def y(self) -> np.ndarray:
+        """Transformed scores, shape (n,)."""
+        return self._scores.transformed(len(self._scores.U))
+
+    def scores(self) -> "list[GaussianProcess | AtMaxResource]":
+        """Processes of the scores; an acquisition function is averaged over them."""
+        scores = self._scores
+        if self._marginalise:
+            thetas = self._sampled_thetas()
+            models = [GaussianProcess(scores.kernel, t).fit(scores.U, self.y) for t in thetas]
+        else:
+            models = [self._process(scores)]
+        return [AtMaxResource(m, self._at_max_resource) for m in models] if self.joint else models
+
+    def feasibility(self) -> Feasibility | None:
+        """Model of the probability that a candidate does not fail; None if none did."""
+        if not len(self._data.failed):
+            return None
+        kernel, ok = MixedKernel(self._categorical), self._data.ok
+        labels = TrainingSet(
+            "feasibility", kernel, self._data.tried, ok, centred_labels, LABEL_NOISE
+        )
+        return Feasibility(self._process(labels), ok)
+
+    def log_cost(self) -> GaussianProcess:
+        """Model of the logarithm of seconds, centred."""
+        kernel = MixedKernel(self._categorical)
+        return self._process(
+            TrainingSet("cost", kernel, self._data.U, self._data.cost, _centred_log)
+        )
+
+    def _process(self, training: TrainingSet) -> GaussianProcess:
+        """A process on all points, made from the last one by appending rows.
+
+        Rows are appended one by one to those that theta was learnt at, so that a process made
+        anew, after the cache was dropped, has the same bits.
+        """
+        theta, U = self._theta(training), training.U
+        gp = self._cache.get((training.name, "gp"))
+        if not (
+            gp is not None
+            and len(gp.U) <= len(U)
+            and np.array_equal(gp.theta, theta)
+            and np.array_equal(gp.U, U[: len(gp.U)], equal_nan=True)
+        ):
+            n = _learnt_at(len(U))
+            gp = GaussianProcess(training.kernel, theta)
+            gp.fit(U[:n], training.transformed(n), training.noise)
+        for i in range(len(gp.U), len(U)):
+            gp.append(U[i : i + 1], noise=training.noise)
+        self._cache[training.name, "gp"] = gp.set_values(training.transformed(len(U)))
+        return gp
+
+    def _theta(self, training: TrainingSet) -> np.ndarray:
+        """Hyperparameters as they were learnt at the last count of the schedule."""
+        n = _learnt_at(len(training.U))
+        rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
+
+        def learn() -> np.ndarray:
+            y = training.transformed(n)[rows]
+            return learn_theta(training.kernel, training.U[rows], y, training.noise)
+
+        return self._cached((training.name, "theta"), training.digest(n), learn)
+
+    def _sampled_thetas(self) -> np.ndarray:
+        """Samples of the hyperparameters of the process of scores."""
+        scores, n = self._scores, _learnt_at(len(self._scores.U))
+        theta = self._theta(scores)
+
+        def sample() -> np.ndarray:
+            rng = np.random.default_rng((self._seed, n))
+            return sample_theta(scores.kernel, theta, scores.U[:n], scores.transformed(n), rng)
+
+        return self._cached("thetas", scores.digest(n), sample)
+
+    def _cached(self, name: Hashable, digest: bytes, compute: Callable[[], Any]) -> Any:
+        """What was computed for this digest of all that it depends on, computed if it was not."""
+        if self._cache.get(name, (None,))[0] != digest:
+            self._cache[name] = (digest, compute())
+        return self._cache[name][1]
+
+    def _with_resource(self, U: np.ndarray, resource: np.ndarray) -> np.ndarray:
+        """Points with the resource as one more coordinate."""
+        top = self._max_resources
+        t = np.log(resource) / math.log(top) if top > 1 else np.ones(len(U))
+        return np.column_stack([U, t])
+
+    def _at_max_resource(self, U: np.ndarray) -> np.ndarray:
+        return self._with_resource(U, np.full(len(U), self._max_resources))
+
+
+class AtMaxResource:
+    """A process over params and resource as one over params, at the largest resource.
+
+    Parameters
+    ----------
+    gp : GaussianProcess
+        The process.
+    extend : callable
+        ``extend(U)``, points with the largest resource as their last coordinate.
+    """
+
+    def __init__(self, gp: GaussianProcess, extend: Callable[[np.ndarray], np.ndarray]):
+        self._gp, self._extend = gp, extend
+        self.noise = gp.noise
+
+    def condition_on(
+        self, U: np.ndarray, y: np.ndarray | None = None, noise: float | np.ndarray = 0.0
+    ) -> Self:
+        """Return a process that is conditioned on more points, at the largest resource."""
+        return type(self)(self._gp.condition_on(self._extend(U), y, noise), self._extend)
+
+    def fitted(self) -> np.ndarray:
+        """Return the mean at the params that the process is conditioned on."""
+        return self.predict(self._gp.U[:, :-1])[0]
+
+    def predict(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and standard deviation."""
+        return self._gp.predict(self._extend(U))
+
+    def predict_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return mean, sd and their derivatives by the numbers among the params."""
+        mean, sd, d_mean, d_sd = self._gp.predict_with_gradient(self._extend(U))
+        return mean, sd, d_mean[..., :-1], d_sd[:, :-1]
+
+    def sample(self, U: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw functions from the posterior."""
+        return self._gp.sample(self._extend(U), n_samples, rng)
+
+
+def _centred_log(seconds: np.ndarray) -> np.ndarray:
+    logs = np.log(np.maximum(seconds, 1e-6))
+    return logs - logs.mean()
+
+
+def _learnt_at(n: int) -> int:
+    """The last count, up to n, at which hyperparameters are learnt."""
+    point = min(2, n)
+    while (following := max(point + 1, math.floor(point * GROWTH))) <= n:
+        point = following
+    return point

@@ -1,0 +1,355 @@
+"""One proposal by Gaussian processes: the criterion, pending candidates, the final choice."""
+
+import bisect
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch.acquisition import (
+    UCB,
+    Acquisition,
+    Criterion,
+    InteriorPrior,
+    LogEI,
+    LogPI,
+    Penalty,
+    candidates,
+    draw,
+)
+from sksearch.history import History, Params
+from sksearch.samplers._gp_models import Models
+from sksearch.samplers._observations import Observations
+from sksearch.samplers._surrogate import all_points, best_points, first_new, maximiser
+from sksearch.samplers._tpe import TPESampler
+
+if TYPE_CHECKING:
+    from sksearch.samplers._gp import GPSampler
+
+N_FANTASIES = 8
+N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in them
+PORTFOLIO_STREAM = 7  # tells its generator from others of the same trial
+PATIENCE = 5  # results in a row that are no better than the best one
+SECOND_OPINION = TPESampler()  # proposes every second candidate while nothing gets better
+MARGIN_OF_TIE = 0.3  # standard deviations, for each further score that equals the best one
+INTERIOR_POWER = 2.0  # power of the prior that the maximum is inside, over the count of scores
+
+
+class Proposal:
+    """The observations and models of one proposal, and the criterion made of them.
+
+    Parameters
+    ----------
+    sampler : GPSampler
+        Its options.
+    history : History
+        Everything that is known.
+    data : Observations
+        What the models learn from.
+    rng : numpy.random.Generator
+        Source of the draws.
+    """
+
+    def __init__(
+        self,
+        sampler: "GPSampler",
+        history: History,
+        data: Observations,
+        rng: np.random.Generator,
+    ):
+        self.sampler, self.history, self.data, self.rng = sampler, history, data, rng
+        self.space = history.problem.space
+        self.models = Models(sampler, history, data)
+
+    def params(self) -> Params:
+        """The next candidate."""
+        acquisition, pending = self.sampler.acquisition, PENDING[self.sampler.pending]
+        if isinstance(pending, Strategy) and len(self.data.pending):
+            return pending.choose(self)
+        if isinstance(acquisition, Acquisition):
+            return Maximum(acquisition).choose(self)
+        return ACQUISITIONS[acquisition].choose(self)
+
+    def criterion(
+        self,
+        acquisition: Acquisition,
+        margin: float = 0.0,
+        log_cost: Any = None,
+        interior: bool = True,
+    ) -> Criterion:
+        """The acquisition function with all that is known.
+
+        Parameters
+        ----------
+        acquisition : Acquisition
+            A function of mean, standard deviation and best score.
+        margin : float, default=0.0
+            What an improvement has to be at least, in standard deviations of the scores.
+        log_cost : object or None, default=None
+            Model of the logarithm of seconds, by which the acquisition function is divided.
+        interior : bool, default=True
+            Whether it is multiplied by a prior that the maximum is inside the ranges.
+
+        Returns
+        -------
+        criterion : Criterion
+            A function on the unit cube.
+        """
+        models, y = self.models.scores(), self.models.y
+        factors: list = [InteriorPrior(INTERIOR_POWER / len(y))] if interior else []
+        best = [np.max(model.fitted()) for model in models]
+        if len(failed := self.data.failed):
+            # Not a score, but nothing to look for either: or else the greatest improvement is
+            # expected there again and again, where scores grow towards the failures.
+            poor = np.full(len(failed), np.quantile(y, 0.25))
+            models = [model.condition_on(failed, poor) for model in models]
+        if len(self.data.pending):
+            models, best, penalties = PENDING[self.sampler.pending].apply(self, models, best)
+            factors += penalties
+        return Criterion(
+            models,
+            acquisition,
+            [score + margin for score in best],
+            numbers=np.flatnonzero(~self.space.categorical),
+            feasibility=self.models.feasibility(),
+            log_cost=log_cost,
+            factors=factors,
+        )
+
+    def maximiser(self, criterion: Criterion) -> Params:
+        """The new candidate at which the criterion is greatest, as far as it is found."""
+        # The cost of a candidate grows with n^2; that of everything else is to stay in sight.
+        # More than this found no greater log-EI, to 0.01 on average, for twice the time.
+        effort = (300, 15, 4) if len(self.data.y) <= 300 else (200, 10, 3)
+        return maximiser(criterion, self.history, self.data, self.rng, *effort)
+
+
+# ---- how a candidate is chosen
+
+
+class Strategy(ABC):
+    """How the next candidate is chosen."""
+
+    @abstractmethod
+    def choose(self, proposal: Proposal) -> Params:
+        """Return the next candidate."""
+
+
+@dataclass(frozen=True)
+class Maximum(Strategy):
+    """The maximum of an acquisition function, with a remedy for a model that is wrong.
+
+    Where results get no better, every second proposal is that of another model; where scores
+    equal the best one, more is asked of an improvement.
+
+    Parameters
+    ----------
+    acquisition : Acquisition
+        A function of mean, standard deviation and best score.
+    """
+
+    acquisition: Acquisition
+
+    def choose(self, proposal: Proposal) -> Params:
+        """Return the maximiser, or what the other model proposes."""
+        history, y = proposal.history, proposal.data.y
+        if proposal.models.joint:  # scores of several resources cannot be compared
+            return proposal.maximiser(proposal.criterion(self.acquisition))
+        is_stuck = len(y) - 1 - np.argmax(y) >= PATIENCE
+        if is_stuck and len(history.trials) % 2:
+            return SECOND_OPINION._propose(history, proposal.data, proposal.rng)
+        margin = MARGIN_OF_TIE * (np.count_nonzero(y == y.max()) - 1)
+        return proposal.maximiser(proposal.criterion(self.acquisition, margin))
+
+
+class EIPerSecond(Strategy):
+    """The maximum of the expected improvement over the predicted seconds."""
+
+    def choose(self, proposal: Proposal) -> Params:
+        """Return the maximiser."""
+        log_cost = proposal.models.log_cost()
+        return proposal.maximiser(proposal.criterion(LogEI(), log_cost=log_cost))
+
+
+class EIDistribution(Strategy):
+    """A draw with probabilities proportional to the expected improvement."""
+
+    def choose(self, proposal: Proposal) -> Params:
+        """Return the draw."""
+        rng = proposal.rng
+        # Only a maximum is drawn to the ends of the ranges: a draw is not.
+        criterion = proposal.criterion(LogEI(), interior=False)
+        points = all_points(proposal.history)
+        points = draw(proposal.space, rng, 1_000) if points is None else points
+        values = criterion(points)
+        # The largest of values plus Gumbel noise is a draw from their softmax; sorted, one
+        # draw after another without replacement.
+        order = np.argsort(-(values + rng.gumbel(size=len(points))), kind="stable")
+        return first_new(proposal.history, points[order])
+
+
+class Thompson(Strategy):
+    """The maximum of a function that is drawn from the posterior."""
+
+    def choose(self, proposal: Proposal) -> Params:
+        """Return the maximiser among those that are likely not to fail."""
+        models, rng = proposal.models, proposal.rng
+        points = all_points(proposal.history)
+        if points is None:
+            points = candidates(proposal.space, best_points(proposal.data), rng, N_THOMPSON)
+        elif len(points) > N_THOMPSON:
+            points = points[rng.choice(len(points), N_THOMPSON, replace=False)]
+        values = models.scores()[0].sample(points, 1, rng)[:, 0]
+        if (feasibility := models.feasibility()) is not None:
+            values = np.where(feasibility.log_probability(points) < math.log(0.5), -np.inf, values)
+        return first_new(proposal.history, points[np.argsort(-values, kind="stable")])
+
+
+class Portfolio(Strategy):
+    """Several acquisition functions by turns, the more often the more they gained."""
+
+    MEMBERS = (LogEI(), LogPI(), UCB())
+
+    def choose(self, proposal: Proposal) -> Params:
+        """Return the maximiser of the function whose turn it is."""
+        history, sampler = proposal.history, proposal.sampler
+        gains = Gains(sampler.count_initial(proposal.history.problem), len(self.MEMBERS))
+        gains = history.cache.setdefault(("portfolio", sampler), gains).read(history)
+        i = gains.draw(history.problem.seed, len(history.trials))
+        return proposal.maximiser(proposal.criterion(self.MEMBERS[i]))
+
+
+class Gains:
+    """What each member of a portfolio has gained so far.
+
+    A trial's member is drawn when the trial is asked for, by its number, and again when the log
+    of the history is read: nothing of it is stored. Its gain is the share of earlier trials that
+    were worse, by first scores.
+
+    Parameters
+    ----------
+    n_initial : int
+        Count of trials that no member proposed.
+    n_members : int
+        Count of acquisition functions.
+    """
+
+    def __init__(self, n_initial: int, n_members: int):
+        self.n_initial = n_initial
+        self.gains, self.counts = np.full(n_members, 0.5), np.ones(n_members)
+        self.n_read = 0
+        self.members: dict[int, int] = {}
+        self.scored: set[int] = set()
+        self.ordered: list[float] = []
+
+    def read(self, history: History) -> Self:
+        """Take in what is new in the log."""
+        for event, trial_id, resource in history.log[self.n_read :]:
+            if event == "ask":
+                if trial_id not in self.members:
+                    self.members[trial_id] = self.draw(history.problem.seed, trial_id)
+                continue
+            score = history.trials[trial_id].results[resource].score
+            if trial_id not in self.scored and not math.isnan(score):
+                self._add(trial_id, score)
+        self.n_read = len(history.log)
+        return self
+
+    def draw(self, seed: int, trial_id: int) -> int:
+        """Index of a member, the likelier the more it gained."""
+        rng = np.random.default_rng((seed, trial_id, PORTFOLIO_STREAM))
+        weights = np.exp(4 * self.gains / self.counts)
+        return int(rng.choice(len(weights), p=weights / weights.sum()))
+
+    def _add(self, trial_id: int, score: float) -> None:
+        if trial_id >= self.n_initial:
+            n_worse = bisect.bisect_left(self.ordered, score)
+            self.gains[self.members[trial_id]] += n_worse / max(1, len(self.ordered))
+            self.counts[self.members[trial_id]] += 1
+        self.scored.add(trial_id)
+        bisect.insort(self.ordered, score)
+
+
+# ---- pending candidates
+
+
+class PendingOption(ABC):
+    """What a criterion makes of pending candidates."""
+
+    @abstractmethod
+    def apply(self, proposal: Proposal, models: list, best: list) -> tuple[list, list, list]:
+        """Return the models and their best scores with what is pending, and further factors."""
+
+
+class Conditioned(PendingOption):
+    """Pending candidates are taken for known.
+
+    They are values of the function, with hardly any noise: where noise is large, a measurement
+    more would promise nearly as much at the same point. They count for the best score, too.
+    """
+
+    @abstractmethod
+    def values(self, proposal: Proposal, model: Any) -> np.ndarray | None:
+        """Return the values of the pending candidates; None: their predicted means."""
+
+    def apply(self, proposal: Proposal, models: list, best: list) -> tuple[list, list, list]:
+        """Return models that are conditioned on what is pending."""
+        U = proposal.data.pending
+        models = [
+            model.condition_on(U, self.values(proposal, model), noise=-0.99 * model.noise)
+            for model in models
+        ]
+        predicted = [model.predict(U)[0].max(axis=0) for model in models]
+        return models, [np.maximum(*pair) for pair in zip(best, predicted, strict=True)], []
+
+
+class Believer(Conditioned):
+    """Pending candidates have their predicted means, the kriging believer."""
+
+    def values(self, proposal: Proposal, model: Any) -> None:
+        """Return None, which stands for the means."""
+
+
+class Fantasies(Conditioned):
+    """Pending candidates have drawn values, over which the acquisition function is averaged."""
+
+    def values(self, proposal: Proposal, model: Any) -> np.ndarray:
+        """Return draws from the posterior, shape (n_pending, N_FANTASIES)."""
+        return model.sample(proposal.data.pending, N_FANTASIES, proposal.rng)
+
+
+class Penalisation(PendingOption):
+    """Balls around pending candidates are left out."""
+
+    def apply(self, proposal: Proposal, models: list, best: list) -> tuple[list, list, list]:
+        """Return a penalty for each pending candidate."""
+        model, U = models[0], proposal.data.pending
+        points = np.vstack([draw(proposal.space, proposal.rng, 200), proposal.data.U])
+        slopes = model.predict_with_gradient(points)[2]
+        lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
+        mean, sd = model.predict(U)
+        penalties = [
+            Penalty(u, float(m), float(s), best[0], lipschitz)
+            for u, m, s in zip(U, mean, sd, strict=True)
+        ]
+        return models, best, penalties
+
+
+ACQUISITIONS: dict[str, Strategy] = {
+    "log_ei": Maximum(LogEI()),
+    "log_pi": Maximum(LogPI()),
+    "lcb": Maximum(UCB()),
+    "ei_per_second": EIPerSecond(),
+    "thompson": Thompson(),
+    "portfolio": Portfolio(),
+    "ei_distribution": EIDistribution(),
+}
+# With "thompson" each proposal is the maximum of another drawn function while some are pending.
+PENDING: dict[str, PendingOption | Strategy] = {
+    "believer": Believer(),
+    "fantasies": Fantasies(),
+    "penalisation": Penalisation(),
+    "thompson": Thompson(),
+}
