@@ -1,6 +1,7 @@
 """What a task may use, and what is left of one that used more."""
 
 import math
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -63,7 +64,7 @@ def can_limit_memory() -> bool:
 
 
 @contextmanager
-def limited_memory(n_bytes: int | None):
+def limited_memory(n_bytes: int | None) -> Iterator[None]:
     """A context in which this process can allocate `n_bytes` more than it has now.
 
     What asks for more gets a ``MemoryError`` and can go on.

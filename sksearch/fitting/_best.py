@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 from sksearch._compat import NO_CALLBACKS
 from sksearch.executors import Interrupts
-from sksearch.executors._executor import SerialExecutor
+from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.fitting._evaluation import evaluate
 from sksearch.fitting._states import as_state

@@ -104,7 +104,7 @@ def play(
     return study.history
 
 
-def _run(curves, job, place):
+def _run(curves, job, environment):
     return curves.result(job)
 
 
