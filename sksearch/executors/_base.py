@@ -50,7 +50,7 @@ class Executor(ABC):
     window : float
         Count of tasks to keep submitted, running and waiting.
     has_latency : bool
-        Whether it takes a worker time to get a task, milliseconds.
+        Whether a free worker waits some milliseconds for its next task.
     """
 
     n_workers: int = 1

@@ -18,9 +18,9 @@ class Limits:
     Parameters
     ----------
     seconds : float or None
-        After which its worker is stopped. Counted from when the worker is ready.
+        Seconds after which its worker is stopped, counted from when the worker is ready.
     memory : int or None
-        Bytes that it may allocate on top of what its worker has at rest.
+        Bytes that the task may allocate on top of what its worker has at rest.
     retries : int
         How often a task whose worker died is tried again.
     """
@@ -44,7 +44,7 @@ class LostTask:
     status : {"crash", "timeout"}
         As in `Result`.
     error : str
-        One line.
+        What happened, in one line.
     seconds : float
         How long it ran.
     """

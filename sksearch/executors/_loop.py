@@ -15,7 +15,7 @@ from sksearch.history import Result
 from sksearch.study import Study
 
 GRACE_SECONDS = 1.0  # for what runs at Ctrl-C
-SHORT_SECONDS = 0.5  # tasks for whose sake a worker shall not wait for a proposal
+SHORT_SECONDS = 0.5  # where tasks take less, a worker shall not wait for a proposal
 
 
 class Workload(ABC):
@@ -55,8 +55,9 @@ def drive(
     """Run a study to its end.
 
     Results are told in the order in which the jobs were asked for, whatever the order in which
-    they end. With a `batch_size` one is told only when so many are under way, or when there is
-    nothing to ask for, however soon it ended: so what a proposal knows does not depend on timing.
+    they end. With a `batch_size` the oldest is told only when so many jobs are under way, or when
+    there is nothing to ask for, however soon it ended: so what a proposal knows does not depend
+    on timing.
     If the study's scheduler is asynchronous, results are told as they come in, and a job is asked
     for when a worker has nothing to do; where tasks are short, one before that.
 

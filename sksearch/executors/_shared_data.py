@@ -40,7 +40,7 @@ class Ref:
 
 
 class Answer(Enum):
-    """What a worker answers instead of a result; an enum, so that it is itself after pickling."""
+    """What a worker answers instead of a result; an enum, so that `is` finds it after pickling."""
 
     MISSING = "the worker sees no file and was sent no bytes"
 
@@ -86,7 +86,7 @@ def fetch(ref: Ref, payload: Any = None) -> Any:
     Parameters
     ----------
     ref : Ref
-        From `write`.
+        What `write` returned.
     payload : bytes-like or None, default=None
         What the file holds, for workers that do not see it.
 

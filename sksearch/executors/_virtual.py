@@ -192,7 +192,7 @@ class VirtualClock:
     # ---- inside
 
     def _advance(self, to):
-        """Let time pass, and what ends meanwhile be done."""
+        """Let time pass, and finish the calls that end meanwhile."""
         self._start()
         while self._running and self._running[0].end <= to:
             self._time = self._running[0].end
@@ -209,7 +209,7 @@ class VirtualClock:
                 heapq.heappush(self._running, self._run(owner, future, call))
 
     def _run(self, owner, future, call):
-        """The call is made when it begins; its outcome is kept until it ends."""
+        """Make a call when it begins, and keep its outcome until it ends."""
         value = error = None
         self._spent = 0
         try:
@@ -243,7 +243,7 @@ class VirtualExecutor(Executor):
     context : object
         What all tasks share.
     clock : VirtualClock
-        Open as long as the executor is used.
+        The clock, open as long as the executor is used.
     limits : Limits or None
         What a task may use: simulated seconds; memory is not looked at.
     folder : Path or None

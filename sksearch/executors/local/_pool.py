@@ -34,7 +34,7 @@ THREAD_VARIABLES = (
 
 
 class ProcessExecutor(Executor):
-    """Runs tasks in worker processes, each under the eyes of a thread of its own.
+    """Runs tasks in worker processes, each watched by a thread of its own.
 
     A crash, a time-out or a full memory hits one task; its worker is replaced and the others go
     on. Later searches use the processes again. Where several share a CUDA device, a task whose
@@ -47,7 +47,7 @@ class ProcessExecutor(Executor):
     n_workers, window : int
         Count of processes, and of tasks in flight.
     nested : joblib backend
-        For searches inside of tasks.
+        Backend for searches inside of tasks.
     limits : Limits
         What a task may use.
     folder : Path or None
@@ -76,6 +76,7 @@ class ProcessExecutor(Executor):
         self._visible = visible_devices(devices, n_workers)
 
     def __enter__(self) -> Self:
+        """Write what all tasks share, and take the workers."""
         self._folder = TaskFolder(self._given_folder, "context", self._shared)
         self._workers = _take_workers(self._visible)
         self._free: SimpleQueue = SimpleQueue()

@@ -73,7 +73,7 @@ class WorkerProcess:
         *args : object
             Its arguments.
         seconds : float or None, default=None
-            After which the process is killed.
+            Seconds after which the process is killed.
 
         Returns
         -------

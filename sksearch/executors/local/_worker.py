@@ -39,7 +39,7 @@ def run_task(
     ref : Ref
         To fetch the function, its context and the backend for searches inside of tasks.
     task : object
-        For the function.
+        What the function gets.
     folder : Path
         Where to leave what is too large to return.
     payload : bytes-like or None, default=None

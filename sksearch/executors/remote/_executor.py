@@ -43,7 +43,7 @@ class _PendingTask:
         self.needs_data = False
         self.begin = 0.0
 
-    def resolve(self, value, failed):
+    def resolve(self, value: Any, failed: bool) -> None:
         """Give the future its outcome."""
         if failed:
             self.future.set_exception(value)
@@ -60,7 +60,7 @@ class RemoteExecutor(Executor):
     Parameters
     ----------
     engine : subclass of Engine
-        Made when the executor is entered.
+        What the tasks run on; made when the executor is entered.
     backend : joblib backend
         The active one.
     shared : tuple
@@ -97,6 +97,7 @@ class RemoteExecutor(Executor):
     # ---- what the loop calls
 
     def __enter__(self) -> Self:
+        """Write what all tasks share, make the engine, and start the thread."""
         with ExitStack() as stack:
             name = f"context-{uuid.uuid4().hex}"
             self._folder = TaskFolder(self._given_folder, name, self._shared)

@@ -40,7 +40,7 @@ class TaskMessage:
     ref : Ref
         To fetch what all tasks share.
     task : object
-        For the function.
+        What the function gets.
     folder : str
         Where to leave what is too large to return.
     limits : Limits
