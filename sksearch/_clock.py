@@ -6,12 +6,13 @@ seconds where a clock is open (see `sksearch.executors.VirtualClock`), and in re
 
 import time
 from contextvars import ContextVar
+from typing import Any
 
 # A context variable: a search in another thread, or in another process, has its own time.
 _open_clock: ContextVar = ContextVar("sksearch_clock", default=None)
 
 
-def open_clock():
+def open_clock() -> Any:
     """Return the virtual clock that is open in this thread, None if time is real."""
     return _open_clock.get()
 

@@ -4,14 +4,18 @@ import math
 import numbers
 import time
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 from sklearn.base import clone
 
 from sksearch._seeds import draw_seed
-from sksearch.base import Sampler, Scheduler
-from sksearch.history import Problem, Result
+from sksearch.base import Job, Sampler, Scheduler
+from sksearch.executors import Workload, drive
+from sksearch.executors._in_process import SerialExecutor
+from sksearch.history import History, Problem, Result
 from sksearch.samplers import GPSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
@@ -19,20 +23,20 @@ from sksearch.study import Study
 
 
 def minimize(
-    func,
-    space,
+    func: Callable[..., float],
+    space: dict | list[dict] | Space,
     *,
-    n_iter=50,
-    sampler=None,
-    scheduler=None,
-    min_resources=1,
-    max_resources=None,
-    initial_params=None,
-    timeout=None,
-    target=None,
-    callback=None,
-    random_state=None,
-):
+    n_iter: int = 50,
+    sampler: Sampler | None = None,
+    scheduler: Scheduler | None = None,
+    min_resources: int = 1,
+    max_resources: int | None = None,
+    initial_params: dict | list[dict] | None = None,
+    timeout: float | None = None,
+    target: float | None = None,
+    callback: Callable[[History], Any] | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> OptimizeResult:
     """Minimise a function of a dict of parameters.
 
     Parameters
@@ -103,9 +107,17 @@ def minimize(
     )
     study = Study(problem, sampler or GPSampler(), scheduler or FullFidelity(n_iter))
     deadline = math.inf if timeout is None else time.monotonic() + timeout
-    evaluate = _Evaluation(func, with_resource=max_resources is not None)
-    message = _run(study, evaluate, deadline, -math.inf if target is None else target, callback)
-    return _result(study.history, evaluate, message)
+    evaluations = _Evaluations(
+        func,
+        with_resource=max_resources is not None,
+        history=study.history,
+        deadline=deadline,
+        target=-math.inf if target is None else target,
+        callback=callback,
+    )
+    # Not entered as a context, which would take the function's BLAS threads away.
+    drive(study, SerialExecutor(_evaluate, evaluations), evaluations)
+    return _result(study.history, evaluations)
 
 
 def _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback):
@@ -135,15 +147,18 @@ def _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, cal
         )
 
 
-class _Evaluation:
-    """Calls the function; keeps the last error."""
+class _Evaluations(Workload):
+    """Each job is one call of the function; keeps the last error, and why the search ended."""
 
-    def __init__(self, func, with_resource):
+    def __init__(self, func, with_resource, history, deadline, target, callback):
         self.func, self.with_resource = func, with_resource
+        self.history, self.deadline = history, deadline
+        self.target, self.callback = target, callback
         self.error: Exception | None = None
+        self.message: str | None = None
 
-    def __call__(self, job):
-        """The result of one job."""
+    def evaluate(self, job: Job) -> Result:
+        """Call the function."""
         start = time.perf_counter()
         try:
             params = clone(job.params, safe=False)  # a function may change what it gets
@@ -159,20 +174,32 @@ class _Evaluation:
             return Result(math.nan, cost, "nan", f"the function returned {loss}")
         return Result(-loss, cost)
 
+    def tasks(self, job: Job) -> list:
+        """The job itself."""
+        return [job]
 
-def _run(study, evaluate, deadline, target, callback):
-    """Ask and tell to the end; why it ended."""
-    history = study.history
-    while (job := study.ask()) is not None:
-        result = evaluate(job)
-        study.tell(job, result)
-        if job.resource == history.problem.max_resources and -result.score <= target:
-            return "The target was reached."
-        if callback is not None and _is_true(callback(history)):
-            return "The callback stopped the search."
-        if time.monotonic() >= deadline:
-            return "Time is up."
-    return "All candidates were evaluated."
+    def collect(self, job: Job, outputs: list) -> Result:
+        """The only output."""
+        return outputs[0]
+
+    def on_result(self, job: Job) -> None:
+        """Note whether the search ends here, and why."""
+        history = self.history
+        score = history.trials[job.trial_id].results[job.resource].score
+        if job.resource == history.problem.max_resources and -score <= self.target:
+            self.message = "The target was reached."
+        elif self.callback is not None and _is_true(self.callback(history)):
+            self.message = "The callback stopped the search."
+        elif time.monotonic() >= self.deadline:
+            self.message = "Time is up."
+
+    def seconds_left(self) -> float | None:
+        """0 when the search ends; the time is only looked at after an evaluation."""
+        return None if self.message is None else 0.0
+
+
+def _evaluate(evaluations, job, environment):
+    return evaluations.evaluate(job)
 
 
 def _is_true(answer):
@@ -180,22 +207,23 @@ def _is_true(answer):
     return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
 
-def _result(history, evaluate, message):
-    evaluations = [
+def _result(history, evaluations):
+    """The best of all results, or the last error if there is none."""
+    results = [
         (resource, result.score, trial)
         for trial in history.trials
         for resource, result in trial.results.items()
     ]
-    ok = [entry for entry in evaluations if not math.isnan(entry[1])]
+    ok = [entry for entry in results if not math.isnan(entry[1])]
     if not ok:
         raise RuntimeError(
-            f"All {len(evaluations)} evaluations failed: look at the error above, or at "
+            f"All {len(results)} evaluations failed: look at the error above, or at "
             "what func returns."
-        ) from evaluate.error
-    if n_failed := len(evaluations) - len(ok):
+        ) from evaluations.error
+    if n_failed := len(results) - len(ok):
         warnings.warn(
-            f"{n_failed} of {len(evaluations)} evaluations failed; the last error: "
-            f"{evaluate.error or 'not a finite number'}.",
+            f"{n_failed} of {len(results)} evaluations failed; the last error: "
+            f"{evaluations.error or 'not a finite number'}.",
             UserWarning,
             stacklevel=3,
         )
@@ -204,9 +232,9 @@ def _result(history, evaluate, message):
     return OptimizeResult(
         x=dict(trial.params),
         fun=-float(score),
-        nfev=len(evaluations),
+        nfev=len(results),
         nit=len(history.trials),
         history=history,
         success=True,
-        message=message,
+        message=evaluations.message or "All candidates were evaluated.",
     )

@@ -1,13 +1,13 @@
 """How many threads BLAS may use."""
 
 import threading
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
 
 
-def one_blas_thread():
+def one_blas_thread() -> AbstractContextManager:
     """A context in which BLAS uses one thread.
 
     Sums of several threads differ in the last bits from those of one, so results would depend
@@ -19,6 +19,6 @@ def one_blas_thread():
 
 
 @lru_cache(maxsize=1)
-def controller():
+def controller() -> ThreadpoolController:
     """Return the thread pools of this process, which are listed once."""
     return ThreadpoolController()

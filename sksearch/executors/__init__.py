@@ -1,14 +1,14 @@
 """Where jobs run, and the loop that feeds them."""
 
 from sksearch._clock import spend
-from sksearch.executors._executor import Executor, TaskEnvironment
-from sksearch.executors._executors import check_devices, make_executor
-from sksearch.executors._futures import FuturesBackend
+from sksearch.executors._base import Executor, TaskEnvironment
+from sksearch.executors._factory import check_devices, make_executor
 from sksearch.executors._limits import EngineLostError, Limits, LostTask, can_limit_memory
 from sksearch.executors._loop import Workload, drive
 from sksearch.executors._signals import Interrupts
-from sksearch.executors._slots import end_idle_workers
 from sksearch.executors._virtual import VirtualClock, VirtualExecutor
+from sksearch.executors.local._pool import end_idle_workers
+from sksearch.executors.remote._futures import FuturesBackend
 
 __all__ = [
     "EngineLostError",

@@ -1,6 +1,7 @@
 """What a task may use, and what is left of one that used more."""
 
 import math
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -17,9 +18,9 @@ class Limits:
     Parameters
     ----------
     seconds : float or None
-        After which its worker is stopped. Counted from when the worker is ready.
+        Seconds after which its worker is stopped, counted from when the worker is ready.
     memory : int or None
-        Bytes that it may allocate on top of what its worker has at rest.
+        Bytes that the task may allocate on top of what its worker has at rest.
     retries : int
         How often a task whose worker died is tried again.
     """
@@ -43,7 +44,7 @@ class LostTask:
     status : {"crash", "timeout"}
         As in `Result`.
     error : str
-        One line.
+        What happened, in one line.
     seconds : float
         How long it ran.
     """
@@ -63,7 +64,7 @@ def can_limit_memory() -> bool:
 
 
 @contextmanager
-def limited_memory(n_bytes: int | None):
+def limited_memory(n_bytes: int | None) -> Iterator[None]:
     """A context in which this process can allocate `n_bytes` more than it has now.
 
     What asks for more gets a ``MemoryError`` and can go on.

@@ -4,13 +4,18 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
 
 from sksearch.base import Job
+from sksearch.executors._base import Executor
 from sksearch.history import Result
+from sksearch.study import Study
 
 GRACE_SECONDS = 1.0  # for what runs at Ctrl-C
-SHORT_SECONDS = 0.5  # tasks for whose sake a worker shall not wait for a proposal
+SHORT_SECONDS = 0.5  # where tasks take less, a worker shall not wait for a proposal
 
 
 class Workload(ABC):
@@ -36,20 +41,23 @@ class Workload(ABC):
         """Return the jobs that an earlier process had asked for and not told, oldest first."""
         return []
 
-    def recorded_output(self, task):
+    def recorded_output(self, task: Any) -> Any:
         """Return the output of a task that an earlier process has run, None if it has not."""
-        return None  # noqa: RET501, a value like any other
+        return None
 
     def on_interrupt(self) -> None:  # noqa: B027
         """Called when the loop ends by Ctrl-C or the like, before what had ended is told."""
 
 
-def drive(study, executor, work: Workload, batch_size: int | None = None) -> None:
+def drive(
+    study: Study, executor: Executor, workload: Workload, batch_size: int | None = None
+) -> None:
     """Run a study to its end.
 
     Results are told in the order in which the jobs were asked for, whatever the order in which
-    they end. With a `batch_size` one is told only when so many are under way, or when there is
-    nothing to ask for, however soon it ended: so what a proposal knows does not depend on timing.
+    they end. With a `batch_size` the oldest is told only when so many jobs are under way, or when
+    there is nothing to ask for, however soon it ended: so what a proposal knows does not depend
+    on timing.
     If the study's scheduler is asynchronous, results are told as they come in, and a job is asked
     for when a worker has nothing to do; where tasks are short, one before that.
 
@@ -59,7 +67,7 @@ def drive(study, executor, work: Workload, batch_size: int | None = None) -> Non
         Asked and told.
     executor : Executor
         Runs the tasks.
-    work : Workload
+    workload : Workload
         Knows what the tasks are.
     batch_size : int or None, default=None
         Count of jobs that are under way at a time; None: as many as keep all workers busy, for
@@ -70,123 +78,178 @@ def drive(study, executor, work: Workload, batch_size: int | None = None) -> Non
     KeyboardInterrupt, SystemExit
         On Ctrl-C and SIGTERM, after telling all jobs that had ended; those that run have a second.
     """
-    pending: deque = deque()
-    in_order = not study.scheduler.asynchronous
-    batch_size = batch_size if in_order else None
-    pace = _Pace()
+    jobs = _PendingJobs(study, executor, workload)
     try:
-        for job in work.unfinished_jobs():
+        for job in workload.unfinished_jobs():
             # One of them may be what the earlier process died of.
-            pending.append((job, _submit(executor.submit_suspect, work, job)))
-        while True:
-            if batch_size is None:
-                _tell_finished(study, work, pending, in_order=in_order, pace=pace)
-            left = work.seconds_left()
-            over = left is not None and left <= 0
-            if over and study.history.has_results:
-                break
-            waiting = [f for _, futures in pending for f in futures if not f.done()]
-            window = executor.window if in_order else executor.n_workers + pace.ahead(executor)
-            room = len(waiting) < window if batch_size is None else len(pending) < batch_size
-            # When time is up before the first result, that one is all we wait for.
-            may_ask = room and not (over and pending)
-            if may_ask and (job := study.ask()) is not None:
-                pending.append((job, _submit(executor.submit, work, job)))
-            elif not pending:
-                return
-            else:
-                oldest_is_done = all(future.done() for future in pending[0][1])
-                if waiting and not (batch_size is not None and oldest_is_done):
-                    executor.wait(waiting, None if over else left)
-                if batch_size is not None:
-                    _tell_finished(study, work, pending, limit=1)
-    except (KeyboardInterrupt, SystemExit):
-        work.on_interrupt()
-        _let_end(executor, pending)
-        for entry in [e for e in pending if any(f.done() and f.exception() for f in e[1])]:
-            pending.remove(entry)  # the signal that ended the search matters more
-        _tell_finished(study, work, pending, in_order=False)
-        raise
-    _stop(study, executor, work, pending)
-
-
-def _submit(submit, work, job):
-    """The futures of a job's tasks; those whose output is known are done."""
-    futures = []
-    for task in work.tasks(job):
-        if (output := work.recorded_output(task)) is None:
-            futures.append(submit(task))
+            jobs.submit(job, executor.submit_suspect)
+        if study.scheduler.asynchronous:
+            _tell_as_they_come(jobs, executor)
         else:
-            futures.append(Future())
-            futures[-1].set_result(output)
-    return futures
+            _tell_in_order(jobs, executor, batch_size)
+    except (KeyboardInterrupt, SystemExit):
+        workload.on_interrupt()
+        jobs.finish_interrupted()
+        raise
+    jobs.finish()
 
 
-class _Pace:
-    """How long a task takes, on average."""
-
-    def __init__(self):
-        self._seconds = self._count = 0.0
-
-    def add(self, result, n_tasks):
-        """Count the tasks of a job."""
-        self._seconds += result.cost
-        self._count += n_tasks
-
-    def ahead(self, executor):
-        """How many tasks shall wait for a worker: one where they are short and it is far away.
-
-        Where they are long, a proposal that knows one more result is worth more than the
-        milliseconds that a worker waits for it.
-        """
-        return executor.distant and 0 < self._count * SHORT_SECONDS > self._seconds
-
-
-def _tell_finished(study, work, pending, limit=math.inf, in_order=True, pace=None):
-    """Tell the oldest jobs as far as they are finished, at most `limit` of them.
-
-    Without `in_order` all that are finished, whatever is not.
-    """
-    for entry in list(pending):
-        job, futures = entry
-        if limit == 0:
+def _tell_in_order(jobs, executor, batch_size):
+    """Ask while there is room, and tell the oldest job first, until the search is over."""
+    while True:
+        if batch_size is None:
+            jobs.tell_oldest()
+        if jobs.must_stop():
             return
-        if all(future.done() for future in futures):
-            pending.remove(entry)
-            result = work.collect(job, [future.result() for future in futures])
-            study.tell(job, result)
-            work.on_result(job)
-            if pace is not None:
-                pace.add(result, len(futures))
+        running = jobs.running_tasks()
+        has_room = len(running) < executor.window if batch_size is None else len(jobs) < batch_size
+        if has_room and jobs.ask():
+            continue
+        if not jobs:
+            return
+        if not jobs.oldest_is_done():
+            jobs.wait(running)
+        if batch_size is not None:
+            jobs.tell_oldest(limit=1)
+
+
+def _tell_as_they_come(jobs, executor):
+    """Ask when a worker has nothing to do, and tell what is done, until the search is over."""
+    while True:
+        jobs.tell_done()
+        if jobs.must_stop():
+            return
+        running = jobs.running_tasks()
+        # Where tasks are long, a proposal that knows one more result is worth more than the
+        # milliseconds that a worker waits for it.
+        n_ahead = executor.has_latency and jobs.tasks_are_short()
+        if len(running) < executor.n_workers + n_ahead and jobs.ask():
+            continue
+        if not jobs:
+            return
+        jobs.wait(running)
+
+
+@dataclass(eq=False)
+class _PendingJob:
+    """A job and the futures of its tasks."""
+
+    job: Job
+    futures: list[Future]
+
+    def is_done(self) -> bool:
+        """Whether all tasks have an outcome."""
+        return all(future.done() for future in self.futures)
+
+
+class _PendingJobs:
+    """The jobs that were asked for and not told, oldest first."""
+
+    def __init__(self, study: Study, executor: Executor, workload: Workload):
+        self._study, self._executor, self._workload = study, executor, workload
+        self._jobs: deque[_PendingJob] = deque()
+        self._seconds_left: float | None = None
+        self._told_seconds = 0.0
+        self._n_told_tasks = 0
+
+    def __len__(self):
+        return len(self._jobs)
+
+    # ---- ask and wait
+
+    def must_stop(self) -> bool:
+        """Whether the time is up; the first result is waited for, however long it takes."""
+        self._seconds_left = self._workload.seconds_left()
+        return self._time_is_up() and self._study.history.has_results
+
+    def ask(self) -> bool:
+        """Submit the next job of the study; False if it has none, or if the time is up."""
+        if self._time_is_up() and self._jobs:
+            return False
+        job = self._study.ask()
+        if job is None:
+            return False
+        self.submit(job, self._executor.submit)
+        return True
+
+    def submit(self, job: Job, submit: Callable[[Any], Future]) -> None:
+        """Submit the tasks of a job; those whose output is known are done at once."""
+        futures = []
+        for task in self._workload.tasks(job):
+            if (output := self._workload.recorded_output(task)) is None:
+                futures.append(submit(task))
+            else:
+                futures.append(Future())
+                futures[-1].set_result(output)
+        self._jobs.append(_PendingJob(job, futures))
+
+    def running_tasks(self) -> list[Future]:
+        """List the tasks that are not done."""
+        return [f for pending in self._jobs for f in pending.futures if not f.done()]
+
+    def wait(self, running: list[Future]) -> None:
+        """Wait until one of the tasks is done, or the time is up."""
+        if running:
+            self._executor.wait(running, None if self._time_is_up() else self._seconds_left)
+
+    def _time_is_up(self):
+        return self._seconds_left is not None and self._seconds_left <= 0
+
+    # ---- tell
+
+    def oldest_is_done(self) -> bool:
+        """Whether all tasks of the oldest job are done."""
+        return self._jobs[0].is_done()
+
+    def tell_oldest(self, limit: float = math.inf) -> None:
+        """Tell the oldest jobs as far as they are done, at most `limit` of them."""
+        while limit and self._jobs and self._jobs[0].is_done():
+            self._tell(self._jobs.popleft())
             limit -= 1
-        elif in_order:
-            return
 
+    def tell_done(self) -> None:
+        """Tell all jobs that are done, the oldest of them first."""
+        for pending in list(self._jobs):
+            if pending.is_done():
+                self._jobs.remove(pending)
+                self._tell(pending)
 
-def _let_end(executor, pending):
-    """Drop what has not begun, and give a moment to what runs."""
-    _cancel(pending)
-    end = time.monotonic() + GRACE_SECONDS
-    while (left := end - time.monotonic()) > 0:
-        running = [f for _, futures in pending for f in futures if not f.done()]
-        if not running:
-            return
-        executor.wait(running, left)
+    def tasks_are_short(self) -> bool:
+        """Whether the tasks of the jobs that were told took little time, on average."""
+        return self._n_told_tasks * SHORT_SECONDS > self._told_seconds
 
+    def _tell(self, pending):
+        result = self._workload.collect(pending.job, [f.result() for f in pending.futures])
+        self._study.tell(pending.job, result)
+        self._workload.on_result(pending.job)
+        self._told_seconds += result.cost
+        self._n_told_tasks += len(pending.futures)
 
-def _stop(study, executor, work, pending):
-    """Drop what has not begun, wait for what runs."""
-    _cancel(pending)
-    while pending:
-        executor.wait([f for f in pending[0][1] if not f.done()], None)
-        _tell_finished(study, work, pending)
+    # ---- the end
 
+    def finish(self) -> None:
+        """Drop what has not begun, wait for what runs."""
+        self._cancel()
+        while self._jobs:
+            running = [f for f in self._jobs[0].futures if not f.done()]
+            self._executor.wait(running, None)
+            self.tell_oldest()
 
-def _cancel(pending):
-    """Drop the jobs that have not begun, or not with all of their tasks."""
-    for _, futures in reversed(pending):
-        for future in reversed(futures):
-            future.cancel()
-    kept = [entry for entry in pending if not any(f.cancelled() for f in entry[1])]
-    pending.clear()
-    pending.extend(kept)
+    def finish_interrupted(self) -> None:
+        """Drop what has not begun, give what runs a moment, and tell what is done."""
+        self._cancel()
+        end = time.monotonic() + GRACE_SECONDS
+        while (running := self.running_tasks()) and (left := end - time.monotonic()) > 0:
+            self._executor.wait(running, left)
+        for pending in list(self._jobs):
+            # The signal that ended the search matters more than an error.
+            if any(f.done() and f.exception() for f in pending.futures):
+                self._jobs.remove(pending)
+        self.tell_done()
+
+    def _cancel(self):
+        """Drop the jobs that have not begun, or not with all of their tasks."""
+        for pending in reversed(self._jobs):
+            for future in reversed(pending.futures):
+                future.cancel()
+        self._jobs = deque(p for p in self._jobs if not any(f.cancelled() for f in p.futures))

@@ -3,6 +3,8 @@
 import signal
 import sys
 import threading
+from types import FrameType
+from typing import Self
 
 
 class Interrupts:
@@ -15,7 +17,7 @@ class Interrupts:
 
     pending = False
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         Interrupts.pending = False
         self._before = {}
         if threading.current_thread() is threading.main_thread():
@@ -26,11 +28,11 @@ class Interrupts:
                     signal.signal(number, self._note)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)
 
-    def _note(self, number, frame):
+    def _note(self, number: int, frame: FrameType | None) -> None:
         Interrupts.pending = True
         before = self._before[number]
         if callable(before):

@@ -2,17 +2,20 @@
 
 import heapq
 import math
-import threading
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from itertools import count
 from numbers import Integral
+from pathlib import Path
+from typing import Any, Self
 
 from sksearch._clock import _open_clock
 from sksearch._threads import one_blas_thread
-from sksearch.executors._executor import Executor, SerialExecutor, TaskEnvironment
+from sksearch.executors._base import Executor, environment_of_this_thread
+from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._limits import Limits, LostTask
 
 DIGITS = 18
@@ -91,7 +94,7 @@ class VirtualClock:
     (7200.0, 1.0)
     """
 
-    def __init__(self, n_workers=1):
+    def __init__(self, n_workers: int = 1):
         if isinstance(n_workers, bool) or not isinstance(n_workers, Integral) or n_workers < 1:
             raise ValueError(f"n_workers={n_workers!r} must be an integer of at least 1.")
         self.n_workers = int(n_workers)
@@ -105,14 +108,14 @@ class VirtualClock:
         self._running: list[_Task] = []
         self._numbers = count()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if self._token is not None:
             raise RuntimeError("This VirtualClock is open already: make another one.")
         self._reset()
         self._token = _open_clock.set(self)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         token, self._token = self._token, None
         _open_clock.reset(token)
 
@@ -133,13 +136,13 @@ class VirtualClock:
 
     # ---- what `now`, `spend` and `make_executor` call
 
-    def now(self):
+    def now(self) -> float:
         """Return the seconds since the clock was opened; inside a task, since the task began."""
         # Not since the opening: durations would round differently with where a task begins,
         # and so would depend on the count of workers.
         return (self._time if self._spent is None else self._spent) / TICKS
 
-    def spend(self, seconds):
+    def spend(self, seconds: float) -> None:
         """Let time pass: for the task that is being run, or for everyone."""
         if not 0 <= seconds < math.inf:
             raise ValueError(f"seconds={seconds} must be a finite number of at least 0.")
@@ -149,7 +152,13 @@ class VirtualClock:
         else:
             self._spent += _ticks(seconds)
 
-    def executor(self, function, context, limits=None, folder=None):
+    def executor(
+        self,
+        function: Callable,
+        context: Any,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> Executor:
         """Where a search runs: on all workers, or inside of a task on that task's worker."""
         if self._spent is None:
             return VirtualExecutor(function, context, self, limits, folder)
@@ -173,7 +182,7 @@ class VirtualClock:
             if end == limit:
                 return
 
-    def _drop(self, owner):
+    def _forget(self, owner):
         """Forget what an executor that ends has not finished: its workers are free."""
         self._queue = deque(entry for entry in self._queue if entry[0] is not owner)
         self._busy += sum(self._time - task.start for task in self._running if task.owner is owner)
@@ -183,7 +192,7 @@ class VirtualClock:
     # ---- inside
 
     def _advance(self, to):
-        """Let time pass, and what ends meanwhile be done."""
+        """Let time pass, and finish the calls that end meanwhile."""
         self._start()
         while self._running and self._running[0].end <= to:
             self._time = self._running[0].end
@@ -200,7 +209,7 @@ class VirtualClock:
                 heapq.heappush(self._running, self._run(owner, future, call))
 
     def _run(self, owner, future, call):
-        """The call is made when it begins; its outcome is kept until it ends."""
+        """Make a call when it begins, and keep its outcome until it ends."""
         value = error = None
         self._spent = 0
         try:
@@ -230,40 +239,45 @@ class VirtualExecutor(Executor):
     Parameters
     ----------
     function : callable
-        ``function(context, task, place)``.
+        ``function(context, task, environment)``.
     context : object
         What all tasks share.
     clock : VirtualClock
-        Open as long as the executor is used.
+        The clock, open as long as the executor is used.
     limits : Limits or None
-        Of which the seconds are simulated ones; memory is not looked at.
+        What a task may use: simulated seconds; memory is not looked at.
     folder : Path or None
         Where tasks leave what is too large to return; None for memory.
     """
 
-    def __init__(self, function, context, clock, limits=None, folder=None):
+    def __init__(
+        self,
+        function: Callable,
+        context: Any,
+        clock: VirtualClock,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ):
         self.n_workers = self.window = clock.n_workers
         self._function, self._context, self._clock = function, context, clock
         self.limits, self._folder = limits or Limits(), folder
 
-    def submit(self, task):
+    def submit(self, task: Any) -> Future:
         """Queue the task for the first free worker."""
-        place = TaskEnvironment(
-            self._folder, threading.current_thread() is threading.main_thread()
-        )
-        return self._clock._submit(self, lambda: self._function(self._context, task, place))
+        environment = environment_of_this_thread(self._folder)
+        return self._clock._submit(self, lambda: self._function(self._context, task, environment))
 
-    def wait(self, futures, timeout):
+    def wait(self, futures: Sequence[Future], timeout: float | None) -> None:
         """Let simulated time pass."""
         self._clock._wait(futures, timeout)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._limit = one_blas_thread()
         self._limit.__enter__()
         return self
 
-    def __exit__(self, *error):
-        self._clock._drop(self)
+    def __exit__(self, *error: object) -> None:
+        self._clock._forget(self)
         self._limit.__exit__(*error)
 
 

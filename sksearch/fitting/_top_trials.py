@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from sksearch.executors import Interrupts
-from sksearch.executors._executor import SerialExecutor
+from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.fitting._evaluation import evaluate

@@ -14,7 +14,7 @@ from pathlib import Path
 import joblib
 import pytest
 
-from sksearch.executors._futures import FuturesBackend
+from sksearch.executors import FuturesBackend
 
 ROOT = Path(__file__).parents[2]
 ENGINES = ("dask", "ray", "processes", "threads", "mpi", "spark")

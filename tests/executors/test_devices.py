@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator
 
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
 from sksearch._compat import cloudpickle
-from sksearch.executors import FuturesBackend, VirtualClock, _devices, make_executor
-from sksearch.executors._devices import VARIABLE, neighbours, visible_devices
+from sksearch.executors import FuturesBackend, VirtualClock, make_executor
+from sksearch.executors.local import _devices
+from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = [
@@ -41,7 +42,7 @@ def machine(monkeypatch):
     return tell
 
 
-def look(context, task, place):
+def look(context, task, environment):
     """Say who this is and what it sees, or die."""
     if task == "die":
         os._exit(1)
@@ -172,9 +173,9 @@ def test_who_lacks_the_memory_that_a_neighbour_has_gets_it_alone(tmp_path):
         ((None,), 1, "-"),
     ],
 )
-def test_neighbours_are_those_on_the_same_device(visible, count, groups, machine):
+def test_workers_on_the_same_device_have_the_same_lock(visible, count, groups, machine):
     machine(count)
-    found = neighbours(visible)
+    found = device_locks(visible)
     letters = dict(zip(map(id, found), groups, strict=True))
     alone = {letter for letter in groups if groups.count(letter) == 1}
     for each, letter in zip(found, groups, strict=True):

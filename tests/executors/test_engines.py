@@ -15,10 +15,16 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch.executors import EngineLostError, Limits, LostTask, drive, make_executor
-from sksearch.executors import _engine as engine_module
-from sksearch.executors._futures import FuturesBackend
-from sksearch.executors._orders import Order, shared_here
+from sksearch.executors import (
+    EngineLostError,
+    FuturesBackend,
+    Limits,
+    LostTask,
+    drive,
+    make_executor,
+)
+from sksearch.executors.remote import _executor as executor_module
+from sksearch.executors.remote._worker import TaskMessage, shared_in_process
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import Hyperband
@@ -65,7 +71,7 @@ class Squares:
         pass
 
 
-def square(context, task, place):
+def square(context, task, environment):
     time.sleep(task % 3 / 100)
     return context["offset"] + task**2
 
@@ -100,7 +106,7 @@ class PoisonError(Exception):
         super().__init__(f"{first} and {second}")
 
 
-def act(context, task, place):
+def act(context, task, environment):
     """Do what the task says."""
     what, value = task.what, task.value
     if what == "sleep":
@@ -119,8 +125,8 @@ def act(context, task, place):
         return threading.Lock()
     elif what == "sum":
         return float(context.sum())
-    elif what == "place":
-        return place
+    elif what == "environment":
+        return environment
     elif what == "blas":
         from threadpoolctl import threadpool_info
 
@@ -206,23 +212,23 @@ def test_the_data_are_pickled_once(name):
 def elsewhere(monkeypatch):
     """Workers see our files no more, as on another machine."""
 
-    def order(ref, folder, **kwargs):
+    def message(ref, folder, **kwargs):
         hidden = replace(ref, path=f"/elsewhere{ref.path}")
-        return Order(ref=hidden, folder=f"/elsewhere{folder}", **kwargs)
+        return TaskMessage(ref=hidden, folder=f"/elsewhere{folder}", **kwargs)
 
-    monkeypatch.setattr(engine_module, "Order", order)
+    monkeypatch.setattr(executor_module, "TaskMessage", message)
 
 
 class Courier(ThreadPoolExecutor):
-    """Passes orders on to a process pool, and notes the size of the data that go with them."""
+    """Passes messages on to a process pool, and notes the size of the data that go with them."""
 
     def __init__(self, pool):
         super().__init__(2)
         self.pool, self.sizes = pool, []
 
-    def submit(self, function, order, payload=None):
+    def submit(self, function, message, payload=None):
         self.sizes.append(0 if payload is None else len(payload))
-        return self.pool.submit(function, order, payload)
+        return self.pool.submit(function, message, payload)
 
 
 @dataclass
@@ -235,9 +241,9 @@ class Continued(Do):
         return Do("return value", Path(self.path).read_text())
 
 
-def name_or_value(context, task, place):
+def name_or_value(context, task, environment):
     time.sleep(0.05)
-    return task.value, place.folder
+    return task.value, environment.folder
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -270,17 +276,17 @@ def test_the_history_does_not_depend_on_whether_files_are_shared(name):
 
 @pytest.mark.parametrize("name", all_engines("mpi", "spark"))
 def test_nothing_is_left_of_a_search(name, tmp_path):
-    before = set(shared_here)
+    before = set(shared_in_process)
     with engine(name):
         with start(act, None, folder=tmp_path) as executor:
-            futures = [executor.submit(Do("place")) for _ in range(4)]
+            futures = [executor.submit(Do("environment")) for _ in range(4)]
             assert {future.result().folder for future in futures} == {tmp_path}
             assert len(list(tmp_path.iterdir())) == 1
         assert list(tmp_path.iterdir()) == []
         with start(act, None) as executor:
-            folder = executor.submit(Do("place")).result().folder
+            folder = executor.submit(Do("environment")).result().folder
         assert not folder.exists()
-    assert set(shared_here) == before
+    assert set(shared_in_process) == before
     assert "sksearch" not in {thread.name for thread in threading.enumerate()}
 
 
@@ -397,14 +403,14 @@ def test_threads_of_one_dask_worker_have_processes_of_their_own():
         worker = client.submit(os.getpid).result()
         futures = [executor.submit(Do("sleep", 0.3)) for _ in range(4)]
         assert worker not in {future.result() for future in futures}
-        assert executor.submit(Do("place")).result().owns_globals
+        assert executor.submit(Do("environment")).result().owns_globals
 
 
 @pytest.mark.parametrize("name", all_engines("threads"))
 def test_blas_has_one_thread_and_tasks_own_their_process_on_each_engine(name):
     with engine(name), start(act, None) as executor:
         assert executor.submit(Do("blas")).result() == {1}
-        assert executor.submit(Do("place")).result().owns_globals
+        assert executor.submit(Do("environment")).result().owns_globals
 
 
 def search_on_dask():
@@ -446,13 +452,13 @@ def test_the_count_of_workers_is_the_pools_or_what_is_said():
         FuturesBackend(object())
 
 
-def test_an_order_is_small():
-    orders = []
+def test_a_message_is_small():
+    messages = []
 
     class Pool(ThreadPoolExecutor):
-        def submit(self, function, order, payload=None):
-            orders.append(order)
-            return super().submit(function, order, payload)
+        def submit(self, function, message, payload=None):
+            messages.append(message)
+            return super().submit(function, message, payload)
 
     with (
         Pool(1) as pool,
@@ -460,5 +466,5 @@ def test_an_order_is_small():
         start(act, np.arange(1_000_000.0)) as executor,
     ):
         executor.submit(Do("sum")).result()
-    assert len(orders[0]) < 1000
-    assert pickle.loads(orders[0]).task == Do("sum")
+    assert len(messages[0]) < 1000
+    assert pickle.loads(messages[0]).task == Do("sum")

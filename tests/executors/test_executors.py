@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import Executor, Workload, _broadcast, drive, make_executor
+from sksearch.executors import Executor, Workload, _shared_data, drive, make_executor
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
@@ -23,7 +23,7 @@ from sksearch.space import Space
 from sksearch.study import Study
 
 
-def square(context, task, place):
+def square(context, task, environment):
     time.sleep(task % 3 / 100)
     return context["offset"] + task**2
 
@@ -89,8 +89,8 @@ class ByHand(Executor):
 
     n_workers = 3
 
-    def __init__(self, distant):
-        self.distant, self.running, self.most = distant, [], 0
+    def __init__(self, has_latency):
+        self.has_latency, self.running, self.most = has_latency, [], 0
 
     def submit(self, task):
         self.running.append(Future())
@@ -118,12 +118,12 @@ class Lasting(Workload):
 
 
 @pytest.mark.parametrize(
-    ("distant", "seconds", "most"), [(True, 0.01, 4), (True, 2.0, 3), (False, 0.01, 3)]
+    ("has_latency", "seconds", "most"), [(True, 0.01, 4), (True, 2.0, 3), (False, 0.01, 3)]
 )
 def test_an_asynchronous_search_asks_ahead_where_jobs_are_short_and_workers_far(
-    distant, seconds, most
+    has_latency, seconds, most
 ):
-    executor = ByHand(distant)
+    executor = ByHand(has_latency)
     problem = Problem(Space({"x": uniform(0, 1)}), 1, 9)
     drive(Study(problem, RandomSampler(), ASHA(12)), executor, Lasting(seconds))
     assert executor.most == most
@@ -164,9 +164,9 @@ def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):
         "empty": np.empty((0, 3)),
         "function": lambda x: x + 1,
     }
-    ref = _broadcast.write(obj, tmp_path / "context")
-    found = _broadcast.fetch(ref)
-    assert found is _broadcast.fetch(ref)
+    ref = _shared_data.write(obj, tmp_path / "context")
+    found = _shared_data.fetch(ref)
+    assert found is _shared_data.fetch(ref)
     np.testing.assert_array_equal(found["large"], large)
     np.testing.assert_array_equal(found["fortran"], large)
     assert not found["large"].flags.writeable
@@ -178,8 +178,8 @@ def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):
     assert found["function"](1) == 2
 
 
-def pid_and_file(context, task, place):
-    return os.getpid(), str(_broadcast._loaded.keys())
+def pid_and_file(context, task, environment):
+    return os.getpid(), str(_shared_data._loaded.keys())
 
 
 def test_workers_read_the_data_once_and_are_kept_for_the_next_search():
@@ -188,7 +188,7 @@ def test_workers_read_the_data_once_and_are_kept_for_the_next_search():
         with make_executor(pid_and_file, {}, 2, "all") as executor:
             futures = [executor.submit(i) for i in range(20)]
             outs = [future.result() for future in futures]
-            folder = executor._folder
+            folder = executor._folder.path
         assert len({loaded for _, loaded in outs}) == 1
         assert not folder.exists()
         pids.append({pid for pid, _ in outs})
@@ -196,7 +196,7 @@ def test_workers_read_the_data_once_and_are_kept_for_the_next_search():
     assert os.getpid() not in pids[0]
 
 
-def blas_threads(context, task, place):
+def blas_threads(context, task, environment):
     from threadpoolctl import threadpool_info
 
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -223,7 +223,7 @@ def test_a_study_of_full_fidelity_runs_as_many_as_asked():
     assert len(ours.history.trials) == 7
 
 
-def fail_or_sleep(context, task, place):
+def fail_or_sleep(context, task, environment):
     if context["fails"]:
         raise RuntimeError("on purpose")
     time.sleep(0.05)

@@ -43,7 +43,7 @@ class Slow(Curve):
 SPACE = {"quality": uniform(0, 1), "step": [0.1, 0.3, 0.7, 1.3]}
 
 
-def take(context, task, place):
+def take(context, task, environment):
     """A task is its duration."""
     spend(task)
     return task
@@ -125,7 +125,7 @@ def test_a_task_that_was_cancelled_takes_no_time():
     assert (clock.seconds, clock.busy_seconds) == (6, 6)
 
 
-def fail_after(context, task, place):
+def fail_after(context, task, environment):
     spend(task)
     if task == 1:
         raise RuntimeError("on purpose")
@@ -393,7 +393,7 @@ def test_a_search_inside_of_a_task_occupies_one_worker():
     )
     inner.set_params(timeout=4)
 
-    def search(context, task, place):
+    def search(context, task, environment):
         return len(inner.fit(X, y).cv_results_["params"])
 
     with VirtualClock(2) as clock, make_executor(search, None, None, "all") as executor:

@@ -8,7 +8,7 @@ import joblib
 import psutil
 import pytest
 
-from sksearch.executors import _slots
+from sksearch.executors.local import _pool
 from tests.faults.engine import PARAMS, Engine
 from tests.faults.estimators import wait_until
 
@@ -55,7 +55,7 @@ def _idle():
     """Processes that wait for the next search, or for the next task of an engine's worker."""
     idle = {
         worker._process.pid
-        for groups in _slots._idle.values()
+        for groups in _pool._idle.values()
         for _, workers in groups
         for worker in workers
         if worker._process is not None

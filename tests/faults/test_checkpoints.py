@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sksearch._compat import cloudpickle
 from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError, read_journal
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.executors._slots import end_idle_workers
+from sksearch.executors.local._pool import end_idle_workers
 from sksearch.fitting._run import Run
 from tests.faults.engine import ROOT, end
 from tests.faults.estimators import (

@@ -24,7 +24,7 @@ from sksearch._compat import cloudpickle
 from sksearch.checkpoint import SearchLockedError, SearchMismatchError, read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.executors import EngineLostError, FuturesBackend
-from sksearch.executors._slots import end_idle_workers
+from sksearch.executors.local._pool import end_idle_workers
 from sksearch.fitting._run import Run
 from tests.executors import engines
 from tests.faults.engine import ROOT

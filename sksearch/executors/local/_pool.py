@@ -1,30 +1,28 @@
 """Worker processes of this machine: what happens to one happens to one task alone."""
 
 import os
-import shutil
-import tempfile
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any, Self
 
 import joblib
 
 from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
-from sksearch.executors import _broadcast
-from sksearch.executors._devices import VARIABLE, neighbours, visible_devices
-from sksearch.executors._executor import Executor
+from sksearch.executors._base import Executor
+from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import Limits, LostTask
-from sksearch.executors._process import WorkerProcess
-from sksearch.executors._worker import run_limited
+from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
+from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._worker import run_limited
 
 IDLE_SECONDS = 300  # after which the processes of an earlier search are ended
-CONTEXT = "context"  # name of the file that all workers read
-TEMPORARY = "sksearch-"  # how names of temporary folders begin; the master's pid follows
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -35,8 +33,8 @@ THREAD_VARIABLES = (
 )
 
 
-class SlotExecutor(Executor):
-    """Runs tasks in worker processes, each under the eyes of a thread of its own.
+class ProcessExecutor(Executor):
+    """Runs tasks in worker processes, each watched by a thread of its own.
 
     A crash, a time-out or a full memory hits one task; its worker is replaced and the others go
     on. Later searches use the processes again. Where several share a CUDA device, a task whose
@@ -49,7 +47,7 @@ class SlotExecutor(Executor):
     n_workers, window : int
         Count of processes, and of tasks in flight.
     nested : joblib backend
-        For searches inside of tasks.
+        Backend for searches inside of tasks.
     limits : Limits
         What a task may use.
     folder : Path or None
@@ -58,10 +56,18 @@ class SlotExecutor(Executor):
         CUDA devices that the processes share in turn, see `visible_devices`.
     """
 
-    distant = True
+    has_latency = True
 
     def __init__(
-        self, function, context, n_workers, window, nested, limits=None, folder=None, devices=None
+        self,
+        function: Callable,
+        context: Any,
+        n_workers: int,
+        window: float,
+        nested: Any,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+        devices: Sequence | None = None,
     ):
         self.n_workers, self.window = n_workers, window
         self._shared = (configured(function), context, nested)
@@ -69,95 +75,64 @@ class SlotExecutor(Executor):
         self._given_folder = folder
         self._visible = visible_devices(devices, n_workers)
 
-    def __enter__(self):
-        self._folder = self._given_folder or temporary_folder()
-        try:
-            self._ref = _broadcast.write(self._shared, self._folder / CONTEXT)
-        except BaseException:
-            self._remove_files()
-            raise
-        self._workers = _lease(self._visible)
-        self._idle: SimpleQueue = SimpleQueue()
-        for worker in zip(self._workers, neighbours(self._visible), strict=True):
-            self._idle.put(worker)
+    def __enter__(self) -> Self:
+        """Write what all tasks share, and take the workers."""
+        self._folder = TaskFolder(self._given_folder, "context", self._shared)
+        self._workers = _take_workers(self._visible)
+        self._free: SimpleQueue = SimpleQueue()
+        for worker in zip(self._workers, device_locks(self._visible), strict=True):
+            self._free.put(worker)
         self._threads = ThreadPoolExecutor(self.n_workers, thread_name_prefix="sksearch")
         self._limit = one_blas_thread()  # for proposals, as where tasks run in this process
         self._limit.__enter__()
         return self
 
-    def submit(self, task):
+    def submit(self, task: Any) -> Future:
         """Queue the task."""
         return self._threads.submit(self._run, task)
 
     def _run(self, task):
-        worker, others = self._idle.get()
+        """Run a task on a free worker, alone on its device if it lacked memory."""
+        worker, device_lock = self._free.get()
         try:
-            if others is None:
+            if device_lock is None:
                 return self._try(worker, task)
-            with suppress(MemoryError), others.among():
+            with suppress(MemoryError), device_lock.shared():
                 out = self._try(worker, task)
-                if not (getattr(out, "status", None) == "memory"):
+                if getattr(out, "status", None) != "memory":
                     return out
-            # They may have had the memory that it lacked, and results must not depend on that.
-            with others.away():
+            # Others may have had the memory that it lacked, and results must not depend on that.
+            with device_lock.exclusive():
                 return self._try(worker, task)
         finally:
-            self._idle.put((worker, others))
+            self._free.put((worker, device_lock))
 
     def _try(self, worker, task):
         """Run a task, and again if its worker died."""
         for _ in range(1 + self._limits.retries):
-            out = run_limited(worker, self._ref, task, self._folder, self._limits)
+            out = run_limited(worker, self._folder.ref, task, self._folder.path, self._limits)
             if not (isinstance(out, LostTask) and out.status == "crash"):
                 break
         return out
 
-    def __exit__(self, error_type, *error):
+    def __exit__(self, error_type: type | None, *error: object) -> None:
         self._limit.__exit__(error_type, *error)
         if error_type is not None:  # what still runs is of no use to anyone
             _close(self._workers)
         self._threads.shutdown(cancel_futures=True)
         if error_type is None:
-            _give_back(self._visible, self._workers)
-        self._remove_files()
-
-    def _remove_files(self):
-        if self._given_folder is None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-        else:
-            (self._folder / CONTEXT).unlink(missing_ok=True)
-
-
-# ---- temporary folders
-
-
-def temporary_folder() -> Path:
-    """Make a private folder; those of searches that were killed are removed."""
-    for old in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*-*"):
-        with suppress(OSError, ValueError):
-            if not _exists(int(old.name.split("-")[1])) and old.stat().st_uid == os.getuid():
-                shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-"))
-
-
-def _exists(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+            _keep_workers(self._visible, self._workers)
+        self._folder.remove()
 
 
 # ---- processes of earlier searches
 
-# By process and by the CUDA devices that each worker sees.
+# By process and by the CUDA devices that each worker sees; each group with when it became idle.
 _idle: dict[tuple[int, tuple[str | None, ...]], list[tuple[float, list[WorkerProcess]]]] = {}
 _idle_lock = threading.Lock()
 
 
-def _lease(visible):
+def _take_workers(visible):
     """The idle processes of an earlier search, or new ones; nobody else has them meanwhile."""
     with _idle_lock:
         if not any(pid == os.getpid() for pid, _ in _idle):
@@ -171,7 +146,8 @@ def _lease(visible):
     return [WorkerProcess(env if v is None else env | {VARIABLE: v}) for v in visible]
 
 
-def _give_back(visible, workers):
+def _keep_workers(visible, workers):
+    """Keep processes for a later search, for a while."""
     with _idle_lock:
         _idle.setdefault((os.getpid(), visible), []).append((time.monotonic(), workers))
     timer = threading.Timer(IDLE_SECONDS + 1, end_idle_workers, (IDLE_SECONDS,))
@@ -179,7 +155,7 @@ def _give_back(visible, workers):
     timer.start()
 
 
-def end_idle_workers(idle_seconds=0):
+def end_idle_workers(idle_seconds: float = 0) -> None:
     """End the worker processes that earlier searches have left for later ones.
 
     They end by themselves after five minutes. Until then each keeps its memory, on a GPU some

@@ -1,20 +1,37 @@
 """Which executor a search gets: by ``n_jobs``, the active joblib backend, and limits."""
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
 import joblib
-from joblib.parallel import get_active_backend
+from joblib.parallel import ThreadingBackend, get_active_backend
 
 from sksearch._clock import open_clock
-from sksearch._compat import pre_dispatch_count
-from sksearch.executors._devices import name_devices
-from sksearch.executors._executor import Executor, SerialExecutor, ThreadExecutor
+from sksearch._compat import configured, pre_dispatch_count
+from sksearch.executors._base import Executor
+from sksearch.executors._in_process import SerialExecutor, ThreadExecutor
 from sksearch.executors._limits import Limits
-from sksearch.executors._slots import SlotExecutor
+from sksearch.executors.local._devices import name_devices
+from sksearch.executors.local._pool import ProcessExecutor
+from sksearch.executors.remote._dask import DaskEngine
+from sksearch.executors.remote._executor import RemoteExecutor
+from sksearch.executors.remote._futures import FuturesBackend, FuturesEngine
+from sksearch.executors.remote._joblib import JoblibEngine
+from sksearch.executors.remote._ray import RayEngine
 
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
+ENGINES = {"DaskDistributedBackend": DaskEngine, "RayBackend": RayEngine}
 
 
 def make_executor(
-    function, context, n_jobs, pre_dispatch, limits=None, folder=None, devices=None
+    function: Callable,
+    context: Any,
+    n_jobs: int | None,
+    pre_dispatch: int | str | None,
+    limits: Limits | None = None,
+    folder: Path | None = None,
+    devices: Sequence | None = None,
 ) -> Executor:
     """The executor for ``n_jobs`` and the active joblib backend.
 
@@ -23,13 +40,14 @@ def make_executor(
     Parameters
     ----------
     function : callable
-        ``function(context, task, place)``; importable or cloudpicklable.
+        ``function(context, task, environment)``; importable or cloudpicklable.
     context : object
         What all tasks share; must not change any more.
     n_jobs : int or None
         As in scikit-learn.
-    pre_dispatch : int or str
-        As in scikit-learn: the count of tasks in flight, at least one a worker.
+    pre_dispatch : int, str or None
+        As in scikit-learn: the count of tasks in flight, at least one a worker. A single worker
+        of this process needs none.
     limits : Limits or None, default=None
         What a task may use. Tasks that have a limit are run in processes of their own.
     folder : Path or None, default=None
@@ -60,7 +78,7 @@ def make_executor(
     backend, _ = get_active_backend()
     kind, (nested, _) = type(backend).__name__, backend.get_nested_backend()
     if kind not in LOCAL:
-        executor = _engine(backend, function, context, n_jobs, n_workers, limits, folder)
+        executor = _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder)
         n_workers = executor.n_workers
         executor.window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
         return executor
@@ -69,10 +87,10 @@ def make_executor(
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
     if kind == "ThreadingBackend" and not isolate:
         return ThreadExecutor(function, context, n_workers, window, nested, folder)
-    return SlotExecutor(function, context, n_workers, window, nested, limits, folder, devices)
+    return ProcessExecutor(function, context, n_workers, window, nested, limits, folder, devices)
 
 
-def check_devices(devices):
+def check_devices(devices: Sequence | None) -> None:
     """Raise ValueError if workers cannot be given these CUDA devices.
 
     Parameters
@@ -98,7 +116,16 @@ def check_devices(devices):
         )
 
 
-def _engine(*args):
-    from sksearch.executors._engines import engine_executor
-
-    return engine_executor(*args)
+def _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder):
+    """The executor for a joblib backend that is not joblib's own."""
+    if isinstance(backend, FuturesBackend):
+        engine = FuturesEngine
+    else:
+        engine = ENGINES.get(type(backend).__name__, JoblibEngine)
+    if engine is DaskEngine:  # joblib takes all workers, whatever n_jobs
+        wanted = get_active_backend()[1] if n_jobs is None else n_jobs
+        n_workers = wanted if wanted is not None and wanted > 0 else n_workers
+    # Searches and forests inside of tasks: never workers of workers, which wait for each other.
+    nested = ThreadingBackend(nesting_level=1)
+    shared = (configured(function), context, nested)
+    return RemoteExecutor(engine, backend, shared, n_workers, limits, folder)

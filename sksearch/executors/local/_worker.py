@@ -1,14 +1,19 @@
 """What happens in a worker process."""
 
+from pathlib import Path
+from typing import Any
+
 import joblib
 
 from sksearch._threads import one_blas_thread
-from sksearch.executors import _broadcast
-from sksearch.executors._executor import TaskEnvironment
+from sksearch.executors import _shared_data
+from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, limited_memory
+from sksearch.executors._shared_data import MISSING, Answer, Ref
+from sksearch.executors.local._process import WorkerProcess
 
 
-def prepare(ref, payload=None):
+def prepare(ref: Ref, payload: Any = None) -> Answer | None:
     """Fetch what all tasks share, so that no task is charged for it.
 
     Returns
@@ -16,22 +21,28 @@ def prepare(ref, payload=None):
     missing : MISSING or None
         MISSING if this worker needs the `payload`.
     """
-    shared = _broadcast.fetch(ref, payload)
-    return shared if shared is _broadcast.MISSING else None
+    shared = _shared_data.fetch(ref, payload)
+    return shared if shared is MISSING else None
 
 
-def run_task(ref, task, folder, payload=None, memory=None):
+def run_task(
+    ref: Ref,
+    task: Any,
+    folder: Path,
+    payload: Any = None,
+    memory: int | None = None,
+) -> Any:
     """Run one task in a worker process.
 
     Parameters
     ----------
     ref : Ref
-        Of the function, its context and the backend for searches inside of tasks.
+        To fetch the function, its context and the backend for searches inside of tasks.
     task : object
-        For the function.
+        What the function gets.
     folder : Path
         Where to leave what is too large to return.
-    payload : bytes or None, default=None
+    payload : bytes-like or None, default=None
         What `ref` names, for a worker that does not see its file.
     memory : int or None, default=None
         Bytes that the task may allocate.
@@ -46,17 +57,24 @@ def run_task(ref, task, folder, payload=None, memory=None):
     Exception
         What the function raised.
     """
-    shared = _broadcast.fetch(ref, payload)
-    if shared is _broadcast.MISSING:
+    shared = _shared_data.fetch(ref, payload)
+    if shared is MISSING:
         return shared
     function, context, nested = shared
-    place = TaskEnvironment(folder if folder.is_dir() else None, shares_memory=False)
+    environment = TaskEnvironment(folder if folder.is_dir() else None, shares_memory=False)
     # A search inside of a search must not start workers of workers.
     with one_blas_thread(), joblib.parallel_config(nested), limited_memory(memory):
-        return function(context, task, place)
+        return function(context, task, environment)
 
 
-def run_limited(process, ref, task, folder, limits: Limits, payload=None):
+def run_limited(
+    process: WorkerProcess,
+    ref: Ref,
+    task: Any,
+    folder: Path,
+    limits: Limits,
+    payload: Any = None,
+) -> Any:
     """Run one task in a `WorkerProcess`, within limits.
 
     Parameters
@@ -73,10 +91,10 @@ def run_limited(process, ref, task, folder, limits: Limits, payload=None):
     output : object
         What the function returned, MISSING, or a `LostTask`.
     """
-    if process.knows != ref.token:
+    if process.loaded != ref.token:
         # Imports and data are not on the candidate's time.
         missing = process.call(prepare, ref, payload)
         if missing is not None:
             return missing
-        process.knows = ref.token
+        process.loaded = ref.token
     return process.call(run_task, ref, task, folder, None, limits.memory, seconds=limits.seconds)

@@ -1,4 +1,4 @@
-"""Which CUDA devices a worker process sees, and whom it shares them with.
+"""Which CUDA devices a worker process sees, and which workers share one.
 
 CUDA reads the variable when a process uses it for the first time, so that a worker has to be born
 with it. Nothing is imported here that could initialise CUDA.
@@ -8,8 +8,8 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from numbers import Integral
 
@@ -130,20 +130,20 @@ def _count_devices():
         library.nvmlShutdown()
 
 
-class Neighbours:
-    """Workers that share a device: any number of them works among others, or one alone."""
+class DeviceLock:
+    """A readers-writer lock of a device: any number of workers shares it, or one has it alone."""
 
     def __init__(self):
         self._change = threading.Condition()
         self._n_working = self._n_waiting = 0
 
-    def among(self):
-        """A context that others may share."""
+    def shared(self) -> AbstractContextManager:
+        """A context in which others may use the device, too."""
         return self._working(lambda: not self._n_waiting)
 
     @contextmanager
-    def away(self):
-        """A context in which the others wait; it begins when they have done what they do."""
+    def exclusive(self) -> Iterator[None]:
+        """A context in which the others wait; it begins when their tasks have ended."""
         self._count_waiting(1)
         try:
             with self._working(lambda: not self._n_working):
@@ -152,7 +152,7 @@ class Neighbours:
             self._count_waiting(-1)
 
     @contextmanager
-    def _working(self, may_begin):
+    def _working(self, may_begin: Callable[[], bool]) -> Iterator[None]:
         with self._change:
             self._change.wait_for(may_begin)
             self._n_working += 1
@@ -169,8 +169,8 @@ class Neighbours:
             self._change.notify_all()
 
 
-def neighbours(visible: tuple[str | None, ...]) -> list[Neighbours | None]:
-    """For each worker those on its device; None if it has it for itself, or if there is none.
+def device_locks(visible: tuple[str | None, ...]) -> list[DeviceLock | None]:
+    """Make the lock of each worker's device; None if no other worker uses the device.
 
     Parameters
     ----------
@@ -179,13 +179,13 @@ def neighbours(visible: tuple[str | None, ...]) -> list[Neighbours | None]:
 
     Returns
     -------
-    each : list of (Neighbours or None)
-        The same object for workers on the same device.
+    locks : list of (DeviceLock or None)
+        One for each worker; the same lock for workers on the same device.
     """
-    groups = {
-        v: Neighbours()
+    locks = {
+        v: DeviceLock()
         for v in set(visible)
         # Without the variable all take the first device.
         if visible.count(v) > 1 and (v or (v is None and _count_devices() > 0))
     }
-    return [groups.get(v) for v in visible]
+    return [locks.get(v) for v in visible]

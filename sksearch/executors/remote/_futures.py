@@ -1,10 +1,13 @@
-"""Any pool of `concurrent.futures` as a joblib backend."""
+"""Any pool of `concurrent.futures`, and that pool as a joblib backend."""
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any
 
 from joblib.parallel import ParallelBackendBase
 
 from sksearch._compat import cloudpickle
+from sksearch.executors.remote._base import Engine, first_line
 
 
 class FuturesBackend(ParallelBackendBase):
@@ -44,13 +47,13 @@ class FuturesBackend(ParallelBackendBase):
 
     supports_retrieve_callback = True
 
-    def __init__(self, executor, n_workers=None):
+    def __init__(self, executor: Executor, n_workers: int | None = None):
         super().__init__()
         self.executor = executor
         self.default_n_jobs = self.n_workers = n_workers or _count_workers(executor)
         self.supports_sharedmem = self.uses_threads = isinstance(executor, ThreadPoolExecutor)
 
-    def effective_n_jobs(self, n_jobs):
+    def effective_n_jobs(self, n_jobs: int | None) -> int:
         """Count of tasks to run at the same time; -2 is all workers but one, and so on."""
         if n_jobs == 0:
             raise ValueError("n_jobs == 0 in Parallel has no meaning")
@@ -58,7 +61,7 @@ class FuturesBackend(ParallelBackendBase):
             return self.n_workers
         return n_jobs if n_jobs > 0 else max(self.n_workers + 1 + n_jobs, 1)
 
-    def submit(self, func, callback=None):
+    def submit(self, func: Callable, callback: Callable | None = None) -> Future:
         """Queue a batch of calls."""
         if self.supports_sharedmem:
             future = self.executor.submit(func)
@@ -70,9 +73,24 @@ class FuturesBackend(ParallelBackendBase):
 
     apply_async = submit  # what joblib before 1.5 calls
 
-    def retrieve_result_callback(self, out):
+    def retrieve_result_callback(self, out: Future) -> Any:
         """The result of a batch."""
         return out.result()
+
+
+class FuturesEngine(Engine):
+    """The pool of a `FuturesBackend`."""
+
+    def __init__(self, backend: FuturesBackend, n_workers: int):
+        self._pool = backend.executor
+        self.name = f"The {type(self._pool).__name__}"
+
+    def start(self, message: bytes, payload: Any) -> Future:
+        """Submit to the pool."""
+        try:
+            return self._pool.submit(self.run_message, message, payload)
+        except Exception as error:  # it was shut down, or it broke
+            raise self.lost_error(first_line(error)) from error
 
 
 def _call(pickled):

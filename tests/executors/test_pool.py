@@ -11,8 +11,8 @@ from concurrent.futures import wait
 import pytest
 
 from sksearch.executors import Limits, LostTask, make_executor
-from sksearch.executors._process import BEGIN, WorkerProcess
-from sksearch.executors._slots import end_idle_workers
+from sksearch.executors.local._pool import end_idle_workers
+from sksearch.executors.local._process import BOOTSTRAP, WorkerProcess
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 
-def act(context, task, place):
+def act(context, task, environment):
     """Do what the task says."""
     what, value = task
     with open(context, "a") as file:
@@ -136,7 +136,7 @@ def test_a_worker_that_is_still_importing_ends_with_its_parent(tmp_path):
     (package / "__init__.py").write_text(
         f"import pathlib, time; pathlib.Path({str(tmp_path / 'begun')!r}).touch(); time.sleep(60)"
     )
-    child = f"import os; exec({BEGIN!r}, {{'line': None, 'parent': os.getppid()}})"
+    child = f"import os; exec({BOOTSTRAP!r}, {{'connection': None, 'parent': os.getppid()}})"
     parent = textwrap.dedent(f"""
         import pathlib, subprocess, sys, time
         child = subprocess.Popen([sys.executable, "-c", {child!r}])

@@ -1,4 +1,4 @@
-"""A worker process that can be stopped at any moment, and its end of the line."""
+"""A worker process that can be stopped at any moment, and what it does."""
 
 import faulthandler
 import os
@@ -7,10 +7,12 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from multiprocessing.process import current_process
+from typing import Any
 
 from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.utils import kill_process_tree
@@ -19,14 +21,14 @@ from sksearch._compat import cloudpickle
 from sksearch.executors._limits import EngineLostError, LostTask
 
 START_SECONDS = 120  # a process that says nothing for so long will not start any more
-LOOK_SECONDS = 0.5  # how often worker and master look whether the other one lives
+CHECK_SECONDS = 0.5  # how often worker and master look whether the other one lives
 # What a worker does first: imports take seconds, in which its parent may die.
-BEGIN = f"""
+BOOTSTRAP = f"""
 import os, signal, threading, time
 
 def end_with_parent():
     while os.getppid() == parent:
-        time.sleep({LOOK_SECONDS})
+        time.sleep({CHECK_SECONDS})
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
@@ -34,8 +36,8 @@ def end_with_parent():
 if hasattr(os, "setpgid"):
     os.setpgid(0, 0)  # so that what a candidate starts can be ended with it
 threading.Thread(target=end_with_parent, daemon=True).start()
-from sksearch.executors._process import _serve
-_serve(line)
+from sksearch.executors.local._process import _serve
+_serve(connection)
 """
 OOM_SCORE = "800"  # of 1,000: when memory runs out the kernel shall take a worker, not the master
 
@@ -50,17 +52,18 @@ class WorkerProcess:
 
     Attributes
     ----------
-    knows : str or None
-        For the owner to note what the process has in memory; None when it is a new one.
+    loaded : str or None
+        Token of the shared data that the process has in memory, which the caller sets; None when
+        the process is a new one.
     """
 
-    def __init__(self, env=None):
+    def __init__(self, env: dict[str, str] | None = None):
         self._env = env
-        self._process = self._line = None
+        self._process = self._connection = None
         self._closed = False
-        self.knows: str | None = None
+        self.loaded: str | None = None
 
-    def call(self, function, *args, seconds: float | None = None):
+    def call(self, function: Callable, *args: Any, seconds: float | None = None) -> Any:
         """Call a function in the process.
 
         Parameters
@@ -70,7 +73,7 @@ class WorkerProcess:
         *args : object
             Its arguments.
         seconds : float or None, default=None
-            After which the process is killed.
+            Seconds after which the process is killed.
 
         Returns
         -------
@@ -86,18 +89,18 @@ class WorkerProcess:
         self.start()
         begin = time.monotonic()
         try:
-            self._line.send_bytes(message)
-            if not self._answers(None if seconds is None else begin + seconds):
+            self._connection.send_bytes(message)
+            if not self._wait_for_answer(None if seconds is None else begin + seconds):
                 self.kill()
                 return LostTask("timeout", f"took more than {seconds:g} seconds", seconds)
-            failed, value = pickle.loads(self._line.recv_bytes())
+            failed, value = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
-            return LostTask("crash", self._obituary(), time.monotonic() - begin)
+            return LostTask("crash", self._describe_end(), time.monotonic() - begin)
         if failed:
             raise value
         return value
 
-    def start(self):
+    def start(self) -> None:
         """Start the process if there is none, and wait until it can take a call.
 
         Raises
@@ -110,59 +113,61 @@ class WorkerProcess:
         self.kill()
         if self._closed:
             raise EngineLostError("The search has ended, and its worker processes with it.")
-        self._line, far_end = Pipe()
+        self._connection, child_connection = Pipe()
         self._process = get_context("loky").Process(
-            target=exec, args=(BEGIN, {"line": far_end, "parent": os.getpid()}), env=self._env
+            target=exec,
+            args=(BOOTSTRAP, {"connection": child_connection, "parent": os.getpid()}),
+            env=self._env,
         )
-        with _as_no_daemon(), _without_sigint():
+        with _allow_children(), _block_sigint():
             self._process.start()
-        far_end.close()
+        child_connection.close()
         try:
-            if not self._answers(time.monotonic() + START_SECONDS):
+            if not self._wait_for_answer(time.monotonic() + START_SECONDS):
                 raise EngineLostError(
                     f"A worker process did not start in {START_SECONDS} seconds."
                 )
-            self._line.recv_bytes()
+            self._connection.recv_bytes()
         except (EOFError, OSError):
             raise EngineLostError(
-                f"A worker process could not start: {self._obituary()}."
+                f"A worker process could not start: {self._describe_end()}."
             ) from None
 
-    def close(self):
+    def close(self) -> None:
         """End the process from another thread than the one that calls; there will be no other."""
         self._closed = True
         if (process := self._process) is not None:
             _kill(process)
 
-    def kill(self):
+    def kill(self) -> None:
         """End the process and all that it has started, whatever it does."""
-        process, line = self._process, self._line
-        self._process = self._line = self.knows = None
+        process, connection = self._process, self._connection
+        self._process = self._connection = self.loaded = None
         if process is not None:
             _kill(process)
-        if line is not None:
-            line.close()
+        if connection is not None:
+            connection.close()
 
-    def _answers(self, deadline):
+    def _wait_for_answer(self, deadline):
         """Wait for an answer; False if there is none in time."""
         while True:
-            left = LOOK_SECONDS if deadline is None else deadline - time.monotonic()
-            wait([self._line, self._process.sentinel], max(0, min(left, LOOK_SECONDS)))
-            if self._line.poll():
+            left = CHECK_SECONDS if deadline is None else deadline - time.monotonic()
+            wait([self._connection, self._process.sentinel], max(0, min(left, CHECK_SECONDS)))
+            if self._connection.poll():
                 return True  # what it has sent before it died counts
-            # Its own children may hold its line open when it is dead.
+            # Its own children may hold its connection open when it is dead.
             if not self._process.is_alive():
                 raise EOFError
-            if deadline is not None and left <= LOOK_SECONDS:
+            if deadline is not None and left <= CHECK_SECONDS:
                 return False
 
-    def _obituary(self):
-        """What is known of the end of the process; forgets it."""
-        self._process.join(LOOK_SECONDS)
+    def _describe_end(self):
+        """Say how the process ended, as far as that is known; forgets the process."""
+        self._process.join(CHECK_SECONDS)
         code = self._process.exitcode
         self.kill()
         if code is None:
-            return "the worker process closed its line"
+            return "the worker process closed its connection"
         if code >= 0:
             return f"the worker process ended with exit code {code}"
         try:
@@ -184,7 +189,7 @@ def _kill(process):
 
 
 @contextmanager
-def _as_no_daemon():
+def _allow_children():
     """A context in which this process may have children, though its engine forbids it.
 
     The reason to forbid it is that they could outlive their parent, and ours never do.
@@ -199,8 +204,8 @@ def _as_no_daemon():
 
 
 @contextmanager
-def _without_sigint():
-    """A context in which what this thread starts is deaf to Ctrl-C, from its first moment."""
+def _block_sigint():
+    """A context in which processes that are started ignore Ctrl-C, from their first moment."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -214,19 +219,19 @@ def _without_sigint():
 # ---- in the process
 
 
-def _serve(line):
-    """Run calls until the line is closed."""
+def _serve(connection):
+    """Run calls until the connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     faulthandler.enable()
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write(OOM_SCORE)
-    line.send_bytes(b"ready")
+    connection.send_bytes(b"ready")
     with suppress(EOFError, OSError):
         while True:
-            line.send_bytes(_answer(line.recv_bytes()))
-    _leave()
+            connection.send_bytes(_answer(connection.recv_bytes()))
+    _exit_at_once()
 
 
 def _answer(message):
@@ -235,10 +240,10 @@ def _answer(message):
         function, args = pickle.loads(message)
         return cloudpickle.dumps((False, function(*args)))
     except BaseException as error:
-        return cloudpickle.dumps((True, that_travels(error)))
+        return cloudpickle.dumps((True, picklable_error(error)))
 
 
-def that_travels(error):
+def picklable_error(error: BaseException) -> BaseException:
     """The error with its traceback as a note, or that text alone where it cannot be pickled."""
     text = "".join(traceback.format_exception(error))
     try:
@@ -249,7 +254,7 @@ def that_travels(error):
     return error
 
 
-def _leave():
+def _exit_at_once():
     """End at once: what a candidate has left in this process (threads, exit hooks) may hang."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sksearch._compat import cloudpickle
 ALIGNMENT = 64  # bytes, as numpy likes its arrays
 SHARED_FROM = 1_000_000  # bytes; smaller buffers are copied, so that they stay writable
 TOKEN_SIZE = 32  # bytes at the beginning of a file
-KEPT = 2  # objects in a worker: two searches that share workers do not drop each other's
+MAX_LOADED = 2  # objects in a worker: two searches that share workers do not drop each other's
 
 _loaded: OrderedDict[str, object] = OrderedDict()  # by token
 _lock = threading.Lock()  # a worker may be one of several threads
@@ -39,7 +40,7 @@ class Ref:
 
 
 class Answer(Enum):
-    """What a worker answers instead of a result; an enum, so that it is itself after pickling."""
+    """What a worker answers instead of a result; an enum, so that `is` finds it after pickling."""
 
     MISSING = "the worker sees no file and was sent no bytes"
 
@@ -47,7 +48,7 @@ class Answer(Enum):
 MISSING = Answer.MISSING
 
 
-def write(obj, path: Path) -> Ref:
+def write(obj: Any, path: Path) -> Ref:
     """Write an object to a file, its large buffers (arrays, frames, sparse matrices) apart.
 
     Parameters
@@ -79,13 +80,13 @@ def write(obj, path: Path) -> Ref:
     return Ref(str(Path(path).absolute()), token)
 
 
-def fetch(ref: Ref, payload=None) -> object:
+def fetch(ref: Ref, payload: Any = None) -> Any:
     """Return the object, which stays in this process; large arrays are read-only.
 
     Parameters
     ----------
     ref : Ref
-        From `write`.
+        What `write` returned.
     payload : bytes-like or None, default=None
         What the file holds, for workers that do not see it.
 
@@ -103,7 +104,7 @@ def fetch(ref: Ref, payload=None) -> object:
                 pages.flags.writeable = False
             else:
                 return MISSING
-            while len(_loaded) >= KEPT:
+            while len(_loaded) >= MAX_LOADED:
                 _loaded.popitem(last=False)
             _loaded[ref.token] = _read(pages)
         _loaded.move_to_end(ref.token)

@@ -1,0 +1,82 @@
+"""What an executor is, and what a task knows about where it runs."""
+
+import math
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+MAX_WAIT_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class TaskEnvironment:
+    """What a task has to know about where it runs.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Where to leave what is too large to return; None where objects are shared, or where the
+        search's folder is not seen.
+    owns_globals : bool
+        Whether the task is alone in its process, and so may seed its global generators.
+    shares_memory : bool
+        Whether the search is in this process.
+    """
+
+    folder: Path | None = None
+    owns_globals: bool = True
+    shares_memory: bool = True
+
+
+def environment_of_this_thread(folder: Path | None) -> TaskEnvironment:
+    """Describe where a task runs that the searching thread runs itself."""
+    return TaskEnvironment(folder, threading.current_thread() is threading.main_thread())
+
+
+class Executor(ABC):
+    """Runs ``function(context, task, environment)``.
+
+    The result of a task's future is what the function returned, or a `LostTask`.
+
+    Attributes
+    ----------
+    n_workers : int
+        Count of tasks that run at the same time.
+    window : float
+        Count of tasks to keep submitted, running and waiting.
+    has_latency : bool
+        Whether a free worker waits some milliseconds for its next task.
+    """
+
+    n_workers: int = 1
+    window: float = 1
+    has_latency: bool = False
+
+    @abstractmethod
+    def submit(self, task: Any) -> Future:
+        """Begin a task."""
+
+    def submit_suspect(self, task: Any) -> Future:
+        """Begin a task that may have been what an earlier process died of."""
+        return self.submit(task)
+
+    def wait(self, futures: Sequence[Future], timeout: float | None) -> None:
+        """Return when one of the unfinished futures is done, or after `timeout` seconds."""
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        # Not at once: where a library has signals restart what they interrupt, Ctrl-C would wait.
+        while futures:
+            left = end - time.monotonic()
+            done = wait(futures, max(0, min(left, MAX_WAIT_SECONDS)), FIRST_COMPLETED).done
+            if done or left <= MAX_WAIT_SECONDS:
+                return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None

@@ -1,0 +1,73 @@
+"""The folder through which a search and its workers exchange files."""
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sksearch.executors import _shared_data
+
+PREFIX = "sksearch-"  # of the names of temporary folders; the master's pid follows
+
+
+class TaskFolder:
+    """Holds the data that all tasks share, and what tasks leave that is too large to return.
+
+    Parameters
+    ----------
+    path : Path or None
+        A folder that stays; None for a temporary one.
+    name : str
+        File name of the data; names of other files that go with the search may begin with it.
+    shared : object
+        The data.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    file : Path
+        The file of the data.
+    ref : Ref
+        What workers need to fetch the data.
+    """
+
+    def __init__(self, path: Path | None, name: str, shared: Any):
+        self._is_temporary = path is None
+        self.path = temporary_folder() if path is None else path
+        self.file = self.path / name
+        try:
+            self.ref = _shared_data.write(shared, self.file)
+        except BaseException:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        """Remove a temporary folder; of one that stays, the files of the search."""
+        if self._is_temporary:
+            shutil.rmtree(self.path, ignore_errors=True)
+        else:
+            for file in self.path.glob(f"{self.file.name}*"):
+                file.unlink(missing_ok=True)
+
+
+def temporary_folder() -> Path:
+    """Make a private folder; those of searches that were killed are removed."""
+    for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        with suppress(OSError, ValueError):
+            pid = int(old.name.split("-")[1])
+            if not _process_exists(pid) and old.stat().st_uid == os.getuid():
+                shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+
+
+def _process_exists(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

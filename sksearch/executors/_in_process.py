@@ -1,0 +1,92 @@
+"""Executors that run tasks in this process."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, Self
+
+import joblib
+
+from sksearch._compat import configured
+from sksearch._threads import one_blas_thread
+from sksearch.executors._base import Executor, TaskEnvironment, environment_of_this_thread
+from sksearch.executors.local._pool import ProcessExecutor
+
+
+class InProcessExecutor(Executor):
+    """What runs tasks in this process, which a task can take down with it."""
+
+    def __init__(self, function: Callable, context: Any, folder: Path | None, nested: Any):
+        self._function, self._context = function, context
+        self._folder, self._nested = folder, nested
+
+    def submit_suspect(self, task: Any) -> Future:
+        """Run the task in a process of its own, at once."""
+        executor = ProcessExecutor(
+            self._function, self._context, 1, 1, self._nested, None, self._folder
+        )
+        try:
+            with executor:
+                future = executor.submit(task)
+                wait([future])
+        except Exception:  # an estimator that cannot be pickled can only run here
+            return self.submit(task)
+        return future
+
+    def __enter__(self) -> Self:
+        self._limit = one_blas_thread()
+        self._limit.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._limit.__exit__(*error)
+
+
+class SerialExecutor(InProcessExecutor):
+    """Runs each task in this thread, at once."""
+
+    def __init__(
+        self,
+        function: Callable,
+        context: Any,
+        folder: Path | None = None,
+        nested: Any = "sequential",
+    ):
+        super().__init__(function, context, folder, nested)
+
+    def submit(self, task: Any) -> Future:
+        """Run the task; what it raises is raised here."""
+        future: Future = Future()
+        environment = environment_of_this_thread(self._folder)
+        future.set_result(self._function(self._context, task, environment))
+        return future
+
+
+class ThreadExecutor(InProcessExecutor):
+    """Runs tasks in threads of this process."""
+
+    def __init__(
+        self,
+        function: Callable,
+        context: Any,
+        n_workers: int,
+        window: float,
+        nested: Any,
+        folder: Path | None = None,
+    ):
+        super().__init__(configured(function), context, folder, nested)
+        self.n_workers, self.window = n_workers, window
+        self._environment = TaskEnvironment(folder, owns_globals=False)
+        self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
+
+    def submit(self, task: Any) -> Future:
+        """Queue the task."""
+        return self._pool.submit(self._run, task)
+
+    def _run(self, task):
+        with joblib.parallel_config(self._nested):
+            return self._function(self._context, task, self._environment)
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        super().__exit__(*error)

@@ -1,0 +1,1 @@
+"""Workers that others have started: Dask, Ray, pools of futures, any joblib backend."""

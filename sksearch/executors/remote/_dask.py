@@ -1,0 +1,67 @@
+"""Dask."""
+
+import time
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+from sksearch.executors.remote._base import Engine
+from sksearch.executors.remote._worker import run_message
+
+NO_WORKER_SECONDS = 300  # a cluster that has had no worker for so long will not get any
+CHECK_SECONDS = 10  # how often to ask a silent cluster whether it has workers
+LARGE = 1_000_000  # bytes; Dask sends larger things around its scheduler
+
+
+def run_message_on_dask(message: bytes, payload: Any = None) -> bytes:
+    """Run a task in a worker of Dask, which may have several threads."""
+    from distributed import get_worker
+
+    return run_message(message, payload, alone=get_worker().state.nthreads == 1)
+
+
+class DaskEngine(Engine):
+    """The workers of a Dask client."""
+
+    name = "The Dask cluster"
+    run_message = staticmethod(run_message_on_dask)
+    retries_tasks = True
+
+    def __init__(self, backend: Any, n_workers: int):
+        self._client = backend.client
+        self._pool = self._client.get_executor(pure=False, retries=0)
+        self._no_worker_since: float | None = None
+        self._next_check = 0.0
+        # Between two tasks a worker waits for client and scheduler, about 15 ms.
+        self.n_prefetched = n_workers
+
+    def start(self, message: bytes, payload: Any) -> Future:
+        """Submit to the client."""
+        if len(message) > LARGE:
+            message = self.put(message)
+        return self._pool.submit(self.run_message, message, payload)
+
+    def put(self, payload: bytes) -> Any:
+        """Send the bytes to a worker, from which others fetch them."""
+        return self._client.scatter(payload, hash=False)
+
+    def has_lost_payload(self, error: Exception) -> bool:
+        """Whether the worker that held it has died."""
+        return isinstance(error, CancelledError) and not self.why_lost()
+
+    def why_lost(self) -> str | None:
+        """Why the client is of no use any more."""
+        status = self._client.status
+        return None if status in ("running", "connecting") else f"its client is {status}"
+
+    def why_silent(self) -> str | None:
+        """Why the client is of no use any more, or that there is no worker."""
+        if (reason := self.why_lost()) is not None or time.monotonic() < self._next_check:
+            return reason
+        self._next_check = time.monotonic() + CHECK_SECONDS
+        if self._client.nthreads():
+            self._no_worker_since = None
+        elif self._no_worker_since is None:
+            self._no_worker_since = time.monotonic()
+        elif time.monotonic() - self._no_worker_since > NO_WORKER_SECONDS:
+            return f"it has had no worker for {NO_WORKER_SECONDS} seconds"
+        return None

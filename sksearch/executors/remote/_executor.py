@@ -1,0 +1,268 @@
+"""The executor for all engines that others have started.
+
+All engines send the same message to a worker and get the same answer, both as bytes. So no engine
+has to pickle or unpickle anything of the user's, which is what breaks pools. Data and function are
+in a file; a worker that does not see it says so, and is sent what the file holds.
+"""
+
+import pickle
+import threading
+import time
+import uuid
+from collections import deque
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Self
+
+from sksearch._compat import cloudpickle
+from sksearch._threads import one_blas_thread
+from sksearch.executors._base import Executor
+from sksearch.executors._folder import TaskFolder
+from sksearch.executors._limits import EngineLostError, Limits, LostTask
+from sksearch.executors._shared_data import MISSING
+from sksearch.executors.remote._base import Engine, first_line
+from sksearch.executors.remote._worker import TaskMessage, shared_in_process
+
+CHECK_SECONDS = 0.5  # how often to check that a silent engine is still there
+CLOSE_SECONDS = 10  # how long to wait for an engine that does not answer when the search ends
+MAX_SENT = 3  # how often to send the data for one task: a worker may die with them
+
+
+class _PendingTask:
+    """A task that was submitted and has no outcome yet."""
+
+    def __init__(self, task, isolate):
+        self.task, self.isolate = task, isolate
+        self.future = Future()
+        self.handle = None  # the engine's future
+        self.n_sent = 0  # how often with the data
+        self.n_crashes = 0
+        self.needs_data = False
+        self.begin = 0.0
+
+    def resolve(self, value: Any, failed: bool) -> None:
+        """Give the future its outcome."""
+        if failed:
+            self.future.set_exception(value)
+        else:
+            self.future.set_result(value)
+
+
+class RemoteExecutor(Executor):
+    """Runs tasks on an engine; one thread of ours knows what is where.
+
+    Whatever happens (a task is submitted, an answer comes, nothing comes) is an event in its
+    queue. So there are no locks, and nothing of ours runs in threads of the engine.
+
+    Parameters
+    ----------
+    engine : subclass of Engine
+        What the tasks run on; made when the executor is entered.
+    backend : joblib backend
+        The active one.
+    shared : tuple
+        Function, context, and the backend for searches inside of tasks.
+    n_workers : int
+        Count of tasks that the engine runs at the same time.
+    limits : Limits
+        What a task may use.
+    folder : Path or None
+        Where tasks leave what is too large to return; None for a temporary one.
+    """
+
+    has_latency = True
+
+    def __init__(
+        self,
+        engine: type[Engine],
+        backend: Any,
+        shared: tuple,
+        n_workers: int,
+        limits: Limits,
+        folder: Path | None,
+    ):
+        self.n_workers, self.window = n_workers, 2 * n_workers
+        self._engine_class, self._backend = engine, backend
+        self._shared, self._limits, self._given_folder = shared, limits, folder
+        self._lost: EngineLostError | None = None
+        self._payload: Any = None
+        self._files_are_unseen = False  # by at least one worker
+        self._waiting: deque[_PendingTask] = deque()
+        self._running: set[_PendingTask] = set()
+        self._events: SimpleQueue = SimpleQueue()
+
+    # ---- what the loop calls
+
+    def __enter__(self) -> Self:
+        """Write what all tasks share, make the engine, and start the thread."""
+        with ExitStack() as stack:
+            name = f"context-{uuid.uuid4().hex}"
+            self._folder = TaskFolder(self._given_folder, name, self._shared)
+            stack.callback(self._folder.remove)
+            token = self._folder.ref.token
+            shared_in_process[token] = self._shared
+            stack.callback(shared_in_process.pop, token)
+            stack.enter_context(one_blas_thread())
+            stack.enter_context(self._backend.retrieval_context())
+            self._engine = self._engine_class(self._backend, self.n_workers)
+            self._thread = threading.Thread(
+                target=self._handle_events, name="sksearch", daemon=True
+            )
+            self._thread.start()
+            stack.callback(self._close)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def submit(self, task: Any) -> Future:
+        """Queue the task."""
+        return self._submit(_PendingTask(task, self._limits.isolate))
+
+    def submit_suspect(self, task: Any) -> Future:
+        """Queue the task for a process of its own: it might take the engine down."""
+        return self._submit(_PendingTask(task, isolate=True))
+
+    def _submit(self, pending):
+        self._events.put(pending)
+        return pending.future
+
+    # ---- the thread
+
+    def _handle_events(self):
+        """Handle events until the end."""
+        while True:
+            try:
+                event = self._events.get(timeout=CHECK_SECONDS)
+                if event is None:
+                    return
+                self._handle(event)
+            except Empty:
+                self._check_engine()
+            except Exception as error:  # nobody may wait for a thread that is dead
+                self._fail_all(self._engine.lost_error(first_line(error)))
+
+    def _handle(self, event):
+        """Take a new task, or the answer to one that the engine had; start what can be."""
+        if isinstance(event, _PendingTask):
+            self._waiting.append(event)
+        elif event[0] in self._running:
+            self._finish(*event)
+        while self._waiting and len(self._running) < self.n_workers + self._engine.n_prefetched:
+            self._start(self._waiting.popleft())
+
+    def _check_engine(self):
+        """See whether an engine that says nothing is lost."""
+        try:
+            reason = self._engine.why_silent() if self._running else None
+        except Exception as error:  # whatever it says when it is asked and cannot answer
+            reason = first_line(error)
+        if reason is not None:
+            self._fail_all(self._engine.lost_error(reason))
+
+    def _start(self, pending):
+        """Hand a task over to the engine; from now on it cannot be cancelled."""
+        future = pending.future
+        if not future.running() and not future.set_running_or_notify_cancel():
+            return
+        try:
+            if self._lost is not None:
+                raise self._lost
+            if (reason := self._engine.why_lost()) is not None:
+                raise self._engine.lost_error(reason)
+            message, payload = self._message(pending), self._data(pending)
+            pending.begin = time.monotonic()
+            pending.handle = self._engine.start(message, payload)
+        except EngineLostError as error:
+            self._fail_all(error)
+            pending.resolve(error, failed=True)
+        except Exception as error:  # the task cannot be pickled, for instance
+            pending.resolve(error, failed=True)
+        else:
+            self._running.add(pending)
+            pending.handle.add_done_callback(lambda handle: self._events.put((pending, handle)))
+
+    def _message(self, pending):
+        """What a worker has to know, pickled."""
+        task, folder = pending.task, self._folder
+        if self._files_are_unseen and hasattr(task, "carrying"):
+            task = task.carrying()  # its state is in a file
+        marker = f"{folder.file.name}.{uuid.uuid4().hex}" if self._engine.retries_tasks else None
+        return cloudpickle.dumps(
+            TaskMessage(
+                ref=folder.ref,
+                task=task,
+                folder=str(folder.path),
+                limits=replace(self._limits, retries=0),
+                isolate=pending.isolate,
+                marker=marker,
+            )
+        )
+
+    def _data(self, pending):
+        """What goes with the message to a worker that lacks the data."""
+        if not pending.needs_data:
+            return None
+        if self._payload is None:
+            self._payload = self._engine.put(self._folder.file.read_bytes())
+        pending.n_sent += 1
+        return self._payload
+
+    def _finish(self, pending, handle):
+        """Make the outcome known, or try again."""
+        self._running.remove(pending)
+        pending.handle = None
+        failed, value = self._outcome(handle)
+        if value is MISSING and pending.n_sent < MAX_SENT:
+            self._files_are_unseen = pending.needs_data = True
+            self._waiting.appendleft(pending)
+            return
+        if value is MISSING:
+            failed = True
+            value = RuntimeError(f"A worker was sent the data {MAX_SENT} times and has none.")
+        if isinstance(value, LostTask) and value.status == "crash":
+            pending.n_crashes += 1
+            if pending.n_crashes <= self._limits.retries:
+                self._waiting.appendleft(pending)
+                return
+            if not value.seconds:
+                value = replace(value, seconds=time.monotonic() - pending.begin)
+        pending.resolve(value, failed)
+
+    def _outcome(self, handle):
+        """Whether a task failed, and its output or error; MISSING where a worker lacks data."""
+        try:
+            return pickle.loads(handle.result())
+        except Exception as error:
+            if self._payload is not None and self._engine.has_lost_payload(error):
+                self._payload = None
+                return False, MISSING
+            value = self._engine.outcome_of(error)
+            if isinstance(value, EngineLostError):
+                self._fail_all(value)
+            return isinstance(value, Exception), value
+
+    def _fail_all(self, error):
+        """Note that the engine is lost, and all tasks with it."""
+        self._lost = error
+        for pending in [*self._running, *self._waiting]:
+            if pending.future.running() or pending.future.set_running_or_notify_cancel():
+                pending.resolve(error, failed=True)
+        self._running.clear()
+        self._waiting.clear()
+
+    def _close(self):
+        """End the thread, and stop what still runs."""
+        self._events.put(None)
+        self._thread.join(CLOSE_SECONDS)
+        for pending in list(self._running):
+            if pending.handle is not None:
+                with suppress(Exception):  # the engine may be gone
+                    self._engine.cancel(pending.handle)
+        self._fail_all(EngineLostError("The search has ended."))
+        self._payload = None
+        self._engine.close()

@@ -1,0 +1,73 @@
+"""Any other joblib backend, such as Spark's."""
+
+import copy
+import uuid
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+import joblib
+
+from sksearch.executors.remote._base import Engine, first_line
+
+
+class JoblibEngine(Engine):
+    """`joblib.Parallel` of any backend, called in a thread for each task.
+
+    The futures of a backend are not joblib's public interface, and an error in one task of a
+    ``Parallel`` ends the others. So each has one task.
+    """
+
+    retries_tasks = True
+
+    def __init__(self, backend: Any, n_workers: int):
+        self.name = type(backend).__name__
+        self._backend = backend
+        self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
+        self._free_copies: SimpleQueue = SimpleQueue()
+        for _ in range(n_workers):
+            self._free_copies.put(_copy(backend))
+
+    def start(self, message: bytes, payload: Any) -> Future:
+        """Queue the task for a thread."""
+        return self._threads.submit(self._run, message, payload)
+
+    def why_lost(self) -> str | None:
+        """What the backend raises when it is asked for its workers."""
+        try:
+            self._backend.effective_n_jobs(-1)
+        except Exception as error:  # whatever an engine says when it is asked and cannot answer
+            return first_line(error)
+        return None
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, message, payload):
+        backend = self._free_copies.get()
+        try:
+            # With one job joblib would run it here.
+            parallel = joblib.Parallel(n_jobs=2, backend=backend)
+            return parallel([joblib.delayed(self.run_message)(message, payload)])[0]
+        finally:
+            self._free_copies.put(backend)
+
+
+def _copy(backend):
+    """A backend that serves another ``Parallel`` at the same time."""
+    new = copy.copy(backend)
+    new.retrieve_result = partial(_retrieve, backend)
+    if hasattr(new, "_job_group"):
+        # Spark's ends all jobs of its group when a Parallel ends.
+        new._job_group = f"sksearch-{uuid.uuid4()}"
+    return new
+
+
+def _retrieve(backend, job, timeout=None):
+    """What a backend retrieves, raised where it is an error: joblibspark 0.6 returns it."""
+    out = backend.retrieve_result(job, timeout=timeout)
+    if isinstance(error := getattr(out, "exc", None), Exception):
+        raise error
+    return out

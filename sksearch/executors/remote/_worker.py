@@ -1,0 +1,173 @@
+"""What a worker of an engine is sent, and how it runs the task."""
+
+import pickle
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from multiprocessing.util import Finalize
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from sksearch._compat import cloudpickle
+from sksearch._threads import controller
+from sksearch.executors import _shared_data
+from sksearch.executors._base import TaskEnvironment
+from sksearch.executors._limits import Limits, LostTask
+from sksearch.executors._signals import Interrupts
+from sksearch.executors.local._process import WorkerProcess, picklable_error
+from sksearch.executors.local._worker import run_limited, run_task
+
+IDLE_SECONDS = 300  # after which the child of an engine's worker is ended
+
+NO_FOLDER = Path(__file__) / "none"  # a folder that no machine has
+
+#: Function, context and nested backend of the searches that this process runs, by token.
+shared_in_process: dict[str, tuple] = {}
+
+_this_thread = threading.local()  # holds the child of each thread of this worker
+
+
+@dataclass(frozen=True)
+class TaskMessage:
+    """A task, and what a worker needs to run it.
+
+    Parameters
+    ----------
+    ref : Ref
+        To fetch what all tasks share.
+    task : object
+        What the function gets.
+    folder : str
+        Where to leave what is too large to return.
+    limits : Limits
+        What the task may use.
+    isolate : bool
+        Whether to run it in a child of the worker.
+    marker : str or None
+        Name of a file that exists while the task runs, for engines that try a task again when
+        its worker died. The second worker then does not die, too.
+    """
+
+    ref: _shared_data.Ref
+    task: Any
+    folder: str
+    limits: Limits
+    isolate: bool
+    marker: str | None
+
+
+def run_message(message: bytes, payload: Any = None, alone: bool = True) -> bytes:
+    """Run the task of a message in a worker.
+
+    Parameters
+    ----------
+    message : bytes
+        A pickled `TaskMessage`.
+    payload : bytes-like or None, default=None
+        What the message's `ref` names, for a worker that does not see its file.
+    alone : bool, default=True
+        Whether no other task runs in this process at the same time.
+
+    Returns
+    -------
+    answer : bytes
+        Pickled (False, output) or (True, exception).
+    """
+    try:
+        with _ignore_sigint():
+            return cloudpickle.dumps((False, _run_once(pickle.loads(message), payload, alone)))
+    except Exception as error:
+        return cloudpickle.dumps((True, picklable_error(error)))
+
+
+def _run_once(message, payload, alone):
+    """Run a task, unless its marker says that another worker died of it."""
+    visible = _shared_data.is_visible(message.ref)
+    folder = Path(message.folder) if visible else NO_FOLDER
+    if message.marker is None or not visible:
+        return _run(message, folder, payload, alone)
+    marker = folder / message.marker
+    try:
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return LostTask("crash", "the worker died while it ran the task")
+    except OSError:  # a full disk is no reason not to run it
+        return _run(message, folder, payload, alone)
+    try:
+        return _run(message, folder, payload, alone)
+    finally:
+        with suppress(OSError):
+            marker.unlink()
+
+
+def _run(message, folder, payload, alone):
+    """Run a task in a child of this worker, in a thread of the search, or in this process."""
+    shared = shared_in_process.get(message.ref.token)
+    # Where tasks share a process, a child gives each of them what belongs to the process: the
+    # global generators, and BLAS to be limited.
+    if message.isolate or (shared is None and not alone):
+        if not hasattr(_this_thread, "child"):
+            _this_thread.child = _ChildProcess()
+        return _this_thread.child.run(message, folder, payload)
+    if shared is not None:  # threads of the searching process
+        function, context, nested = shared
+        environment = TaskEnvironment(folder, owns_globals=False)
+        with joblib.parallel_config(nested):
+            return function(context, message.task, environment)
+    with _one_blas_thread_in_any_thread():
+        return run_task(message.ref, message.task, folder, payload)
+
+
+class _ChildProcess:
+    """A process for the tasks of one thread of a worker, which ends when it is idle."""
+
+    def __init__(self):
+        self._process = WorkerProcess()
+        self._lock = threading.Lock()
+        self._timer = None
+        # A worker that ends would wait for its children.
+        Finalize(None, self._process.close, exitpriority=100)
+
+    def run(self, message: TaskMessage, folder: Path, payload: Any) -> Any:
+        """Run a task within its limits."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            out = run_limited(
+                self._process, message.ref, message.task, folder, message.limits, payload
+            )
+            self._timer = threading.Timer(IDLE_SECONDS, self._end)
+            self._timer.daemon = True
+            self._timer.start()
+        return out
+
+    def _end(self):
+        with self._lock:
+            if self._timer is threading.current_thread():
+                self._process.kill()
+
+
+def _one_blas_thread_in_any_thread() -> AbstractContextManager:
+    """A context in which BLAS uses one thread; `run_task` limits it in the main thread only."""
+    if threading.current_thread() is threading.main_thread():
+        return nullcontext()  # `run_task` does it
+    return controller().limit(limits=1, user_api="blas")
+
+
+@contextmanager
+def _ignore_sigint() -> Iterator[None]:
+    """A context that ignores Ctrl-C, which is for the search: it decides what becomes of tasks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        # An engine may end its workers by SIGTERM, which is no failure of the candidate.
+        with Interrupts():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
