@@ -9,6 +9,7 @@ same configuration up to no more epochs than before has to train it anew.
 import math
 import tempfile
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -157,8 +158,9 @@ class Ours:
     def __init__(self, task, budget, seed, sampler, scheduler="hyperband", **options):
         times = 1 + budget // task.n_epochs  # at least as often as the budget allows
         halving = IteratedHalving(FACTOR, times)
-        low = halving.lowest(task.n_epochs) if scheduler == "halving" else 1
-        problem = Problem(Space(task.space), low, task.n_epochs, seed)
+        problem = Problem(Space(task.space), 1, task.n_epochs, seed)
+        if scheduler == "halving":
+            problem = replace(problem, min_resources=halving.adapt(problem)[1])
         schedulers = {
             "hyperband": Hyperband(FACTOR, n_iterations=times),
             "halving": halving,
