@@ -29,22 +29,10 @@ DRAWN = "drawn"
 
 
 def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
-    """Describe everything on which the results of a search depend.
+    """Describe everything on which the results of a search depend, part by part.
 
-    Parameters
-    ----------
-    search : BaseSearch
-        The search; whether it is fitted does not matter.
-    setup : Setup
-        What the search prepared for its data.
-    random_state : int, RandomState or None
-        The one that the user passed.
-
-    Returns
-    -------
-    parts : dict of str to dict
-        For each part its digest ``sha`` and a readable ``text``. A part of several things also
-        has ``items``, their texts by name. All values are strings.
+    Each part has its digest ``sha`` and a readable ``text``; a part of several things also has
+    ``items``, their texts by name. All values are strings.
     """
     text_of = partial(describe, memo={})
     params = search.get_params(deep=False)
@@ -65,29 +53,13 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
 def check_same(old_parts: dict, new_parts: dict, path: str | Path) -> bool:
     """Compare the fingerprint in a checkpoint with the one of a search that resumes it.
 
-    Parameters
-    ----------
-    old_parts, new_parts : dict of str to dict
-        What `fingerprint` returned for the checkpoint's search and for this one.
-    path : str or Path
-        The checkpoint's directory, for the error.
+    Return False if they are equal, and True if the new search goes on where the old one ended: a
+    count of candidates or the largest resource grew, and nothing else differs. If anything else
+    does, raise SearchMismatchError, which names all of it.
 
-    Returns
-    -------
-    extended : bool
-        False if they are equal; True if the new search goes on where the old one ended: a
-        count of candidates or the largest resource grew, and nothing else differs.
-
-    Raises
-    ------
-    SearchMismatchError
-        If anything else differs; the message names all differences.
-
-    Notes
-    -----
-    A parameter of an estimator or a search that only one side has comes from another version of
-    scikit-learn or of this library. It is no difference: the version that lacks it
-    behaves as the other one does by default.
+    Parameters of an estimator or a search that are there on one side only come from another
+    version of scikit-learn or of this library, and are no difference: nobody can have set them
+    to anything but their default where they are not known.
     """
     extended, lines = False, []
     for name, new in new_parts.items():

@@ -27,20 +27,10 @@ LONGEST = 200  # characters of a text
 
 
 def encode_params(space: Space, params: dict[str, Any]) -> dict[str, Any]:
-    """Make JSON values of a candidate.
+    """Make JSON values of a candidate, one for each parameter.
 
-    Parameters
-    ----------
-    space : Space
-        The space of the candidate.
-    params : dict
-        The candidate.
-
-    Returns
-    -------
-    encoded : dict of str to object
-        One entry for each parameter. A value that cannot be stored, such as an array that a
-        user's own distribution drew, has its text as entry.
+    A value that cannot be stored, such as an array that a user's own distribution drew, has its
+    text as entry.
     """
     return {name: _encode(_dimensions(space, name), value) for name, value in params.items()}
 
@@ -48,18 +38,8 @@ def encode_params(space: Space, params: dict[str, Any]) -> dict[str, Any]:
 def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | None:
     """Return the candidate that was encoded, also in another process with an equal space.
 
-    Parameters
-    ----------
-    space : Space
-        A space that equals the one of `encode_params`.
-    encoded : dict of str to object
-        What `encode_params` returned, possibly through JSON.
-
-    Returns
-    -------
-    params : dict or None
-        The candidate, with the user's own objects where they are choices; None if a value
-        could not be stored, or is no choice of this space: the candidate is proposed anew.
+    Choices are the user's own objects. None if a value could not be stored, or is no choice of
+    this space: the candidate is proposed anew.
     """
     try:
         return {name: _decode(_dimensions(space, name), value) for name, value in encoded.items()}
@@ -70,15 +50,7 @@ def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | Non
 def readable(encoded: Any) -> Any:
     """Return what a table shows for an encoded value, without the space.
 
-    Parameters
-    ----------
-    encoded : object
-        One value of what `encode_params` returned.
-
-    Returns
-    -------
-    object
-        The value itself where it is a scalar, or a tuple or list of those; a text for all else.
+    Scalars, and tuples and lists of them, are shown themselves, all else as a text.
     """
     if not isinstance(encoded, dict):
         return [readable(item) for item in encoded] if isinstance(encoded, list) else encoded

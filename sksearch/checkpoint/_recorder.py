@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from numbers import Integral
 from pathlib import Path
 
@@ -281,10 +281,6 @@ def _trial_and_resource(name):
 def _header(search, setup, parts, random_state):
     """What a journal of this search begins with."""
     problem, resource = setup.problem, setup.context.resource
-    plan = [
-        [r.bracket, r.iter, r.n_resources, r.n_candidates, r.resources, r.n_fits]
-        for r in setup.plan.rungs
-    ]
     return Header(
         search=type(search).__name__,
         sksearch=sys.modules["sksearch"].__version__,
@@ -301,7 +297,7 @@ def _header(search, setup, parts, random_state):
         return_train_score=bool(search.return_train_score),
         min_resources=problem.min_resources,
         max_resources=problem.max_resources,
-        plan=plan,
+        plan=[list(astuple(rung)) for rung in setup.plan.rungs],
         names=problem.space.names,
     )
 

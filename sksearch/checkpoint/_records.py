@@ -22,59 +22,25 @@ OUTPUT_FIELDS = tuple(field.name for field in fields(Output))
 
 @dataclass(slots=True)
 class Header:
-    """What a search is.
+    """What a search is."""
 
-    Parameters
-    ----------
-    search : str
-        Name of its class.
-    sksearch : str
-        Version of this library.
-    versions : dict of str to str
-        Versions of Python, scikit-learn and numpy.
-    seed : int
-        Seed of the search.
-    random_state : int, dict or None
-        The user's seed, or the state of the generator.
-    parts : dict of str to dict
-        As `fingerprint` returns them.
-    n_splits : int
-        Count of folds.
-    unit : str
-        Name of the resource.
-    whole : bool
-        Whether each candidate is fitted once, at full resource.
-    adds : str or None
-        The estimator's parameter that the resource is, if it is one.
-    metric : str or None
-        The metric to be refitted, where the user names it.
-    refit, return_train_score : bool
-        As in scikit-learn.
-    min_resources, max_resources : int
-        Smallest and largest count of units.
-    plan : list of list
-        Fields of each `PlannedRung`.
-    names : list of str
-        Names of the parameters.
-    """
-
-    search: str
-    sksearch: str
-    versions: dict[str, str]
+    search: str  # name of its class
+    sksearch: str  # version of this library
+    versions: dict[str, str]  # of Python, scikit-learn and numpy
     seed: int
-    random_state: Any
-    parts: dict[str, dict]
+    random_state: Any  # the user's seed, or the state of the generator
+    parts: dict[str, dict]  # as `fingerprint` returns them
     n_splits: int
-    unit: str
-    whole: bool
-    adds: str | None
-    metric: str | None
+    unit: str  # name of the resource
+    whole: bool  # whether each candidate is fitted once, at full resource
+    adds: str | None  # the estimator's parameter that the resource is, if it is one
+    metric: str | None  # the one to be refitted, where the user names it
     refit: bool
     return_train_score: bool
     min_resources: int
     max_resources: int
-    plan: list[list]
-    names: list[str]
+    plan: list[list]  # fields of each `PlannedRung`
+    names: list[str]  # of the parameters
 
     @classmethod
     def of(cls, record: dict) -> "Header":

@@ -1,6 +1,7 @@
 """What others hear of a fit: scikit-learn's callbacks (from 1.9 on) and ``[CV] END`` lines."""
 
 from contextlib import nullcontext
+from typing import Any
 
 from joblib.logger import short_format_time
 
@@ -27,21 +28,11 @@ class _NoContext:
 NO_CALLBACKS = _NoContext()
 
 
-def root_callback_context(search, n_tasks):
-    """Return the callback context of a whole ``fit``.
+def root_callback_context(search: Any, n_tasks: int) -> Any:
+    """Return the callback context of a whole ``fit`` with so many subtasks.
 
-    Parameters
-    ----------
-    search : BaseSearch
-        The search being fitted.
-    n_tasks : int
-        Count of subtasks: the search, and the refit if there is one.
-
-    Returns
-    -------
-    context : CallbackContext
-        A stand-in that does nothing where nobody listens: before scikit-learn 1.9, and
-        when neither the search nor its estimator holds callbacks.
+    It is a stand-in that does nothing where nobody listens: before scikit-learn 1.9, and when
+    neither the search nor its estimator holds callbacks.
     """
     if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
         return NO_CALLBACKS
@@ -68,16 +59,7 @@ def _has_callbacks(search):
 class RungContexts:
     """Callback contexts: the search, its rungs where there are several, a leaf for each fit.
 
-    Parameters
-    ----------
-    root : CallbackContext
-        The context of the whole fit.
-    plan : SearchPlan
-        What was planned.
-    search : BaseSearch or None
-        For callbacks; None if there are none.
-    asynchronous : bool
-        Whether a rung may get more candidates than were planned.
+    An asynchronous scheduler may bring more candidates to a rung than were planned.
     """
 
     def __init__(self, root, plan, search, asynchronous):

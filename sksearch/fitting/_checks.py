@@ -1,6 +1,7 @@
 """Errors that are raised before anything is spent."""
 
 import difflib
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
@@ -92,15 +93,10 @@ def _accepts(estimator, name):
     return True
 
 
-def classes_of(estimator, y):
-    """Labels of the whole y for ``partial_fit``, and each row's class index.
+def classes_of(estimator: Any, y: Any) -> tuple[Any, np.ndarray | None]:
+    """Return the labels of the whole y for ``partial_fit``, and each row's class index.
 
-    Returns
-    -------
-    classes : ndarray, list of ndarray or None
-        A list where y has several columns; None for no classifier.
-    strata : ndarray of shape (n_samples,) or None
-        None where y has several columns, too.
+    Labels are a list of arrays where y has several columns; there are no indices then.
     """
     if y is None or not is_classifier(estimator):
         return None, None

@@ -35,101 +35,43 @@ class InvalidScoreError(TypeError, ValueError):
 
 @dataclass
 class Context:
-    """What all tasks of a search share.
+    """What all tasks of a search share."""
 
-    Parameters
-    ----------
-    estimator : estimator object
-        Unfitted.
-    X, y : array-like
-        As the user gave them.
-    splits : list of (train, test)
-        The frozen folds.
-    scorer : callable
-        Scorer of one metric or of several.
-    metric : str or None
-        The metric to optimise, None for the only one or the first.
-    fit_params, score_params : dict
-        Routed to the estimator and to the scorer.
-    resource : Resource
-        What one unit is.
-    strata : ndarray of shape (n_samples,) or None
-        Class index of each row.
-    classes : ndarray, list of ndarray or None
-        Labels of the whole y.
-    seed : int
-        Of the search.
-    error_score : float or "raise"
-        As in scikit-learn.
-    return_train_score : bool
-        As in scikit-learn.
-    verbose : int
-        As in scikit-learn.
-    n_candidates : int
-        Planned, for messages.
-    search : BaseSearch or None
-        What callbacks are told is being fitted; None if there are none.
-    spool : Spool or None
-        Where to leave a copy of each output until the search has noted it; None for nowhere.
-    """
-
-    estimator: Any
+    estimator: Any  # unfitted
     X: Any
     y: Any
-    splits: list
-    scorer: Any
-    metric: str | None
-    fit_params: dict
-    score_params: dict
+    splits: list  # the frozen folds, pairs of (train, test)
+    scorer: Any  # of one metric or of several
+    metric: str | None  # the one to optimise; None: the only one, or the first
+    fit_params: dict  # routed to the estimator
+    score_params: dict  # routed to the scorer
     resource: Resource
-    strata: np.ndarray | None
-    classes: Any
-    seed: int
+    strata: np.ndarray | None  # class index of each row
+    classes: Any  # labels of the whole y: an array, a list of arrays or None
+    seed: int  # seed of the search
     error_score: Any
     return_train_score: bool
     verbose: int
-    n_candidates: int
-    search: Any = None
-    spool: Any = None
+    n_candidates: int  # as planned, for messages
+    search: Any = None  # what callbacks are told is being fitted; None if there are none
+    spool: Any = None  # where to leave a copy of each output until the search has recorded it
 
 
 @dataclass
 class Task:
-    """One candidate to be brought up to a resource on one fold.
-
-    Parameters
-    ----------
-    trial_id, fold : int
-        Which.
-    params : dict
-        The candidate's.
-    resource, spent : int
-        Where to bring it, and what was paid before.
-    state : State, SavedState, bytes or None
-        From the last rung; None for a new candidate or a lost state.
-    rungs : tuple of int
-        Resources that the trial was brought up to before.
-    continues : bool
-        Whether there was a state; one that is lost is then trained again, rung by rung.
-    keep : bool
-        Whether a later rung may go on from here.
-    final : bool
-        Whether the model itself is wanted, since no later rung trains it.
-    callbacks : CallbackContext
-        Leaf of the tree of tasks.
-    """
+    """One candidate to be brought up to a resource on one fold."""
 
     trial_id: int
     fold: int
     params: dict
-    resource: int
-    spent: int
-    state: Any
-    rungs: tuple[int, ...]
-    continues: bool
-    keep: bool
-    final: bool
-    callbacks: Any
+    resource: int  # where to bring the candidate
+    spent: int  # what was paid before
+    state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
+    rungs: tuple[int, ...]  # resources that the trial was brought up to before
+    continues: bool  # whether there was a state; a lost one is trained again, rung by rung
+    keep: bool  # whether a later rung may go on from here
+    final: bool  # whether the model itself is wanted, since no later rung trains it
+    callbacks: Any  # a leaf of the tree of contexts
 
     @property
     def name(self) -> str:
@@ -148,57 +90,28 @@ class Task:
 
 @dataclass(slots=True)
 class Output:
-    """What one candidate brought on one fold.
+    """What one candidate brought on one fold."""
 
-    Parameters
-    ----------
-    fit_error : str or None
-        Traceback of the training's error, as in scikit-learn.
-    status, error : str
-        As in `Result`.
-    state : State, SavedState, bytes or None
-        The fitted state, if a later rung or an ensemble may want it.
-    lost_state : str
-        Why a state could not be read or written, "" if it could.
-    fit_time, score_time : float
-        Seconds.
-    test_scores, train_scores : float or dict
-        Scores by metric where there are several; ``train_scores`` is None if not asked for.
-    stop : bool
-        Whether a callback asks to stop.
-    n_test_samples : int
-        Count of test rows.
-    n_steps : int
-        Count of training steps that a later rung goes on from.
-    seconds : float
-        Time spent in training since the beginning.
-    """
-
-    fit_error: str | None = None
-    status: str = "ok"
+    fit_error: str | None = None  # traceback of the training's error, as in scikit-learn
+    status: str = "ok"  # as in `Result`, and so is the error
     error: str = ""
-    state: Any = None
-    lost_state: str = ""
-    fit_time: float = 0.0
-    test_scores: Any = None
+    state: Any = None  # a State, SavedState or bytes, if a later rung or an ensemble may want it
+    lost_state: str = ""  # why a state could not be read or written
+    fit_time: float = 0.0  # seconds, and so is the score_time
+    test_scores: Any = None  # a number, or a dict of them by metric
     score_time: float = 0.0
-    train_scores: Any = None
-    stop: bool = False
+    train_scores: Any = None  # None if not asked for
+    stop: bool = False  # whether a callback asks to stop
     n_test_samples: int = 0
-    n_steps: int = 0
-    seconds: float = 0.0
+    n_steps: int = 0  # steps of training that a later rung goes on from
+    seconds: float = 0.0  # spent in training since the beginning
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
     """Train and score one candidate on one fold.
 
-    Raises
-    ------
-    InvalidScoreError
-        If the scorer returns no number.
-    Exception
-        Whatever ``set_params`` raises; what training and scoring raise if
-        ``error_score="raise"``.
+    Raises `InvalidScoreError` if the scorer returns no number, whatever ``set_params`` raises, and
+    what training and scoring raise if ``error_score="raise"``.
     """
     with _seeded(context, task, task.resource, environment):
         output = _evaluate(context, task, environment)

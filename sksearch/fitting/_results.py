@@ -2,10 +2,12 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
@@ -15,23 +17,13 @@ from sksearch.history import Params, Result, Trial
 
 @dataclass(slots=True)
 class Row:
-    """A row of ``cv_results_``.
-
-    Parameters
-    ----------
-    params : dict
-        As ``cv_results_`` shows them.
-    outputs : list of Output
-        One for each fold that the candidate was evaluated on so far, first folds first.
-    new_outputs : list of Output
-        Those that were evaluated for this row.
-    trial_id, bracket, iter, n_resources : int
-        As in ``cv_results_``.
-    """
+    """A row of ``cv_results_``."""
 
     params: Params
-    outputs: list[Output]
-    new_outputs: list[Output]
+    outputs: list[
+        Output
+    ]  # of all folds that the candidate was evaluated on so far, in their order
+    new_outputs: list[Output]  # those that were evaluated for this row
     trial_id: int
     bracket: int
     iter: int
@@ -40,17 +32,11 @@ class Row:
 
 @dataclass(slots=True)
 class Outputs:
-    """Outputs of all evaluations of a search, by trial and resource.
+    """Outputs of all evaluations of a search, by trial and resource."""
 
-    Parameters
-    ----------
-    reached : dict of tuple (int, int) to list of Output
-        By trial and resource: outputs of all folds that the trial was evaluated on so far.
-    new : dict of tuple (int, int) to list of Output
-        Those that were evaluated for this resource.
-    """
-
+    #: Of all folds that the trial was evaluated on so far.
     reached: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
+    #: Of the folds that were evaluated for this resource.
     new: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
 
     def add(self, trial_id: int, resource: int, kept: list[Output], new: list[Output]) -> None:
@@ -58,21 +44,10 @@ class Outputs:
         self.new[trial_id, resource] = new
         self.reached[trial_id, resource] = kept + new
 
-    def rows(self, trials: Sequence[Trial], params_at) -> list[Row]:
-        """Make the rows of ``cv_results_``, by bracket, rung and trial.
-
-        Parameters
-        ----------
-        trials : sequence of Trial
-            All of a history.
-        params_at : callable
-            ``params_at(params, resource) -> dict``: what a row shows.
-
-        Returns
-        -------
-        rows : list of Row
-            For `cv_results`.
-        """
+    def rows(
+        self, trials: Sequence[Trial], params_at: Callable[[Params, int], Params]
+    ) -> list[Row]:
+        """Make the rows of ``cv_results_``, by bracket, rung and trial."""
         rungs: dict[int, set[int]] = {}
         for trial_id, resource in self.reached:
             rungs.setdefault(trials[trial_id].bracket, set()).add(resource)
@@ -91,22 +66,11 @@ class Outputs:
         return sorted(rows, key=lambda row: (row.bracket, row.iter, row.trial_id))
 
 
-def job_result(reached, new, metric):
-    """Return what a job brought.
+def job_result(reached: list[Output], new: list[Output], metric: str | None) -> Result:
+    """Return the mean score over folds and the cost of a job; NaN if a fold failed.
 
-    Parameters
-    ----------
-    reached : list of Output
-        Outputs of all folds that the trial was evaluated on, earlier jobs' included.
-    new : list of Output
-        Outputs of this job, which are what it cost.
-    metric : str or None
-        The one of several metrics that counts; None for the first, or the only one.
-
-    Returns
-    -------
-    result : Result
-        Its score is the mean over folds; NaN if one of them failed.
+    `reached` are the outputs of all folds that the trial was evaluated on, `new` those of this
+    job, which are its cost; `metric` is the one that counts, None for the first or the only one.
     """
     # A clock that is set back makes differences negative, and that is no reason to fail.
     cost = max(0.0, sum(output.fit_time + output.score_time for output in new))
@@ -126,15 +90,10 @@ def _score_of(scores, metric):
     return scores[metric] if metric in scores else next(iter(scores.values()))
 
 
-def name_error_scores(outputs):
+def name_error_scores(outputs: list[Output]) -> None:
     """Give failed outputs the metrics of those that did not fail, which name them.
 
     A scorer that is a function names its metrics only when it is called.
-
-    Parameters
-    ----------
-    outputs : list of Output
-        Changed in place.
     """
     named = (o.test_scores for o in outputs if isinstance(o.test_scores, dict))
     metrics = next(named, ())
@@ -145,25 +104,13 @@ def name_error_scores(outputs):
             output.train_scores = dict.fromkeys(metrics, output.train_scores)
 
 
-def cv_results(rows, n_splits, return_train_score, with_resources):
-    """Build the dict of columns.
+def cv_results(
+    rows: list[Row], n_splits: int, return_train_score: bool, with_resources: bool
+) -> dict[str, Any]:
+    """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
-    Parameters
-    ----------
-    rows : list of Row
-        In their order.
-    n_splits : int
-        Count of folds; columns of folds that a row has not reached are NaN.
-    return_train_score : bool
-        Whether outputs hold train scores.
-    with_resources : bool
-        Whether rows differ in resource: adds the columns ``iter``, ``n_resources``, ``bracket``
-        and ``trial_id``.
-
-    Returns
-    -------
-    results : dict of str to array
-        Each of length ``len(rows)``.
+    Rows that differ in resource have the columns ``iter``, ``n_resources``, ``bracket`` and
+    ``trial_id``, too.
     """
     table = _Table(rows, n_splits)
     results = {}
@@ -191,23 +138,11 @@ def cv_results(rows, n_splits, return_train_score, with_resources):
     return results
 
 
-def rank(means, resources):
-    """Ranks by resource first, then by mean score; ties share the smallest, NaN comes last.
+def rank(means: ArrayLike, resources: ArrayLike) -> np.ndarray:
+    """Rank by resource first, then by mean score; ties share the smallest, NaN comes last.
 
     A score at 1 epoch must not outrank one at 81: everybody's first line is
-    ``sort_values("rank_test_score")``.
-
-    Parameters
-    ----------
-    means : ndarray of shape (n_rows,)
-        Greater is better. Infinite ones are no scores: they rank with NaN.
-    resources : array-like of shape (n_rows,)
-        Counts of units.
-
-    Returns
-    -------
-    ranks : ndarray of shape (n_rows,), int32
-        1 is the best.
+    ``sort_values("rank_test_score")``. Infinite scores are none: they rank with NaN.
     """
     means = np.asarray(means, dtype=float)
     finite = np.isfinite(means)

@@ -66,25 +66,7 @@ class Recorder:
 
 
 class Run(Workload):
-    """The `Workload` of one ``fit``: everything that lives no longer than it.
-
-    Parameters
-    ----------
-    study : Study
-        Asked and told by the loop.
-    setup : Setup
-        What was settled before.
-    callbacks : CallbackContext
-        Context of the whole fit.
-    recorder : Recorder
-        Keeps what happens.
-    watch : Watch
-        Shows what happens.
-    timeout, target_score : float or None
-        Seconds, and the score at full resource, after which the search stops.
-    ensemble_size : int or None
-        Count of the best candidates whose models are kept.
-    """
+    """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
     def __init__(
         self, study, setup, callbacks, recorder, watch, timeout, target_score, ensemble_size
@@ -233,19 +215,8 @@ class Run(Workload):
         """Return the indices of the folds that a job from `spent` to `resource` evaluates."""
         return self.context.resource.folds(len(self.context.splits), resource, spent)
 
-    def check_failures(self, outputs):
-        """Warn about failures, or raise if there was nothing else.
-
-        Parameters
-        ----------
-        outputs : list of Output
-            What all fits brought.
-
-        Raises
-        ------
-        ValueError
-            If all fits failed, with their errors grouped.
-        """
+    def check_failures(self, outputs: list[Output]) -> None:
+        """Warn about failed fits, or raise ValueError, with errors grouped, if all failed."""
         errors = [{"fit_error": output.fit_error} for output in outputs]
         try:
             warn_or_raise_about_fit_failures(errors, self.context.error_score)

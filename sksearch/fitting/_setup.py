@@ -1,6 +1,7 @@
 """What is settled before the first training: checks, folds, the problem and the plan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -12,68 +13,29 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Problem
+from sksearch.schedulers import FullFidelity
 from sksearch.study import Study
 
 
 @dataclass
 class Setup:
-    """Everything that is settled before the first training.
-
-    Parameters
-    ----------
-    context : Context
-        What all trainings share.
-    problem : Problem
-        What is asked to be solved.
-    sampler : Sampler
-        What to try.
-    scheduler : Scheduler
-        How to spend.
-    plan : SearchPlan
-        What it will cost.
-    params : dict
-        What the user passed to ``fit``.
-    refit_metric : str
-        The metric that counts.
-    """
+    """Everything that is settled before the first training."""
 
     context: Context
     problem: Problem
     sampler: Sampler
     scheduler: Scheduler
     plan: SearchPlan
-    params: dict
-    refit_metric: str
+    params: dict  # what the user passed to ``fit``
+    refit_metric: str  # the metric that counts
 
     def study(self) -> Study:
         """Begin a study of the problem."""
         return Study(self.problem, self.sampler, self.scheduler)
 
 
-def freeze_folds(cv, estimator, X, y, split_params) -> list:
-    """Make the folds once, so that every candidate sees the same ones.
-
-    Parameters
-    ----------
-    cv : int, cross-validation generator, iterable or None
-        As in scikit-learn.
-    estimator : estimator object
-        Its kind decides whether folds are stratified.
-    X, y : array-like
-        The data.
-    split_params : dict
-        What is routed to the splitter.
-
-    Returns
-    -------
-    splits : list of (train, test)
-        Indices of rows.
-
-    Raises
-    ------
-    ValueError
-        If there is no fold, or not as many as the splitter says.
-    """
+def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) -> list:
+    """Make the folds once, pairs of (train, test), so that all candidates see the same ones."""
     cv = check_cv(cv, y, classifier=is_classifier(estimator))
     n_splits = cv.get_n_splits(X, y, **split_params)
     splits = list(cv.split(X, y, **split_params))
@@ -92,33 +54,9 @@ def freeze_folds(cv, estimator, X, y, split_params) -> list:
 def make_problem(
     space, resource: Resource, estimator, X, classes, n_splits, limits, rng, initial_params
 ) -> Problem:
-    """State the problem, with the resource's own limits where the user chose none.
+    """State the problem, with the resource's own limits where the user says "auto".
 
-    Parameters
-    ----------
-    space : Space
-        Where candidates come from.
-    resource : Resource
-        What one unit is.
-    estimator : estimator object
-        Unfitted.
-    X : array-like
-        The data.
-    classes : ndarray, list of ndarray or None
-        Labels.
-    n_splits : int
-        Count of folds.
-    limits : tuple of (int or "auto")
-        The user's smallest and largest resource.
-    rng : RandomState
-        Settles the seed.
-    initial_params : dict, list of dict or None
-        The user's first guesses.
-
-    Returns
-    -------
-    problem : Problem
-        Its smallest resource is what the resource needs; a scheduler may need more.
+    Its smallest resource is what the resource needs; a scheduler may need more.
     """
     low, high = limits
     n_samples = num_samples(X)
@@ -133,6 +71,18 @@ def make_problem(
     return Problem(
         space, low, high, seed, space.check_guesses(initial_params), continues=resource.continues
     )
+
+
+def adapt(
+    problem: Problem, scheduler: Scheduler, minimum_is_free: bool
+) -> tuple[Problem, Scheduler]:
+    """Settle what is the scheduler's to say: the lowest rung, and how many get it all."""
+    if minimum_is_free:
+        scheduler, low = scheduler.adapt(problem)
+        problem = replace(problem, min_resources=low)
+    if isinstance(scheduler, FullFidelity):
+        problem = replace(problem, n_candidates=scheduler.n_candidates)
+    return problem, scheduler
 
 
 def _own_limits(resource, estimator, n_samples, n_splits, n_classes, high):

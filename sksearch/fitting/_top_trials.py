@@ -5,6 +5,7 @@ import math
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -15,17 +16,12 @@ from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.fitting._evaluation import evaluate
-from sksearch.fitting._states import as_state
+from sksearch.fitting._results import Row
+from sksearch.fitting._states import StateStore, as_state
 
 
 class TopTrials:
-    """The best trials at one resource, in the order of the rows of ``cv_results_``.
-
-    Parameters
-    ----------
-    size : int or None
-        How many; None is none.
-    """
+    """The best trials at one resource, at most `size`, in the order of rows of ``cv_results_``."""
 
     def __init__(self, size: int | None):
         self.size = size or 0
@@ -61,21 +57,8 @@ class TopTrials:
         return [self._entries.pop()[-1]] if len(self._entries) > self.size else []
 
 
-def models_of(states, best):
-    """The models of the best, by trial and fold; states that cannot be read are left out.
-
-    Parameters
-    ----------
-    states : StateStore
-        States of trials and folds.
-    best : TopTrials
-        Whose states are read.
-
-    Returns
-    -------
-    models : dict of tuple (int, int) to estimator object
-        Fitted.
-    """
+def models_of(states: StateStore, best: TopTrials) -> dict[tuple[int, int], Any]:
+    """Return the models of the best, by trial and fold, as far as states can be read."""
     models = {}
     for key, state in states.items():
         if key[0] in best:
@@ -84,26 +67,12 @@ def models_of(states, best):
     return models
 
 
-def best_rows(rows, results, statuses, size, refit):
-    """The rows of an ensemble, best first: those that got as much as the best of all.
+def best_rows(
+    rows: list[Row], results: dict, statuses: list[str], size: int, refit: Any
+) -> list[Row]:
+    """Choose the rows of an ensemble, best first: those that got as much as the best of all.
 
-    Parameters
-    ----------
-    rows : list of Row
-        Rows of ``cv_results_``.
-    results : dict
-        ``cv_results_``.
-    statuses : list of str
-        For each row.
-    size : int
-        How many at most.
-    refit : bool, str or callable
-        Names the metric that counts, else it is the first.
-
-    Returns
-    -------
-    chosen : list of Row
-        Rows of different trials.
+    `refit` may name the metric that counts, else it is the first.
     """
     ranked = [name for name in results if name.startswith("rank_test_")]
     ranks = results[f"rank_test_{refit}" if f"rank_test_{refit}" in ranked else ranked[0]]
@@ -113,21 +82,8 @@ def best_rows(rows, results, statuses, size, refit):
     return list(chosen.values())[:size]
 
 
-def make_ensemble(run, rows):
-    """Average the models of rows, all their folds.
-
-    Parameters
-    ----------
-    run : Run
-        At its end, with the models that it has kept.
-    rows : list of Row
-        From `best_rows`.
-
-    Returns
-    -------
-    ensemble : AveragedClassifier, AveragedRegressor or None
-        None, after a warning, if there is no model.
-    """
+def make_ensemble(run: Any, rows: list[Row]) -> AveragedClassifier | AveragedRegressor | None:
+    """Average the models of rows, all their folds; None, after a warning, if there is none."""
     models = []
     context = replace(run.context, spool=None, search=None, verbose=0)
     with Interrupts(), SerialExecutor(evaluate, context) as executor:

@@ -9,7 +9,7 @@ import inspect
 import os
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Annotated, Any, Self
 
@@ -43,11 +43,10 @@ from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._results import cv_results, name_error_scores
 from sksearch.fitting._run import Run
 from sksearch.fitting._seeding import seeded
-from sksearch.fitting._setup import Setup, freeze_folds, make_problem
+from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
-from sksearch.schedulers import FullFidelity
 from sksearch.search._parameters import Count, Seconds, constraints_of
 from sksearch.space import Space
 
@@ -218,11 +217,7 @@ class BaseSearch(BaseSearchCV):
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, self.initial_params
         )
-        if self.min_resources == "auto":
-            scheduler, low = scheduler.adapt(problem)
-            problem = replace(problem, min_resources=low)
-        if isinstance(scheduler, FullFidelity):
-            problem = replace(problem, n_candidates=scheduler.n_candidates)
+        problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
         context = Context(
             estimator=estimator,

@@ -47,18 +47,9 @@ class HalvingParameters(ResourceParameters):
 
 
 def constraints_of(annotation: Any) -> list:
-    """Translate an annotation into scikit-learn's constraints of a parameter.
+    """Translate an annotation into scikit-learn's constraints of a parameter; none for ``Any``.
 
-    Parameters
-    ----------
-    annotation : type or typing object
-        A class, None, a ``Literal`` of strings, a union of these, or ``Annotated`` with
-        scikit-learn's constraints.
-
-    Returns
-    -------
-    constraints : list
-        For ``_parameter_constraints``; empty for ``Any``.
+    It is a class, None, a ``Literal`` of strings, ``Annotated`` with constraints, or a union.
     """
     if get_origin(annotation) is Annotated:
         return list(annotation.__metadata__)
