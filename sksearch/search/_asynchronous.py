@@ -38,9 +38,8 @@ class ASHASearchCV(HalvingParameters, BaseSearch):
 
     See Also
     --------
-    SuccessiveHalvingSearchCV : The same with rungs that are waited for, and repeatable for any
-        `n_jobs`.
-    PASHASearchCV : The same with a largest resource that grows only while ranks change.
+    SuccessiveHalvingSearchCV : Waits for each rung, and repeats exactly for any `n_jobs`.
+    PASHASearchCV : Its largest resource grows only while ranks change.
 
     Notes
     -----
@@ -101,7 +100,7 @@ class PASHASearchCV(HalvingParameters, BaseSearch):
 
     See Also
     --------
-    ASHASearchCV : The same with all rungs open from the beginning.
+    ASHASearchCV : All rungs are open from the beginning.
     schedulers.PASHA : How rankings are compared, and where this departs from [1]_.
 
     Notes

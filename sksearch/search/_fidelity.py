@@ -94,7 +94,7 @@ class HyperbandSearchCV(HalvingParameters, BaseSearch):
     See Also
     --------
     SuccessiveHalvingSearchCV : The most aggressive bracket alone.
-    SearchCV : The same scheduler with another sampler.
+    SearchCV : Composes the scheduler with another sampler.
 
     References
     ----------

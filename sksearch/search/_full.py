@@ -112,7 +112,7 @@ class RandomSearchCV(BaseSearch):
 
     See Also
     --------
-    QuasiRandomSearchCV : The same with draws that cover the space more evenly.
+    QuasiRandomSearchCV : Draws cover the space more evenly.
     HyperbandSearchCV : More candidates for the same cost.
 
     References

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from sksearch._compat import StrOptions
+from sksearch.acquisition import Acquisition
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
@@ -32,9 +33,9 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     n_iterations : int, default=8
         Count of brackets, each with new candidates; the first is as wide as Hyperband's budget
         for a bracket allows.
-    acquisition : str, default="ei_distribution"
-        Of "ei_distribution" a bracket's candidates are draws from the expected improvement,
-        taken as a density; for the others see `GPBayesSearchCV`.
+    acquisition : str or Acquisition, default="ei_distribution"
+        "ei_distribution" draws a bracket's candidates from the expected improvement, taken as a
+        density; for the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="joint"
         Which results the model learns from: all at once, the resource being one more coordinate,
         or those that `GPHyperbandSearchCV` names.
@@ -50,7 +51,7 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
 
     See Also
     --------
-    TPEHalvingSearchCV : The same with a Parzen estimator, at a tenth of the overhead.
+    TPEHalvingSearchCV : A Parzen estimator proposes, at a tenth of the overhead.
     GPHyperbandSearchCV : All brackets of Hyperband.
     GPBayesSearchCV : Full resource only.
 
@@ -76,7 +77,7 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     """
 
     n_iterations: Count = 8
-    acquisition: Annotated[str, StrOptions(set(CHOICES))] = "ei_distribution"
+    acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
     transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "joint"
 
     def _compose(self, space, rng):
@@ -117,9 +118,9 @@ class TPEHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
 
     See Also
     --------
-    GPHalvingSearchCV : The same with a Gaussian process; what to use if you do not know.
+    GPHalvingSearchCV : A Gaussian process proposes; what to use if you do not know.
     BOHBSearchCV : All brackets of Hyperband.
-    TPESearchCV : The same proposals at full resource.
+    TPESearchCV : A Parzen estimator proposes, at full resource.
 
     Notes
     -----

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from sksearch._compat import StrOptions
+from sksearch.acquisition import Acquisition
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
@@ -47,9 +48,9 @@ class BOHBSearchCV(ModelParameters, HalvingParameters, BaseSearch):
 
     See Also
     --------
-    HyperbandSearchCV : The same without learning.
+    HyperbandSearchCV : Hyperband with random candidates.
     TPEHalvingSearchCV : Shorter brackets.
-    GPHyperbandSearchCV : The same with a Gaussian process.
+    GPHyperbandSearchCV : Hyperband with a Gaussian process.
 
     Notes
     -----
@@ -105,9 +106,9 @@ class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=1
         How often all brackets are gone through, each time with new candidates.
-    acquisition : str, default="ei_distribution"
-        Of "ei_distribution" a bracket's candidates are draws from the expected improvement,
-        taken as a density; for the others see `GPBayesSearchCV`.
+    acquisition : str or Acquisition, default="ei_distribution"
+        "ei_distribution" draws a bracket's candidates from the expected improvement, taken as a
+        density; for the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
         Which results the model learns from: those at the largest resource that has enough of
         them, of at least a fortieth of `max_resources`; or those of the own bracket at its lowest
@@ -126,7 +127,7 @@ class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
 
     See Also
     --------
-    BOHBSearchCV : The same with a Parzen estimator.
+    BOHBSearchCV : Hyperband with a Parzen estimator.
     GPHalvingSearchCV : Shorter brackets; what to use if you do not know.
 
     References
@@ -150,7 +151,7 @@ class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     """
 
     n_iterations: Count = 1
-    acquisition: Annotated[str, StrOptions(set(CHOICES))] = "ei_distribution"
+    acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
     transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "rung"
 
     def _compose(self, space, rng):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from sksearch._compat import StrOptions
+from sksearch.acquisition import Acquisition
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.schedulers import FullFidelity
@@ -25,7 +26,7 @@ class GPBayesSearchCV(ModelParameters, BaseSearch):
     {head}
     n_iter : int, default=50
         Count of candidates; a finite space may have fewer.
-    acquisition : str, default="log_ei"
+    acquisition : str or Acquisition, default="log_ei"
         What is maximised: "log_ei" (expected improvement), "log_pi" (probability of one), "lcb"
         (confidence bound), "ei_per_second", "thompson", "portfolio" or "ei_distribution"; see
         `sksearch.samplers.GPSampler`.
@@ -62,7 +63,7 @@ class GPBayesSearchCV(ModelParameters, BaseSearch):
     """
 
     n_iter: Count = 50
-    acquisition: Annotated[str, StrOptions(set(CHOICES))] = "log_ei"
+    acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "log_ei"
 
     def _compose(self, space, rng):
         return GPSampler(self.acquisition, n_initial=self.n_initial), FullFidelity(self.n_iter)
@@ -92,7 +93,7 @@ class TPESearchCV(ModelParameters, BaseSearch):
     See Also
     --------
     GPBayesSearchCV : Needs fewer candidates.
-    BOHBSearchCV : The same proposals in Hyperband.
+    BOHBSearchCV : A Parzen estimator proposes, in Hyperband.
 
     References
     ----------
@@ -141,7 +142,7 @@ class ForestBayesSearchCV(ModelParameters, BaseSearch):
 
     See Also
     --------
-    GPBayesSearchCV : The same with a Gaussian process.
+    GPBayesSearchCV : Bayesian optimisation with a Gaussian process.
 
     References
     ----------

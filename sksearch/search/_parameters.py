@@ -76,8 +76,8 @@ param_distributions : dict or list of dict
 
 COMMON = """
 scoring : str, callable, list, tuple, dict or None, default=None
-    As for ``GridSearchCV``. Of several metrics the one that `refit` names is optimised, the
-    first where it names none.
+    As for ``GridSearchCV``. The metric that `refit` names is optimised, or the first of several
+    where it names none.
 n_jobs : int or None, default=None
     Count of candidates and folds that are trained at the same time, by the active joblib
     backend. Never changes the result, except where measured seconds count, with
@@ -104,24 +104,24 @@ return_train_score : bool, default=False
 initial_params : dict, list of dict or None, default=None
     First guesses, evaluated before anything else.
 timeout : float or None, default=None
-    Seconds after which no further candidate begins; those that run are waited for, and one at
-    least is evaluated. The refit comes on top.
+    Seconds after which no further candidate begins. Candidates that run are waited for, and at
+    least one is evaluated. The refit comes on top.
 target_score : float or None, default=None
     Stop when a candidate has reached this score at full resource.
 candidate_timeout : float or None, default=None
     Seconds that the training and scoring of a candidate may take on one fold, from one rung to
-    the next. What takes longer is stopped and counts as failed, with the status "timeout".
+    the next. A training that takes longer is stopped and fails, with the status "timeout".
 memory_limit : int or None, default=None
-    Bytes that a candidate may allocate on one fold, beside the data. What asks for more gets a
-    ``MemoryError`` and counts as failed, with the status "memory". Linux only.
+    Bytes that a candidate may allocate on one fold, beside the data. A candidate that asks for
+    more gets a ``MemoryError`` and fails, with the status "memory". Linux only.
 max_retries : int, default=1
     How often the training of a candidate on one fold is tried again when its worker process died,
     before it counts as failed, with the status "crash".
 devices : list of (int or str) or None, default=None
     CUDA devices, by number or UUID, that the worker processes share in turn: each sees only its
-    own. ``n_jobs=4, devices=[0]`` trains four candidates at a time on the first GPU. With it
-    candidates are trained in worker processes also for ``n_jobs=1``. None: workers share in turn
-    all devices that this process sees. Only for workers of this machine.
+    own. ``n_jobs=4, devices=[0]`` trains four candidates at a time on the first GPU. Where
+    devices are named, candidates are trained in worker processes also for ``n_jobs=1``. None:
+    workers share in turn all devices that this process sees. Only for workers of this machine.
 checkpoint_dir : str, path-like or None, default=None
     Directory in which the search keeps all that it has done. If it ends before its time, whatever
     the reason, the same ``fit`` goes on from there. A search that is the same but for a larger
@@ -143,7 +143,7 @@ BATCH_SIZE = """
 batch_size : int, default=1
     Count of candidates that are under way at a time. With 1 only the folds of one candidate are
     trained in parallel; with more, more jobs can run, but each proposal knows less. The result
-    depends on it, and not on `n_jobs`.
+    depends on `batch_size`, and not on `n_jobs`.
 """
 
 RESOURCES = """
@@ -152,10 +152,10 @@ resource : str or Resource, default="n_samples"
     last step of a Pipeline), the name of an integer parameter such as ``"n_estimators"``
     (continued where a warm start is exact, else fitted anew), "n_samples" (rows of the training
     folds), "folds" (cross-validation folds), or "seconds" of training. Epochs, trees and folds
-    are paid once.
+    are paid for once.
 min_resources : int or "auto", default="auto"
     Smallest count of units worth a look. "auto" is 1; for rows, four of each class, but at
-    least 1/81 of all. Where not even two rungs fit in, ten candidates get it all.
+    least 1/81 of all. Where not even two rungs fit in, ten candidates get all units.
 max_resources : int or "auto", default="auto"
     Count of units that the best candidates get. "auto" is 81 epochs, the estimator's own value
     of a parameter, all rows, all folds; seconds must be given.
