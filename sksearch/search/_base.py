@@ -9,7 +9,7 @@ import inspect
 import os
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, Self
 
@@ -88,9 +88,9 @@ class BaseSearch(BaseSearchCV):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         cls._parameter_constraints = dict(BaseSearchCV._parameter_constraints)
-        for base in reversed(cls.__mro__):
-            for name, annotation in inspect.get_annotations(base).items():
-                if name[0] != "_" and (constraints := constraints_of(annotation)):
+        for base in filter(is_dataclass, reversed(cls.__mro__)):
+            for name, annotation in inspect.get_annotations(base, eval_str=True).items():
+                if constraints := constraints_of(annotation):
                     cls._parameter_constraints[name] = constraints
 
     @abstractmethod
