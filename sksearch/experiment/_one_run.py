@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from sksearch._seeds import seeded
 from sksearch._threads import one_blas_thread
 from sksearch.executors import VirtualClock
-from sksearch.fitting._evaluation import seeded
 from sksearch.history import History
 from sksearch.simulators import CurveProblem, SimulatedEstimator, play
 

@@ -22,10 +22,10 @@ from sksearch._compat import (
     safe_split,
     to_namespace_of,
 )
+from sksearch._seeds import seeded
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
 from sksearch.fitting._callbacks import Message, callback_arguments
-from sksearch.fitting._seeding import seeded
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line
 
 

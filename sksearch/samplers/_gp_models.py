@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from sksearch.models import (
 )
 from sksearch.models._feasibility import LABEL_NOISE, centred_labels
 from sksearch.samplers._observations import Observations
-
-if TYPE_CHECKING:
-    from sksearch.samplers._gp import GPSampler
 
 GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
 MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
@@ -85,7 +82,7 @@ class Models:
         What the processes learn from.
     """
 
-    def __init__(self, sampler: "GPSampler", history: History, data: Observations):
+    def __init__(self, sampler: Any, history: History, data: Observations):
         self._data, self._seed = data, history.problem.seed
         self._categorical = history.problem.space.categorical
         self._max_resources = history.problem.max_resources

@@ -4,7 +4,7 @@ import bisect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from sksearch.samplers._gp_models import Models
 from sksearch.samplers._observations import Observations
 from sksearch.samplers._surrogate import all_points, best_points, first_new, maximiser
 from sksearch.samplers._tpe import TPESampler
-
-if TYPE_CHECKING:
-    from sksearch.samplers._gp import GPSampler
 
 N_FANTASIES = 8
 N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in them
@@ -54,7 +51,7 @@ class Proposal:
 
     def __init__(
         self,
-        sampler: "GPSampler",
+        sampler: Any,
         history: History,
         data: Observations,
         rng: np.random.Generator,

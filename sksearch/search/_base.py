@@ -26,6 +26,7 @@ from sksearch._compat import (
     fit_context,
     is_valid_value,
 )
+from sksearch._seeds import seeded
 from sksearch.base import Sampler, Scheduler, State
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
@@ -42,7 +43,6 @@ from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._results import cv_results, name_error_scores
 from sksearch.fitting._run import Run
-from sksearch.fitting._seeding import seeded
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
