@@ -90,7 +90,7 @@ class Study:
         trial_id : int
             A trial that is known, or the next new one.
         params : dict or None
-            Params of a new trial; None proposes them anew, which gives the same.
+            Of a new trial; None proposes them anew, which gives the same.
         resource : int
             Count of units that it was brought up to.
         bracket : int, default=0
