@@ -1,6 +1,12 @@
 """Sphinx: ``sphinx-build docs docs/_build`` with the extra ``docs``."""
 
+import sys
+from pathlib import Path
+
 import sksearch
+
+sys.path.insert(0, str(Path(__file__).parent))
+from public_lists import api_page, fill_table
 
 project = "sksearch"
 author = "the sksearch developers"
@@ -21,6 +27,7 @@ html_title = "sksearch"
 html_theme_options = {"show_prev_next": False}
 suppress_warnings = ["ref.term"]  # inherited docstrings speak of scikit-learn's glossary
 myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
 numpydoc_show_class_members = False
 autosummary_generate = True
 # What we add, and not all that scikit-learn brings.
@@ -33,3 +40,13 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "backreferences_dir": None,
 }
+
+
+def setup(app):
+    """Write the API page before Sphinx looks for pages, and fill the table of architecture."""
+    (Path(app.srcdir) / "api.md").write_text(api_page(), encoding="utf-8")
+    app.connect("source-read", _fill)
+
+
+def _fill(app, name, source):
+    source[0] = fill_table(source[0])

@@ -1,52 +1,45 @@
 """Docstrings and documents: complete, and true to the code."""
 
+import ast
+import dataclasses
 import importlib
 import inspect
+import pkgutil
 import re
+import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 
-from sksearch import base
+import sksearch
+from docs import public_lists
+from sksearch.search._base import BaseSearch
 
 ROOT = Path(__file__).parents[1]
+HAS_TORCH = bool(find_spec("torch") and find_spec("skorch"))
 MODULES = [
     "sksearch",
-    "sksearch.base",
-    "sksearch.datasets",
-    "sksearch.executors",
-    "sksearch.experiment",
-    "sksearch.history",
-    "sksearch.checkpoint",
-    "sksearch.fitting",
-    "sksearch.progress",
-    "sksearch.plotting",
-    "sksearch.resources",
-    "sksearch.samplers",
-    "sksearch.schedulers",
-    "sksearch.search",
-    "sksearch.simulators",
-    "sksearch.space",
-    "sksearch.stats",
-    "sksearch.study",
-    *(["sksearch.neural"] if find_spec("torch") and find_spec("skorch") else []),
+    *(
+        f"sksearch.{module.name}"
+        for module in pkgutil.iter_modules(sksearch.__path__)
+        if module.name[0] != "_" and (module.name != "neural" or HAS_TORCH)
+    ),
 ]
+SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
 # What numpydoc asks of pandas' pages rather than of a docstring's truth: where the quotes are,
 # a second paragraph, cross-references and examples on every method, unnamed return values.
 STYLE = {"GL01", "GL02", "GL03", "ES01", "SA01", "EX01", "RT02"}
-PROTOCOLS = (base.Sampler, base.Scheduler, base.Resource)
 
 
 def public_objects():
     seen = set()
     for module_name in MODULES:
-        module = importlib.import_module(module_name)
-        own = [n for n, o in vars(module).items() if getattr(o, "__module__", "") == module_name]
-        for name in getattr(module, "__all__", [n for n in own if n[0] != "_"]):
-            obj = getattr(module, name)
-            if (inspect.isclass(obj) or inspect.isfunction(obj)) and obj not in seen:
+        for name, obj in public_lists.public_objects(module_name).items():
+            if obj not in seen:
                 seen.add(obj)
                 yield f"{module_name}.{name}", obj
 
@@ -94,35 +87,148 @@ def test_documented_defaults_are_those_of_the_signature(path):
     for name, parameter in inspect.signature(obj).parameters.items():
         found = re.search(rf"^{name} : .*default=(\S+)$", doc, flags=re.MULTILINE)
         if found and parameter.default is not inspect.Parameter.empty:
-            written = found[1].replace("np.nan", "nan").replace('"', "'")
+            written = (
+                found[1].replace("np.nan", "nan").replace('"', "'").replace("5/6", str(5 / 6))
+            )
             assert written == repr(parameter.default)
 
 
-def test_every_search_documents_every_parameter_and_attribute():
-    import sksearch
-
-    for name in sksearch.__all__:
-        obj = getattr(sksearch, name)
-        if name.endswith("SearchCV"):
-            doc = inspect.getdoc(obj)
-            assert "{" not in re.sub(r"\{[^}]*\"[^}]*\}", "", doc), "a part was not filled in"
-            for parameter in inspect.signature(obj).parameters:
-                assert re.search(rf"^{parameter} : ", doc, flags=re.MULTILINE), parameter
-            for attribute in ("cv_results_", "best_params_", "history_", "plan_"):
-                assert re.search(rf"^{attribute} : ", doc, flags=re.MULTILINE), attribute
+@pytest.mark.parametrize("search", SEARCHES)
+def test_every_search_documents_every_parameter_and_attribute(search):
+    doc = inspect.getdoc(search)
+    assert "{" not in re.sub(r"\{[^}]*\"[^}]*\}", "", doc), "a part was not filled in"
+    for parameter in inspect.signature(search).parameters:
+        assert re.search(rf"^{parameter} : ", doc, flags=re.MULTILINE), parameter
+    for attribute in ("cv_results_", "best_params_", "history_", "plan_"):
+        assert re.search(rf"^{attribute} : ", doc, flags=re.MULTILINE), attribute
 
 
-@pytest.mark.parametrize(
-    "document", ["README.md", *sorted(p.name for p in ROOT.glob("docs/*.md"))]
-)
-def test_links_lead_to_files(document):
-    path = ROOT / document if document == "README.md" else ROOT / "docs" / document
-    for target in re.findall(r"\]\(([^)#]+)", path.read_text(encoding="utf-8")):
+# ---- the limits of the house
+
+
+def functions_and_classes():
+    """Every function and class of the package, with its file."""
+    for path in sorted(ROOT.glob("sksearch/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield f"{path.relative_to(ROOT)}: {node.name}", node
+
+
+def n_lines(node):
+    return node.end_lineno - node.lineno + 1
+
+
+def has_docstring(function):
+    return ast.get_docstring(function) is not None
+
+
+def test_files_have_at_most_450_lines():
+    lengths = {
+        str(path): len(path.read_text(encoding="utf-8").splitlines())
+        for path in ROOT.glob("sksearch/**/*.py")
+    }
+    assert {path: n for path, n in lengths.items() if n > 450} == {}
+
+
+def test_functions_have_at_most_50_lines_without_their_docstring():
+    too_long = {}
+    for name, node in functions_and_classes():
+        if not isinstance(node, ast.ClassDef):
+            n = n_lines(node) - (n_lines(node.body[0]) if has_docstring(node) else 0)
+            too_long |= {name: n} if n > 50 else {}
+    assert too_long == {}
+
+
+def test_classes_have_at_most_18_methods():
+    methods = {
+        name: sum(isinstance(child, ast.FunctionDef) for child in node.body)
+        for name, node in functions_and_classes()
+        if isinstance(node, ast.ClassDef)
+    }
+    assert {name: n for name, n in methods.items() if n > 18} == {}
+
+
+def test_private_functions_of_more_than_12_lines_have_a_docstring():
+    """What public ones have is validated above; classes describe their `__init__`."""
+    assert [
+        name
+        for name, node in functions_and_classes()
+        if isinstance(node, ast.FunctionDef)
+        and re.match("_(?!_)", node.name)
+        and n_lines(node) > 12
+        and not has_docstring(node)
+    ] == []
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_no_search_writes_its_init_or_stands_on_more_than_one_class(search):
+    assert dataclasses.is_dataclass(search)
+    (written,) = ast.parse(textwrap.dedent(inspect.getsource(search))).body
+    assert "__init__" not in [getattr(child, "name", None) for child in written.body]
+    between = [cls for cls in search.__mro__ if issubclass(cls, BaseSearch)][1:-1]
+    assert len(between) <= 1
+
+
+def test_no_description_of_a_parameter_begins_with_of():
+    assert [
+        f"{target}: {parameter.name}"
+        for target in targets()
+        for parameter in NumpyDocString(inspect.getdoc(eval_path(target)))["Parameters"]
+        if " ".join(parameter.desc).startswith("Of ")
+    ] == []
+
+
+# ---- pages
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files_and_headings(page):
+    path = ROOT / page
+    for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", path.read_text(encoding="utf-8")):
         if not target.startswith("http"):
-            assert (path.parent / target).exists(), target
+            linked = path.parent / target if target else path
+            assert linked.exists(), target
+            assert not anchor or anchor in anchors(linked), anchor
 
 
-def test_files_and_functions_are_short():
-    for path in ROOT.glob("sksearch/**/*.py"):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        assert len(lines) <= 500, path
+def anchors(page):
+    """Anchors of the headings of a page, as GitHub and MyST make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_api_page_lists_every_public_object_once():
+    assert sorted(public_lists.SECTIONS.values()) == sorted(set(MODULES) - {"sksearch.search"})
+    listed = re.findall(r"^   ([\w.]+)$", public_lists.api_page(), flags=re.MULTILINE)
+    objects = [eval_path(f"sksearch.{name}") for name in listed]
+    assert len(set(objects)) == len(objects)
+    assert set(objects) == {obj for _, obj in public_objects()}
+
+
+def test_the_table_of_the_architecture_names_every_public_class():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = public_lists.fill_table(page).partition("## The house")[0]
+    for path, obj in public_objects():
+        is_part = inspect.isclass(obj) and issubclass(obj, public_lists.PROTOCOLS)
+        if is_part and not inspect.isabstract(obj):
+            assert f"`~{path}`" in table
+
+
+def test_the_architecture_is_read_in_five_minutes():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert len(page.split()) < 1100
+    # Every folder and file that it draws is there, and every one that is there is drawn.
+    drawn = re.search(r"```\n(.*?)```", page, flags=re.DOTALL)[1]
+    for path in (ROOT / "sksearch").iterdir():
+        if path.suffix == ".py" and path.name != "__init__.py":
+            assert path.name in drawn
+        elif path.is_dir() and path.name != "__pycache__":
+            assert f"{path.name}/" in drawn
+    for name in re.findall(r"\b(\w+)(?=/|\.py)", drawn):
+        found = [*ROOT.glob(f"sksearch/{name}*"), *ROOT.glob(f"sksearch/*/{name}")]
+        assert found, name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_what_is_not_in_the_repository(page):
+    assert not re.search(r"(?<![\w-])(\.\./)*shared/", (ROOT / page).read_text(encoding="utf-8"))

@@ -34,7 +34,7 @@ def log_h(z: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Much as in [1]_: the definition above -1, and below phi(z) (1 - |z| m(|z|)) with Mills'
+    Much as in [1]_: the definition above -1, and below phi(z) (1 + z m(-z)) with Mills'
     ratio m, by ``erfcx`` down to -25 and farther, where the difference to 1 is what counts, by
     a continued fraction.
 

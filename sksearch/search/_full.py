@@ -75,6 +75,7 @@ class SearchCV(BaseSearch):
     batch_size: Count = 1
 
     def _compose(self, space, rng):
+        """Name the given parts, or those of random search; rungs need a resource."""
         sampler = RandomSampler() if self.sampler is None else self.sampler
         scheduler = FullFidelity() if self.scheduler is None else self.scheduler
         if self.resource is None and not (

@@ -1,0 +1,119 @@
+"""Lists of public classes and functions, from each package's ``__all__``: the API page, a table.
+
+Sphinx calls it (see ``conf.py``), so nobody edits a list.
+"""
+
+import importlib
+import inspect
+import re
+from importlib.util import find_spec
+from typing import Any
+
+from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.executors import Executor
+
+#: Sections of the API page; an object that several modules export is listed at the first.
+SECTIONS = {
+    "Searches": "sksearch",
+    "Spaces": "sksearch.space",
+    "Samplers": "sksearch.samplers",
+    "Schedulers": "sksearch.schedulers",
+    "Resources": "sksearch.resources",
+    "Plans and ensembles": "sksearch.fitting",
+    "Checkpoints": "sksearch.checkpoint",
+    "Progress": "sksearch.progress",
+    "Execution": "sksearch.executors",
+    "Study": "sksearch.study",
+    "Problems, trials and results": "sksearch.history",
+    "Protocols, jobs and plans": "sksearch.base",
+    "Acquisition functions": "sksearch.acquisition",
+    "Surrogate models": "sksearch.models",
+    "Simulators": "sksearch.simulators",
+    "Experiments": "sksearch.experiment",
+    "Statistics": "sksearch.stats",
+    "Displays": "sksearch.plotting",
+    "Nets for images": "sksearch.neural",
+    "Data": "sksearch.datasets",
+}
+if not (find_spec("torch") and find_spec("skorch")):
+    del SECTIONS["Nets for images"]  # they cannot be imported
+PROTOCOLS = (Sampler, Scheduler, Resource, Executor)
+MARK = re.compile(r"<!-- (sksearch[\w.]*) -->.*?<!-- -->")
+
+
+def public_objects(module_name: str) -> dict[str, Any]:
+    """Return classes and functions of a module by name, in the order of ``__all__``.
+
+    Parameters
+    ----------
+    module_name : str
+        A module without ``__all__`` has public what it defines without an underscore.
+
+    Returns
+    -------
+    objects : dict of str to (type or function)
+        By name.
+    """
+    module = importlib.import_module(module_name)
+    own = [name for name, obj in vars(module).items() if _is_own(name, obj, module_name)]
+    objects = {name: getattr(module, name) for name in getattr(module, "__all__", own)}
+    return {
+        name: obj
+        for name, obj in objects.items()
+        if inspect.isclass(obj) or inspect.isfunction(obj)
+    }
+
+
+def api_page() -> str:
+    """Return the page that lists every public object of the package."""
+    listed, parts = set(), ["# API\n"]
+    for title, module_name in SECTIONS.items():
+        objects = public_objects(module_name)
+        names = [name for name, obj in objects.items() if obj not in listed]
+        listed.update(objects.values())
+        if names:
+            parts.append(_section(title, module_name, names))
+    return "\n".join(parts)
+
+
+def fill_table(page: str) -> str:
+    """Replace what stands between two comments by the classes that a package exports.
+
+    ``<!-- sksearch.samplers -->random draws, forest<!-- -->`` becomes the names of all samplers,
+    with links. Who reads the file itself reads the words between the comments.
+
+    Parameters
+    ----------
+    page : str
+        Markdown.
+
+    Returns
+    -------
+    page : str
+        Markdown of MyST.
+    """
+    return MARK.sub(lambda mark: _classes(mark[1]), page)
+
+
+def _is_own(name, obj, module_name):
+    return name[0] != "_" and getattr(obj, "__module__", "") == module_name
+
+
+def _section(title, module_name, names):
+    """A section of the API page: title, first line of the module's docstring, list."""
+    intro = importlib.import_module(module_name).__doc__.partition("\n")[0]
+    prefix = f"{module_name}.".removeprefix("sksearch.")
+    rows = "\n".join(f"   {prefix}{name}" for name in names)
+    return (
+        f"## {title}\n\n{intro}\n\n```{{eval-rst}}\n.. currentmodule:: sksearch\n\n"
+        f".. autosummary::\n   :toctree: generated\n\n{rows}\n```\n"
+    )
+
+
+def _classes(module_name):
+    """Links to the classes of a package that can be parts of a search."""
+    return ", ".join(
+        f"{{py:obj}}`~{module_name}.{name}`"
+        for name, obj in public_objects(module_name).items()
+        if inspect.isclass(obj) and issubclass(obj, PROTOCOLS) and not inspect.isabstract(obj)
+    )

@@ -1,0 +1,214 @@
+"""What CONTRIBUTING.md shows how to add works, from outside of the package.
+
+Each example is written to a file as it stands in the text, and imported like anybody's module.
+"""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform, uniform
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import Ridge, SGDClassifier
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sksearch import HyperbandSearchCV, SearchCV
+from sksearch.samplers import RandomSampler, TPESampler
+from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
+from tests.contracts import test_samplers as samplers_contract
+from tests.contracts import test_schedulers as schedulers_contract
+
+TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"### A (\w+)\n(?:(?!###).)*?```python\n(.*?)```", TEXT, flags=re.DOTALL)
+
+X, y = make_classification(90, 5, random_state=0)
+SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+SPACE = {"sgdclassifier__alpha": loguniform(1e-5, 1)}
+EPOCHS = {"resource": "epochs", "max_resources": 9, "cv": 3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    """The class of each example by its kind."""
+    folder = tmp_path_factory.mktemp("plugins")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        classes = {}
+        for kind, code in EXAMPLES:
+            (folder / f"my_{kind}.py").write_text(code, encoding="utf-8")
+            module = importlib.import_module(f"my_{kind}")
+            own = (obj for obj in vars(module).values() if inspect.isclass(obj))
+            (classes[kind],) = (cls for cls in own if cls.__module__ == module.__name__)
+        yield classes
+
+
+def planned_and_done(search):
+    """Candidates of each rung: as planned, and as evaluated."""
+    planned = {(rung.bracket, rung.n_resources): rung.n_candidates for rung in search.plan_.rungs}
+    results = search.cv_results_
+    rows = list(zip(results["bracket"], results["n_resources"], strict=True))
+    return planned, {key: rows.count(key) for key in rows}
+
+
+def assert_same_results(search, other):
+    for name, column in search.cv_results_.items():
+        if not name.endswith("_time"):
+            np.testing.assert_array_equal(column, other.cv_results_[name], err_msg=name)
+
+
+def test_there_is_an_example_of_each():
+    assert [kind for kind, _ in EXAMPLES] == ["sampler", "scheduler", "resource", "search"]
+
+
+def test_the_sampler_keeps_the_contract(examples):
+    sampler = examples["sampler"](width=0.2)
+    for name in samplers_contract.SPACES:
+        for n, scores in [(0, None), (5, None), (9, [np.nan]), (20, [0.1, np.nan, 0.7, None])]:
+            samplers_contract.test_proposals_are_in_the_space_and_change_nothing(
+                sampler, name, n, scores
+            )
+        samplers_contract.test_proposals_depend_on_history_and_generator_alone(sampler, name)
+        samplers_contract.test_a_study_never_starts_a_candidate_twice(sampler, name)
+    samplers_contract.test_a_finite_space_is_gone_through_to_its_end(sampler)
+
+
+@pytest.mark.parametrize("scheduler", [FullFidelity(6), Hyperband()], ids=str)
+def test_the_sampler_works_in_a_search(examples, scheduler):
+    args = EPOCHS | {"sampler": examples["sampler"](), "scheduler": scheduler}
+    search, parallel = (SearchCV(SGD, SPACE, **args, n_jobs=n).fit(X, y) for n in (1, 2))
+    planned, done = planned_and_done(search)
+    assert done == planned
+    assert_same_results(search, parallel)
+
+
+def test_the_scheduler_keeps_the_contract(examples):
+    scheduler = examples["scheduler"](n_candidates=9, factor=3)
+    contract = schedulers_contract
+    for n_workers in (1, 2, 7):
+        contract.test_what_is_done_is_what_was_planned(scheduler, n_workers)
+        contract.test_states_are_freed_once_and_never_before_their_last_use(scheduler, n_workers)
+    contract.test_the_number_of_workers_and_their_order_change_nothing(scheduler)
+    contract.test_decisions_change_nothing_and_repeat(scheduler)
+    contract.test_a_pickled_study_goes_on_bit_for_bit(scheduler, 5)
+    contract.test_failures_are_never_promoted(scheduler)
+    contract.test_a_search_where_all_fail_ends(scheduler)
+    contract.test_equal_scores_promote_the_first_trials(scheduler)
+    contract.test_the_best_of_each_rung_are_promoted(scheduler)
+    contract.test_an_exhausted_space_ends_early_and_still_promotes(scheduler)
+
+
+@pytest.mark.parametrize("sampler", [RandomSampler(), TPESampler(n_initial=2)], ids=str)
+def test_the_scheduler_works_in_a_search(examples, sampler):
+    args = EPOCHS | {"sampler": sampler, "scheduler": examples["scheduler"]()}
+    search = SearchCV(SGD, SPACE, **args).fit(X, y)
+    planned, done = planned_and_done(search)
+    assert planned == done == {(0, 2): 12, (0, 9): 3}
+
+
+class Remembers(RegressorMixin, BaseEstimator):
+    """Notes the rows that it was trained on: their first column is their number."""
+
+    seen: list = []
+
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def fit(self, X, y):
+        self.seen.append(X[:, 0].astype(int).tolist())
+        self.mean_ = y.mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_ + self.shift)
+
+
+def test_the_resource_works_in_a_search(examples):
+    rows, target = np.arange(108.0).reshape(-1, 1), np.arange(108.0)
+    Remembers.seen.clear()
+    search = HyperbandSearchCV(
+        Remembers(), {"shift": uniform(-1, 2)}, resource=examples["resource"](),
+        cv=TimeSeriesSplit(2), random_state=0,
+    ).fit(rows, target)  # fmt: skip
+    planned, done = planned_and_done(search)
+    assert done == planned
+    assert search.n_resources_[:4] == [4, 12, 36, 108]
+    assert Remembers.seen[:2] == [[35], [70, 71]], "a 27th of 36 and of 72 rows, from their ends"
+    assert Remembers.seen[-1] == list(range(108)), "the refit has all"
+
+
+def test_the_resource_works_for_a_real_estimator(examples):
+    t = np.arange(120.0)
+    search = HyperbandSearchCV(
+        Ridge(), {"alpha": loguniform(1e-6, 1e3)}, resource=examples["resource"](),
+        cv=TimeSeriesSplit(3), random_state=0, n_jobs=2,
+    ).fit(np.c_[t, t % 7], t + t % 7)  # fmt: skip
+    planned, done = planned_and_done(search)
+    assert done == planned
+    assert search.best_score_ > 0.99
+
+
+# ---- the search
+
+
+@pytest.fixture
+def search(examples):
+    return examples["search"](SGD, SPACE, n_candidates=9, n_initial=3, **EPOCHS)
+
+
+def test_the_search_has_the_parameters_of_a_scikit_learn_estimator(search):
+    copy = clone(search)
+    assert copy.get_params(deep=False).keys() == search.get_params(deep=False).keys()
+    assert copy.set_params(factor=2).factor == 2
+    assert repr(search).startswith("TPESuccessiveHalvingSearchCV(cv=3,\n")
+    assert "n_candidates=9" in repr(search)
+    assert "factor=" not in repr(search), "it is the default"
+    with pytest.raises(TypeError, match="n_candidate'"):
+        type(search)(SGD, SPACE, n_candidate=9)
+
+
+def test_the_signature_of_the_search_has_the_order_of_its_docstring(search):
+    names = list(inspect.signature(type(search)).parameters)
+    assert names[:6] == [
+        "estimator", "param_distributions", "n_candidates", "factor", "n_initial", "batch_size",
+    ]  # fmt: skip
+    documented = re.findall(r"^(\w+) : ", inspect.getdoc(type(search)), flags=re.MULTILINE)
+    assert documented[: len(names)] == names
+    assert list(search.get_params(deep=False)) == sorted(names)
+
+
+@pytest.mark.parametrize("wrong", [{"n_candidates": 0}, {"factor": 1}, {"timeout": -1}])
+def test_the_search_validates_its_parameters(search, wrong):
+    with pytest.raises(ValueError, match=f"The '{next(iter(wrong))}' parameter of"):
+        search.set_params(**wrong).fit(X, y)
+
+
+def test_the_search_is_its_composition(search):
+    planned = search.plan(X, y)
+    search.fit(X, y)
+    assert planned.rungs == search.plan_.rungs
+    planned, done = planned_and_done(search)
+    assert planned == done == {(0, 1): 9, (0, 3): 3, (0, 9): 1}
+    sampler, scheduler = TPESampler(n_initial=3), SuccessiveHalving(9)
+    composed = SearchCV(SGD, SPACE, sampler=sampler, scheduler=scheduler, **EPOCHS).fit(X, y)
+    assert_same_results(search, composed)
+
+
+def test_the_search_goes_on_where_it_ended(search, tmp_path):
+    search.set_params(checkpoint_dir=tmp_path / "a").fit(X, y)
+    cut = clone(search).set_params(checkpoint_dir=tmp_path / "b", timeout=1e-9).fit(X, y)
+    assert len(cut.history_.trials) < 9
+    assert_same_results(search, cut.set_params(timeout=None).fit(X, y))
+
+
+def test_the_search_works_in_a_pipeline(search):
+    search.set_params(estimator=SGDClassifier(random_state=0))
+    search.set_params(param_distributions={"alpha": loguniform(1e-5, 1)})
+    pipe = make_pipeline(StandardScaler(), search).fit(X, y)
+    assert pipe.score(X, y) > 0.8
+    assert pipe[-1].best_params_["alpha"] < 1
