@@ -21,7 +21,7 @@ from sksearch.checkpoint import (
     SearchMismatchError,
     read_journal,
 )
-from sksearch.checkpoint._recorder import Recorder
+from sksearch.checkpoint._recorder import JournalRecorder
 from tests.interrupted import Big, Noisy, Other, Trouble, X, Y, scorer
 
 
@@ -366,17 +366,17 @@ def test_what_a_smaller_search_knows_survives_an_interrupt_while_it_is_taken_ove
 ):
     growing("random", folder, log, larger=False).fit(X, Y)
     search = growing("random", folder, log)
-    n_told = 0
+    n_jobs = 0
 
-    def told(recorder, *args):
-        nonlocal n_told
-        n_told += 1
-        if n_told == 5:
+    def record_four(recorder, *args):
+        nonlocal n_jobs
+        n_jobs += 1
+        if n_jobs == 5:
             raise KeyboardInterrupt
         return original(recorder, *args)
 
-    original = Recorder.record_outputs
-    monkeypatch.setattr(Recorder, "record_outputs", told)
+    original = JournalRecorder.record_outputs
+    monkeypatch.setattr(JournalRecorder, "record_outputs", record_four)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, Y)
     monkeypatch.undo()

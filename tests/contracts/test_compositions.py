@@ -1,4 +1,9 @@
-"""Any sampler works with any scheduler, any resource and any number of jobs."""
+"""Any sampler works with any scheduler, any resource and any number of jobs.
+
+And a named search is its composition: `SearchCV` with the same parts finds the same, bit for bit.
+"""
+
+import inspect
 
 import numpy as np
 import pytest
@@ -6,10 +11,12 @@ from scipy.stats import loguniform
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import ParameterSampler
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import SearchCV
+import sksearch
+from sksearch import SearchCV, resources, samplers, schedulers
 from sksearch.samplers import (
     ForestSampler,
     GPSampler,
@@ -26,6 +33,7 @@ from sksearch.schedulers import (
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
+    IteratedHalving,
     MedianStopping,
     SuccessiveHalving,
 )
@@ -42,22 +50,47 @@ SAMPLERS = [
     GPSampler(n_initial=2),
     ForestSampler(n_initial=2),
 ]
-SCHEDULERS = [FullFidelity(4), SuccessiveHalving(factor=2), Hyperband(factor=2)]
-UNEVEN = [
+SYNCHRONOUS = [
+    FullFidelity(4),
+    SuccessiveHalving(factor=2),
+    Hyperband(factor=2),
+    IteratedHalving(factor=2, n_iterations=2),
     IncrementalEvaluation(budget=40),
-    ASHA(4, factor=2),
-    PASHA(4, factor=2),
-    AsyncHyperband(factor=2),
-    MedianStopping(4),
 ]
+ASYNCHRONOUS = [ASHA(4, factor=2), PASHA(4, factor=2), AsyncHyperband(factor=2), MedianStopping(4)]
+SCHEDULERS = SYNCHRONOUS + ASYNCHRONOUS
 SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
-RESOURCES = [  # resource, largest amount, estimator, prefix of its parameters
-    ("epochs", 4, SGD, "sgdclassifier__"),
-    ("n_samples", "auto", SGD, "sgdclassifier__"),
-    ("folds", "auto", SGD, "sgdclassifier__"),
-    ("sgdclassifier__max_iter", 4, SGD, "sgdclassifier__"),
-    ("n_estimators", 4, RandomForestClassifier(random_state=0), ""),
+FOREST = RandomForestClassifier(random_state=0)
+RESOURCES = {  # largest amount, estimator, prefix of its parameters
+    "epochs": (4, SGD, "sgdclassifier__"),
+    "n_samples": ("auto", SGD, "sgdclassifier__"),
+    "folds": ("auto", SGD, "sgdclassifier__"),
+    "sgdclassifier__max_iter": (4, SGD, "sgdclassifier__"),
+    "n_estimators": (4, FOREST, ""),
+}
+#: Each sampler with each scheduler, and each of both with each resource.
+PAIRS = [
+    (sampler, scheduler, list(RESOURCES)[(i + j) % len(RESOURCES)])
+    for i, sampler in enumerate(SAMPLERS)
+    for j, scheduler in enumerate(SCHEDULERS)
 ]
+ignore_convergence = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def concrete_classes(package):
+    public = (getattr(package, name) for name in package.__all__)
+    return {cls for cls in public if inspect.isclass(cls) and not inspect.isabstract(cls)}
+
+
+def test_all_samplers_schedulers_and_resources_are_composed():
+    assert {type(sampler) for sampler in SAMPLERS} == concrete_classes(samplers)
+    assert {type(scheduler) for scheduler in SCHEDULERS} == concrete_classes(schedulers)
+    named = {type(resources.as_resource(name, FOREST)) for name in (*RESOURCES, "seconds", None)}
+    assert named == concrete_classes(resources)
+    for one, other in [(0, 1), (0, 2), (1, 2)]:
+        kinds = [SAMPLERS, SCHEDULERS, list(RESOURCES)]
+        pairs = {(pair[one], pair[other]) for pair in PAIRS}
+        assert len(pairs) == len(kinds[one]) * len(kinds[other])
 
 
 def space_of(sampler, prefix):
@@ -70,7 +103,8 @@ def space_of(sampler, prefix):
     return finite if isinstance(sampler, GridSampler) else continuous
 
 
-def search_of(sampler, scheduler, resource, max_resources, estimator, prefix, n_jobs):
+def search_of(sampler, scheduler, resource, n_jobs):
+    max_resources, estimator, prefix = RESOURCES.get(resource, ("auto", SGD, "sgdclassifier__"))
     return SearchCV(
         estimator,
         space_of(sampler, prefix),
@@ -84,61 +118,138 @@ def search_of(sampler, scheduler, resource, max_resources, estimator, prefix, n_
     )
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda r: str(r[0]))
-@pytest.mark.parametrize("scheduler", SCHEDULERS, ids=str)
-@pytest.mark.parametrize("sampler", SAMPLERS, ids=str)
-def test_any_composition_does_what_it_planned_whatever_n_jobs(sampler, scheduler, resource):
-    serial, parallel = (
-        search_of(sampler, scheduler, *resource, n_jobs).fit(X, y) for n_jobs in (1, 2)
-    )
-    planned = {(r.bracket, r.n_resources): r.n_candidates for r in serial.plan_.rungs}
-    rows = list(zip(serial.cv_results_["bracket"], serial.cv_results_["n_resources"], strict=True))
-    assert {key: rows.count(key) for key in rows} == planned
-    assert_same_results(serial, parallel)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda r: str(r[0]))
-@pytest.mark.parametrize("scheduler", UNEVEN, ids=str)
-def test_schedulers_of_other_kinds_work_with_any_resource(scheduler, resource):
-    search = search_of(TPESampler(n_initial=2), scheduler, *resource, n_jobs=1).fit(X, y)
-    again = search_of(TPESampler(n_initial=2), scheduler, *resource, n_jobs=1).fit(X, y)
-    assert_same_results(search, again)
-    top = max(search.n_resources_)
-    assert search.cv_results_["n_resources"][search.best_index_] == top
+@ignore_convergence
+@pytest.mark.parametrize(("sampler", "scheduler", "resource"), PAIRS, ids=str)
+def test_a_composition_does_what_it_planned_and_the_same_again(sampler, scheduler, resource):
+    # Where results are told as they come, more workers find other candidates.
+    n_jobs = (1, 1) if scheduler.asynchronous else (1, 2)
+    one, other = (search_of(sampler, scheduler, resource, n).fit(X, y) for n in n_jobs)
+    planned = {(r.bracket, r.n_resources): r.n_candidates for r in one.plan_.rungs}
+    rows = list(zip(one.cv_results_["bracket"], one.cv_results_["n_resources"], strict=True))
+    if not scheduler.asynchronous:
+        assert {key: rows.count(key) for key in rows} == planned
+    assert_same_results(one, other)
+    assert one.cv_results_["n_resources"][one.best_index_] == max(one.n_resources_)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=str)
 def test_without_a_resource_each_sampler_gives_whole_fits(sampler):
-    args = (sampler, FullFidelity(4), None, "auto", SGD, "sgdclassifier__")
-    serial, parallel = (search_of(*args, n_jobs).fit(X, y) for n_jobs in (1, 2))
+    serial, parallel = (search_of(sampler, FullFidelity(4), None, n).fit(X, y) for n in (1, 2))
     assert len(serial.cv_results_["params"]) == 4
     assert_same_results(serial, parallel)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS[1:], ids=str)
 def test_rungs_without_a_resource_are_refused(scheduler):
-    search = search_of(RandomSampler(), scheduler, None, "auto", SGD, "sgdclassifier__", 1)
     with pytest.raises(ValueError, match="need resource="):
-        search.fit(X, y)
+        search_of(RandomSampler(), scheduler, None, 1).fit(X, y)
 
 
-def assert_same_results(serial, parallel):
-    for name, column in serial.cv_results_.items():
+def assert_same_results(one, other):
+    for name, column in one.cv_results_.items():
         if not name.endswith("_time"):
-            np.testing.assert_array_equal(column, parallel.cv_results_[name], err_msg=name)
-    assert serial.best_params_ == parallel.best_params_
-    np.testing.assert_array_equal(serial.predict(X), parallel.predict(X))
+            np.testing.assert_array_equal(column, other.cv_results_[name], err_msg=name)
+    assert one.best_params_ == other.best_params_
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_seconds_compose_too_though_their_scores_depend_on_the_machine(n_jobs):
-    search = search_of(
-        QuasiRandomSampler(), Hyperband(factor=2), "seconds", 2, SGD, "sgdclassifier__", n_jobs
-    )
-    search.set_params(cv=[(np.arange(60), np.arange(60, 90))]).fit(X, y)
+    search = search_of(QuasiRandomSampler(), Hyperband(factor=2), "seconds", n_jobs)
+    one_fold = [(np.arange(60), np.arange(60, 90))]
+    search.set_params(max_resources=2, cv=one_fold).fit(X, y)
     planned = {(r.bracket, r.n_resources): r.n_candidates for r in search.plan_.rungs}
     rows = list(zip(search.cv_results_["bracket"], search.cv_results_["n_resources"], strict=True))
     assert {key: rows.count(key) for key in rows} == planned
     assert search.best_estimator_[-1].t_ > 1000
+
+
+# ---- a named search is its composition
+
+ALPHA = {"sgdclassifier__alpha": loguniform(1e-5, 1)}
+FEATURES = {"max_features": loguniform(0.2, 1)}
+LISTED = ListedSampler(tuple(ParameterSampler(ALPHA, 7, random_state=0)))
+#: Parameters of each named search, and the parts that it is made of.
+COMPOSED = {
+    "SearchCV": [({}, RandomSampler(), FullFidelity())],
+    "RandomSearchCV": [({"n_iter": 7}, LISTED, FullFidelity(7))],
+    "QuasiRandomSearchCV": [
+        ({"n_iter": 6}, QuasiRandomSampler("sobol", 6), FullFidelity(6)),
+        ({"n_iter": 6, "method": "lhs"}, QuasiRandomSampler("lhs", 6), FullFidelity(6)),
+    ],
+    "GPBayesSearchCV": [
+        ({"n_iter": 9}, GPSampler(), FullFidelity(9)),
+        ({"n_iter": 9, "acquisition": "lcb", "n_initial": 3}, GPSampler("lcb", n_initial=3),
+         FullFidelity(9)),
+    ],
+    "TPESearchCV": [({"n_iter": 14}, TPESampler(), FullFidelity(14))],
+    "ForestBayesSearchCV": [({"n_iter": 9}, ForestSampler(), FullFidelity(9))],
+    "SuccessiveHalvingSearchCV": [
+        ({}, None, SuccessiveHalving()),
+        ({"n_candidates": 7, "factor": 2}, None, SuccessiveHalving(7, 2)),
+    ],
+    "HyperbandSearchCV": [
+        ({}, None, Hyperband()),
+        ({"factor": 2, "candidates": "algorithm1"}, None, Hyperband(2, 1, "algorithm1")),
+    ],
+    "ASHASearchCV": [
+        ({}, None, ASHA()),
+        ({"variant": "stopping"}, None, ASHA(variant="stopping")),
+    ],
+    "PASHASearchCV": [({"n_candidates": 12}, None, PASHA(12))],
+    "BOHBSearchCV": [
+        ({"transfer": "all"}, TPESampler(transfer="all"), Hyperband()),
+        ({"scheduler": "asynchronous"}, TPESampler(), AsyncHyperband()),
+    ],
+    "GPHyperbandSearchCV": [({}, GPSampler("ei_distribution"), Hyperband())],
+    "GPHalvingSearchCV": [
+        ({"n_iterations": 2}, GPSampler("ei_distribution", transfer="joint"),
+         IteratedHalving(n_iterations=2)),
+    ],
+    "TPEHalvingSearchCV": [({"n_iterations": 3}, TPESampler(), IteratedHalving(n_iterations=3))],
+    "IncrementalEvaluationSearchCV": [
+        ({}, ForestSampler(transfer="none"), IncrementalEvaluation()),
+        ({"population": "random", "budget": 900, "step": 10, "min_resources": 10}, None,
+         IncrementalEvaluation(900, step=10)),
+    ],
+}  # fmt: skip
+FIDELITY = {  # of each kind: estimator, space, rows, parameters
+    "epochs": (SGD, ALPHA, 90, {"max_resources": 10}),
+    "n_samples": (SGD, ALPHA, 90, {}),
+    "folds": (SGD, ALPHA, 90, {"cv": 9}),
+    "n_estimators": (FOREST, FEATURES, 90, {"max_resources": 10}),
+    "too few rows for two rungs": (SGD, ALPHA, 14, {"cv": 2}),
+}
+CASES = [
+    (name, *case, kind)
+    for name, cases in COMPOSED.items()
+    for case in cases
+    for kind in (FIDELITY if "resource" in inspect.signature(getattr(sksearch, name)).parameters
+                 and name != "SearchCV" else [None])
+    if "budget" not in case[0] or kind == "n_samples"
+]  # fmt: skip
+
+
+def test_all_named_searches_are_composed():
+    assert set(COMPOSED) == {name for name in sksearch.__all__ if name.endswith("SearchCV")}
+
+
+@pytest.mark.parametrize(("name", "params", "sampler", "scheduler", "kind"), CASES, ids=str)
+def test_a_named_search_is_its_composition(name, params, sampler, scheduler, kind):
+    estimator, space, n_rows, common = FIDELITY.get(kind, (SGD, ALPHA, 90, {}))
+    common = {"cv": 3, "random_state": 0, "refit": False} | common
+    if kind is not None:
+        common["resource"] = kind if " " not in kind else "n_samples"
+    if "min_resources" in params:
+        common["min_resources"] = params["min_resources"]
+    named = getattr(sksearch, name)(estimator, space, **(common | params))
+    composed = SearchCV(estimator, space, sampler=sampler, scheduler=scheduler, **common)
+    assert named.plan(X[:n_rows], y[:n_rows]) == composed.plan(X[:n_rows], y[:n_rows])
+    named.fit(X[:n_rows], y[:n_rows])
+    composed.fit(X[:n_rows], y[:n_rows])
+    assert named.history_.log == composed.history_.log
+    assert set(named.cv_results_) == set(composed.cv_results_)
+    for column, values in named.cv_results_.items():
+        if not column.endswith("_time"):
+            np.testing.assert_array_equal(values, composed.cv_results_[column], err_msg=column)
+    assert named.best_params_ == composed.best_params_

@@ -309,7 +309,7 @@ def test_hybrid_searches_spend_what_hyperband_does(search, transfer, batch_size)
 @pytest.mark.parametrize("search", [BOHBSearchCV, GPHyperbandSearchCV])
 def test_hybrids_with_failing_candidates_go_on(search):
     problem = Problem(Space(MIXED), 1, 9, seed=0)
-    sampler = search(Curve(), MIXED)._make_sampler(problem.space, None)
+    sampler, _ = search(Curve(), MIXED)._compose(problem.space, None)
     for transfer in TRANSFERS[:5]:
         study = Study(problem, replace(sampler, transfer=transfer), Hyperband(n_iterations=2))
         while (job := study.ask()) is not None:

@@ -37,7 +37,7 @@ SYNCHRONOUS = [
     Hyperband(factor=2.5, n_iterations=2),
     IncrementalEvaluation(),
     IncrementalEvaluation(budget=60, keep=0.6, step=5, candidates="largest"),
-    IncrementalEvaluation(budget=300, keep=0.3, step=13, continues=False),
+    IncrementalEvaluation(budget=300, keep=0.3, step=13),
     IteratedHalving(),
     IteratedHalving(factor=2, n_iterations=3),
 ]

@@ -44,16 +44,16 @@ pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.timeout(120)]
 def interrupted(tmp_path_factory):
     """Folder of a slow halving that was stopped after the first job of its second rung."""
     folder = tmp_path_factory.mktemp("interrupted")
-    told, n_told = Run.on_result, []
+    on_result, n_results = Run.on_result, []
 
-    def told_ten(run, job):
-        told(run, job)
-        n_told.append(1)
-        if len(n_told) == 10:
+    def stop_after_ten(run, job):
+        on_result(run, job)
+        n_results.append(1)
+        if len(n_results) == 10:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch, joblib.parallel_config("sequential"):
-        patch.setattr(Run, "on_result", told_ten)
+        patch.setattr(Run, "on_result", stop_after_ten)
         with pytest.raises(KeyboardInterrupt):
             slow_halving(folder).fit(X, Y)
     return folder

@@ -42,7 +42,7 @@ def test_the_documents_defaults_are_the_defaults_at_the_documents_20_epochs(popu
 )
 def test_the_population_is_chosen_by_the_named_sampler(population, sampler):
     search = search_of(population=population)
-    assert type(search._make_sampler(None, None)) is sampler
+    assert type(search._compose(None, None)[0]) is sampler
 
 
 def test_epochs_that_are_trained_are_those_of_the_plan_and_within_the_budget():

@@ -30,7 +30,7 @@ from sksearch import (
 from sksearch.samplers import GPSampler
 from sksearch.samplers._gp import CHOICES, PENDING
 from sksearch.schedulers import SuccessiveHalving
-from sksearch.search._fidelity import BaseFidelitySearch
+from sksearch.search._parameters import ResourceParameters
 from tests.fakes import Curve, Failing
 
 X, y = load_iris(return_X_y=True)
@@ -70,7 +70,7 @@ BOWL = {"u": uniform(0, 1), "v": uniform(0, 1), "kind": ["a", "b", "c"]}
 
 def search_of(cls, estimator=None, space=None, **kwargs):
     kwargs = {"cv": 2, "random_state": 0} | kwargs
-    if issubclass(cls, BaseFidelitySearch):
+    if issubclass(cls, ResourceParameters):
         kwargs = {"resource": "epochs", "max_resources": 9} | kwargs
     else:
         kwargs = {"n_iter": 14} | kwargs

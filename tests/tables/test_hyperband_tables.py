@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -44,8 +45,14 @@ TABLES = {
 }
 
 
-def problem(max_resources, min_resources=1):
-    return Problem(SPACE, min_resources, max_resources)
+def problem(max_resources, min_resources=1, continues=True):
+    return Problem(SPACE, min_resources, max_resources, continues=continues)
+
+
+def adapted(scheduler, max_resources, continues=True):
+    """The problem from the lowest rung on that the scheduler finds sensible."""
+    least = problem(max_resources, continues=continues)
+    return replace(least, min_resources=scheduler.adapt(least)[1])
 
 
 @pytest.mark.parametrize(("max_resources", "factor"), TABLES)
@@ -161,8 +168,7 @@ def test_halving_of_few_candidates_still_reaches_the_top():
 )
 def test_iterated_halving_is_wide_once(max_resources, wide, short):
     scheduler = IteratedHalving(n_iterations=3)
-    low = scheduler.lowest(max_resources)
-    brackets = scheduler.plan(problem(max_resources, low)).brackets
+    brackets = scheduler.plan(adapted(scheduler, max_resources)).brackets
     assert [[(r.resource, r.n_candidates) for r in b] for b in brackets] == [wide, short, short]
 
 
@@ -183,8 +189,8 @@ def test_iterated_halving_begins_where_the_user_says():
 def test_iterated_halving_costs_what_is_documented(
     continues, n_candidates, documented, max_resources
 ):
-    scheduler = IteratedHalving(n_iterations=2, continues=continues)
-    plan = scheduler.plan(problem(max_resources, scheduler.lowest(max_resources)))
+    scheduler = IteratedHalving(n_iterations=2)
+    plan = scheduler.plan(adapted(scheduler, max_resources, continues))
     assert plan.brackets[0][0].n_candidates == n_candidates
     spent = [plan.bracket_resources(b, continues) / max_resources for b in plan.brackets]
     assert spent == pytest.approx(documented, rel=0.06)
@@ -193,10 +199,11 @@ def test_iterated_halving_costs_what_is_documented(
 @pytest.mark.parametrize("continues", [True, False])
 @pytest.mark.parametrize("factor", [1.5, 2, 3, 4, 10])
 def test_no_bracket_of_iterated_halving_costs_more_than_hyperband_allows(factor, continues):
-    scheduler = IteratedHalving(factor, n_iterations=2, continues=continues)
+    scheduler = IteratedHalving(factor, n_iterations=2)
     for max_resources in range(1, 1_001):
-        for low in {1, scheduler.lowest(max_resources)}:
-            wide, short = scheduler.plan(problem(max_resources, low)).brackets
+        from_one = problem(max_resources, continues=continues)
+        for each in (from_one, adapted(scheduler, max_resources, continues)):
+            wide, short = scheduler.plan(each).brackets
             for bracket in (wide, short):
                 cost = Plan.bracket_resources(bracket, continues)
                 assert cost <= len(wide) * max_resources

@@ -26,8 +26,8 @@ TABLES = {
 }
 
 
-def problem(min_resources=2, max_resources=10**6, space=SPACE):
-    return Problem(space, min_resources, max_resources)
+def problem(min_resources=2, max_resources=10**6, space=SPACE, continues=True):
+    return Problem(space, min_resources, max_resources, continues=continues)
 
 
 def rungs_of(scheduler, of=None):
@@ -36,7 +36,8 @@ def rungs_of(scheduler, of=None):
 
 
 def cost_of(scheduler, of=None):
-    return scheduler.plan(of or problem()).total_resources(continues=scheduler.continues)
+    of = of or problem()
+    return scheduler.plan(of).total_resources(continues=of.continues)
 
 
 def cost_by_counting(n, b_init, b, r, max_resources, continues):
@@ -77,8 +78,8 @@ def test_the_budget_is_never_exceeded(candidates, continues, max_resources):
         [1, 2, 7],
     )
     for budget, r, b, b_init in grid:
-        scheduler = IncrementalEvaluation(budget, float(r), b, continues, candidates)
-        of = problem(b_init, max_resources)
+        scheduler = IncrementalEvaluation(budget, float(r), b, candidates)
+        of = problem(b_init, max_resources, continues=continues)
         args = (b_init, b, r, max_resources, continues)
         try:
             (n, _), *_ = rungs_of(scheduler, of)
@@ -184,13 +185,13 @@ def test_a_budget_that_is_too_small_is_refused_before_anything_is_spent():
 
 @pytest.mark.parametrize("continues", [True, False])
 def test_a_study_spends_what_was_planned(continues):
-    scheduler = IncrementalEvaluation(100, continues=continues)
-    study = Study(problem(), RandomSampler(), scheduler)
+    scheduler, of = IncrementalEvaluation(100), problem(continues=continues)
+    study = Study(of, RandomSampler(), scheduler)
     spent = 0
     while (job := study.ask()) is not None:
         spent += job.resource - (job.spent if continues else 0)
         study.tell(job, Result(job.params["x"]))
-    assert spent == cost_of(scheduler) <= 100
+    assert spent == cost_of(scheduler, of) <= 100
     best = max(study.history.trials, key=lambda trial: trial.params["x"])
     assert best.resource == max(trial.resource for trial in study.history.trials)
 
