@@ -29,10 +29,11 @@ RAY = {
 
 
 def all_engines(*but):
-    """Parameters for tests that run on each engine; those that start slowly are marked."""
+    """Parameters for tests that run on each engine; clusters are slow."""
     slow = pytest.mark.slow
     # Spark warns of pandas, of local mode, of tags ... none of which is ours to change.
-    more = {"spark": [slow, pytest.mark.filterwarnings("ignore")], "ray": [slow], "mpi": [slow]}
+    more = dict.fromkeys(("dask", "ray", "mpi"), [slow])
+    more["spark"] = [slow, pytest.mark.filterwarnings("ignore")]
     return [
         # One process runs all tests of an engine, so that it is started once.
         pytest.param(name, marks=[pytest.mark.xdist_group(name), *more.get(name, ())])
