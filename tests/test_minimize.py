@@ -272,9 +272,7 @@ def test_time_ends_it():
         time.sleep(0.02)
         return bowl(params)
 
-    start = time.perf_counter()
     result = minimize(slow, SPACE, n_iter=10_000, timeout=0.3, random_state=0)
-    assert time.perf_counter() - start < 3
     assert result.message == "Time is up."
     assert 1 <= result.nfev < 50
     assert minimize(slow, SPACE, n_iter=10, timeout=1e-9, random_state=0).nfev == 1

@@ -135,7 +135,9 @@ def test_a_search_that_ran_out_of_time_goes_on(folder, log):
 
 # Ctrl-C in the instant in which a state's file is opened leaves the file object to the garbage
 # collector, which warns: Python has no way to open a file and to enter its context at once.
-@pytest.mark.flaky(reruns=3)
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed file:ResourceWarning"
+)
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2), (2, 3)])
 def test_the_number_of_workers_may_change(before, after, folder, log):
@@ -293,12 +295,12 @@ def test_a_refit_that_failed_is_all_that_is_left_to_do(name, folder, log):  # ro
     assert search.best_estimator_.n_steps_ in (1, 9)
 
 
-def test_to_read_what_is_known_takes_no_second(folder):
-    search = make("random", folder, n_iter=300).fit(X, Y)
-    start = time.perf_counter()
+def test_to_read_what_is_known_trains_nothing_but_the_best(folder, log):
+    search = make("random", folder, log, n_iter=30).fit(X, Y)
+    n_lines = len(lines(log))
     search.fit(X, Y)
-    assert time.perf_counter() - start < 1
-    assert len(search.cv_results_["params"]) == 300
+    assert len(search.cv_results_["params"]) == 30
+    assert len(lines(log)) == n_lines
 
 
 # ---- more of the same

@@ -32,7 +32,7 @@ def all_engines(*but):
     """Parameters for tests that run on each engine; clusters are slow."""
     slow = pytest.mark.slow
     # Spark warns of pandas, of local mode, of tags ... none of which is ours to change.
-    more = dict.fromkeys(("dask", "ray", "mpi"), [slow])
+    more = {key: [slow] for key in ("dask", "ray", "mpi")}
     more["spark"] = [slow, pytest.mark.filterwarnings("ignore")]
     return [
         # One process runs all tests of an engine, so that it is started once.

@@ -139,13 +139,14 @@ def act(context, task, environment):
 
 @pytest.mark.parametrize("name", all_engines(*FRAGILE))
 def test_a_crash_costs_one_task(name):
+    begin = time.monotonic()
     with engine(name), start(act, None) as executor:
         tasks = [Do("sleep", 0.5), Do("kill"), Do(), Do()]
         outs = [future.result() for future in [executor.submit(task) for task in tasks]]
     assert [isinstance(out, LostTask) for out in outs] == [False, True, False, False]
     assert outs[1].status == "crash"
     assert "died" in outs[1].error
-    assert 0 < outs[1].seconds < 60
+    assert 0 < outs[1].seconds < time.monotonic() - begin
 
 
 @pytest.mark.parametrize("name", all_engines(*FRAGILE))
@@ -294,15 +295,13 @@ def test_nothing_is_left_of_a_search(name, tmp_path):
 
 
 def lost_after(executor, end):
-    """The errors of what ran and of what is submitted when the engine has ended, and the time."""
+    """The errors of what ran and of what is submitted when the engine has ended."""
     with executor:
-        futures = [executor.submit(Do("sleep", 60)) for _ in range(5)]
+        futures = [executor.submit(Do("sleep", 600)) for _ in range(5)]  # longer than a test may
         time.sleep(0.5)
         end()
-        begin = time.monotonic()
         errors = [future.exception() for future in futures]
-        errors.append(executor.submit(Do()).exception())
-    return errors, time.monotonic() - begin
+        return [*errors, executor.submit(Do()).exception()]
 
 
 def test_a_dask_cluster_that_is_closed_ends_the_search():
@@ -312,10 +311,9 @@ def test_a_dask_cluster_that_is_closed_ends_the_search():
         distributed.Client(cluster, set_as_default=False) as client,
         joblib.parallel_config("dask", client=client),
     ):
-        errors, seconds = lost_after(start(act, None), cluster.close)
+        errors = lost_after(start(act, None), cluster.close)
     assert {type(error) for error in errors} == {EngineLostError}
     assert "checkpoint_dir" in str(errors[0])
-    assert seconds < 5
 
 
 @pytest.mark.slow
@@ -324,24 +322,22 @@ def test_ray_that_is_shut_down_ends_the_search():
         import ray
 
         try:
-            errors, seconds = lost_after(start(act, None), ray.shutdown)
+            errors = lost_after(start(act, None), ray.shutdown)
         finally:
             start_ray.cache_clear()
     assert {type(error) for error in errors} == {EngineLostError}
     assert not ray.is_initialized()
-    assert seconds < 5
 
 
 def test_a_pool_that_breaks_or_is_shut_down_ends_the_search():
     with new_process_pool() as pool, joblib.parallel_config(FuturesBackend(pool)):
         with start(act, None) as executor:
             pids = {executor.submit(Do()).result() for _ in range(4)}
-        errors, seconds = lost_after(
+        errors = lost_after(
             start(act, None), lambda: [os.kill(pid, signal.SIGKILL) for pid in pids]
         )
         assert {type(error) for error in errors} == {EngineLostError}
         assert "ProcessPoolExecutor is gone: BrokenProcessPool" in str(errors[0])
-        assert seconds < 5
     pool = ThreadPoolExecutor(2)
     pool.shutdown()
     with joblib.parallel_config(FuturesBackend(pool)), start(act, None) as executor:
@@ -375,10 +371,9 @@ def test_ctrl_c_ends_the_wait():
         future = executor.submit(Do("sleep", 2))
         main = threading.main_thread().ident
         threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
-        begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             executor.wait([future], None)
-        assert time.monotonic() - begin < 1.5
+        assert not future.done()
 
 
 # ---- Dask's ways

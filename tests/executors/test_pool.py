@@ -134,7 +134,7 @@ def test_a_worker_that_is_still_importing_ends_with_its_parent(tmp_path):
     package = tmp_path / "sksearch"
     package.mkdir()
     (package / "__init__.py").write_text(
-        f"import pathlib, time; pathlib.Path({str(tmp_path / 'begun')!r}).touch(); time.sleep(60)"
+        f"import pathlib, time; pathlib.Path({str(tmp_path / 'begun')!r}).touch(); time.sleep(600)"
     )
     child = f"import os; exec({BOOTSTRAP!r}, {{'connection': None, 'parent': os.getppid()}})"
     parent = textwrap.dedent(f"""
@@ -153,9 +153,7 @@ def test_a_worker_that_is_still_importing_ends_with_its_parent(tmp_path):
         check=True,
     )
     pid = int(done.stdout)
-    end = time.monotonic() + 20
-    while _lives(pid):
-        assert time.monotonic() < end
+    while _lives(pid):  # in a moment, though it would import for minutes
         time.sleep(0.05)
 
 

@@ -12,7 +12,6 @@ from sksearch.executors.local import _pool
 from tests.faults.engine import PARAMS, Engine
 from tests.faults.estimators import wait_until
 
-
 #: Beside this process and our workers, each row has the next one of these.
 IN_TURN = ("dask", "threads", "ray")
 

