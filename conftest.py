@@ -17,7 +17,6 @@ def pytest_addoption(parser):
     )
 
 
-@pytest.hookimpl(trylast=True)  # after all marks are set
 def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.nodeid.startswith("docs/"):  # one test for a whole page

@@ -77,7 +77,7 @@ def all_but(*quick):
     ]
 
 
-@pytest.mark.parametrize("cls", all_but("HyperbandSearchCV", "TPESearchCV"))
+@pytest.mark.parametrize("cls", all_but("HyperbandSearchCV"))
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.
     estimator = LogisticRegression(solver="newton-cholesky")

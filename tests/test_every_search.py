@@ -17,6 +17,8 @@ from sksearch.schedulers import FullFidelity
 from sksearch.simulators import Branin, GammaCurves
 from sksearch.stats import ks_best_of
 
+pytestmark = pytest.mark.slow
+
 PROBLEM = GammaCurves(Branin(), n_epochs=27)
 N_TRAININGS, N_SEEDS = 36, 16
 ONE_SPLIT = [([0, 1], [2, 3])]

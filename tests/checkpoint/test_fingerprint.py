@@ -530,6 +530,7 @@ print(json.dumps(parts(param_distributions={{"alpha": uniform(0, 1)}}, scoring=m
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_descriptions_are_the_same_in_every_process(request):
     script = SCRIPT.format(root=str(request.config.rootpath))

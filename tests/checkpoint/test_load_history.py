@@ -80,6 +80,7 @@ def test_everything_is_as_the_search_itself_has_it(name, tmp_path):
     check_equal(load_history(str(tmp_path / "run" / "journal.jsonl")), search)
 
 
+@pytest.mark.slow
 def test_the_repr_says_how_far_the_search_is(tmp_path):
     search = hyperband(tmp_path, SGDClassifier(), {"alpha": uniform(0, 1)}).fit(X, y)
     score = f"{search.best_score_:.4g}"
@@ -98,6 +99,7 @@ def test_a_resource_that_is_a_parameter_is_among_the_params(tmp_path):
     check_equal(SavedSearch(header | {"adds": "n_estimators"}, events), search)
 
 
+@pytest.mark.slow
 def test_objects_are_shown_as_texts(tmp_path):
     space = {"scale": [StandardScaler(), MinMaxScaler(), None], "sgd__alpha": uniform(0, 1)}
     pipeline = Pipeline([("scale", None), ("sgd", SGDClassifier())])
@@ -209,6 +211,7 @@ def test_reading_writes_nothing(tmp_path):
     assert state() == before
 
 
+@pytest.mark.slow
 def test_what_an_extended_search_did_before_counts_once(tmp_path):
     def search(n_iter):
         return RandomSearchCV(

@@ -21,6 +21,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_second_process_is_refused_at_once_until_the_first_is_killed(tmp_path, start):
     holder = start(HOLDER, tmp_path)
@@ -77,6 +78,7 @@ print(total)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_no_acknowledged_record_is_lost_in_twenty_kills(tmp_path, start):
     process = start(APPENDER, tmp_path, 20)
@@ -103,6 +105,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_forked_child_does_not_keep_the_lock(tmp_path, start):
     process = start(FORKING, tmp_path, "closed")
@@ -110,6 +113,7 @@ def test_a_forked_child_does_not_keep_the_lock(tmp_path, start):
     assert out == "done\n"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_forked_child_does_not_keep_the_lock_of_a_killed_parent(tmp_path, start):
     process = start(FORKING, tmp_path, "killed")
@@ -148,6 +152,7 @@ print(len(read_journal(sys.argv[1])[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_full_disk_costs_nothing_once_there_is_room(tmp_path, start):
     process = start(FULL, tmp_path, "closed")
@@ -156,6 +161,7 @@ def test_a_full_disk_costs_nothing_once_there_is_room(tmp_path, start):
         assert [event["t"] for event in checkpoint.events] == list(range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_process_that_ends_on_a_full_disk_leaves_what_was_acknowledged(tmp_path, start):
     process = start(FULL, tmp_path, "killed")
@@ -178,6 +184,7 @@ with Checkpoint(sys.argv[1]) as checkpoint:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_journal_is_read_while_it_is_written(tmp_path, start):
     process = start(WRITER, tmp_path)
@@ -210,6 +217,7 @@ except PermissionError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("below", ["", "new"])
 def test_a_directory_that_cannot_be_written_is_refused(start, below):

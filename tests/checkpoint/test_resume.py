@@ -135,6 +135,7 @@ def test_a_search_that_ran_out_of_time_goes_on(folder, log):
 
 # Ctrl-C in the instant in which a state's file is opened leaves the file object to the garbage
 # collector, which warns: Python has no way to open a file and to enter its context at once.
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed file:ResourceWarning"
 )
@@ -337,6 +338,7 @@ def evaluations(folder):
     return [set(each) for each in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path):
     growing(name, folder, log, larger=False).fit(X, Y)
@@ -350,6 +352,7 @@ def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path)
     assert leftovers(folder) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_it_may_be_interrupted_before_it_grows_and_while_it_does(name, folder, log, tmp_path):
     fit_and_stop(growing(name, folder, log, larger=False), 12)
@@ -428,7 +431,7 @@ def lead_outside(file, tmp_path):
 
 
 @pytest.mark.parametrize("harm", [remove, truncate, flip, lead_outside])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["hyperband", "units"])
 def test_a_state_that_is_damaged_is_trained_again(harm, n_jobs, name, folder, tmp_path):  # row 43
     search = make(name, folder)

@@ -203,13 +203,15 @@ def pickled(study):
     return pickle.loads(pickle.dumps(study))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_the_cache_may_be_emptied_at_any_event(sampler):
-    n = 10 if sampler == GPSampler(marginalise=True) else 20
+    n = 8 if sampler == GPSampler(marginalise=True) else 14
     whole = run(study_of(sampler, n), n_running=2)
     assert run(study_of(sampler, n), n_running=2, before_ask=emptied) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [GPSampler(), TPESampler(), ForestSampler()], ids=name_of)
 def test_a_study_may_be_pickled_at_any_event(sampler):
     whole = run(study_of(sampler, 30), n_running=2)
@@ -291,12 +293,12 @@ HYBRIDS = [
 def test_hybrid_searches_spend_what_hyperband_does(search, transfer, batch_size):
     space = {"quality": uniform(0, 1), "other": [0, 1, 2]}
     fitted = search(
-        Curve(), space, resource="epochs", max_resources=27, transfer=transfer, cv=2,
+        Curve(), space, resource="epochs", max_resources=9, transfer=transfer, cv=2,
         batch_size=batch_size, random_state=0, refit=False,
     )  # fmt: skip
     Curve.n_calls = 0
     results = fitted.fit(X, y).cv_results_
-    plan = Hyperband().plan(Problem(Space(space), 1, 27))
+    plan = Hyperband().plan(Problem(Space(space), 1, 9))
     rows = Counter(zip(results["bracket"], results["n_resources"], strict=True))
     assert rows == {
         (bracket, rung.resource): rung.n_candidates

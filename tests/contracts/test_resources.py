@@ -370,6 +370,7 @@ def test_rows_are_kept_only_where_a_transformer_cannot_make_them_again():
     assert rows_of(TargetEncoder(), data=np.round(X)) is not None
 
 
+@pytest.mark.slow
 def test_seconds_pass_the_rows_through_the_transformers_once_a_job():
     class Slow(Stateless):
         n_transforms = 0

@@ -156,6 +156,7 @@ def test_a_task_whose_worker_died_is_tried_again_where_that_is_wanted(name, tmp_
         assert executor.submit(Do("kill")).result().status == "crash"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines())
 def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_engine(name):
     with engine(name), start(act, None, limits=Limits(seconds=1)) as executor:
@@ -165,6 +166,7 @@ def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_e
     assert outs[0] != os.getpid()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["processes", "dask"])
 def test_a_suspect_takes_nobody_with_it(name):
     with engine(name), start(act, None) as executor:
@@ -247,6 +249,7 @@ def name_or_value(context, task, environment):
     return task.value, environment.folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)])
 def test_a_machine_without_our_files_is_sent_the_data_once_for_each_worker(limits, tmp_path):
@@ -275,6 +278,7 @@ def test_the_history_does_not_depend_on_whether_files_are_shared(name):
         assert trials_of(start(square, {"offset": 1, "X": np.arange(500_000.0)})) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines("mpi", "spark"))
 def test_nothing_is_left_of_a_search(name, tmp_path):
     before = set(shared_in_process)
@@ -304,6 +308,7 @@ def lost_after(executor, end):
         return [*errors, executor.submit(Do()).exception()]
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_that_is_closed_ends_the_search():
     distributed = pytest.importorskip("distributed")
     with (
@@ -329,6 +334,7 @@ def test_ray_that_is_shut_down_ends_the_search():
     assert not ray.is_initialized()
 
 
+@pytest.mark.slow
 def test_a_pool_that_breaks_or_is_shut_down_ends_the_search():
     with new_process_pool() as pool, joblib.parallel_config(FuturesBackend(pool)):
         with start(act, None) as executor:
@@ -387,6 +393,7 @@ def test_dask_has_as_many_workers_as_n_jobs_or_as_the_cluster():
         assert make_executor(act, None, -1, "all").n_workers == 2
 
 
+@pytest.mark.slow
 def test_threads_of_one_dask_worker_have_processes_of_their_own():
     distributed = pytest.importorskip("distributed")
     with (
@@ -413,6 +420,7 @@ def search_on_dask():
         return trials_of(start(square, {"offset": 1}))
 
 
+@pytest.mark.slow
 def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
     client = dask_client()
     expected = trials_of(start(square, {"offset": 1}))

@@ -299,6 +299,7 @@ def test_without_rungs_and_units_there_is_less_to_say():
 # ---- while it runs
 
 
+@pytest.mark.slow
 def test_another_thread_reads_it_while_the_search_runs():
     search = RandomSearchCV(Waits(), SPACE, n_iter=30, cv=2, random_state=0, refit=False)
     assert not hasattr(search, "progress_")

@@ -78,6 +78,7 @@ def test_a_plan_does_not_move_the_generator_of_the_search():
     np.testing.assert_array_equal(rng.get_state()[1], before)
 
 
+@pytest.mark.slow
 def test_scores_of_folds_are_kept():
     counts = []
 
@@ -262,6 +263,7 @@ def test_a_target_score_ends_the_search():
     assert len(search.cv_results_["params"]) < len(hyperband().fit(X, y).cv_results_["params"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_timeout_ends_the_search_and_keeps_what_is_known(n_jobs):
     class Slow(Curve):
@@ -269,7 +271,7 @@ def test_a_timeout_ends_the_search_and_keeps_what_is_known(n_jobs):
             time.sleep(0.05)
             return super().partial_fit(X, y)
 
-    search = hyperband(Slow(), timeout=1, n_jobs=n_jobs).fit(X, y)
+    search = hyperband(Slow(), timeout=0.5, n_jobs=n_jobs).fit(X, y)
     assert 0 < len(search.history_.trials) < 46
     assert search.best_estimator_.n_epochs_ == search.cv_results_["n_resources"].max()
 
@@ -304,6 +306,7 @@ def test_folds_of_an_unseeded_splitter_are_the_same_for_all_candidates():
     assert len(folds) == 3
 
 
+@pytest.mark.slow
 def test_a_search_nests_clones_and_pickles():
     pipe = make_pipeline(
         StandardScaler(),
@@ -409,6 +412,7 @@ def test_search_cv_composes_anything():
     assert len(SearchCV(Curve(), QUALITY).fit(X, y).cv_results_["params"]) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_joblib_backends_give_the_same_result(backend):
     from joblib import parallel_config

@@ -423,6 +423,7 @@ def test_repr_is_short():
     assert repr(Space(SIMPLE)) == "Space(6 parameters, infinitely many candidates)"
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_the_hash_seed():
     code = (
         "import numpy as np\n"
