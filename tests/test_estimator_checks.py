@@ -69,15 +69,18 @@ def failed_checks(search):
     return {r["check_name"] for r in results if r["status"] == "failed"}
 
 
-def all_but(*quick):
-    """All searches as parameters, of which a developer runs those of these names alone."""
-    return [
-        pytest.param(cls, marks=() if cls.__name__ in quick else pytest.mark.slow)
+# The others differ from these in what they propose.
+SOME = ("SearchCV", "RandomSearchCV", "HyperbandSearchCV", "GPBayesSearchCV", "GPHalvingSearchCV")
+some_searches = pytest.mark.parametrize(
+    "cls",
+    [
+        pytest.param(cls, marks=pytest.mark.slow if cls.__name__ in SOME else pytest.mark.whole)
         for cls in SEARCHES
-    ]
+    ],
+)
 
 
-@pytest.mark.parametrize("cls", all_but("HyperbandSearchCV"))
+@some_searches
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.
     estimator = LogisticRegression(solver="newton-cholesky")
@@ -97,7 +100,7 @@ def failed_checks_of_randomized_search():
     return failed_checks(search)
 
 
-@pytest.mark.parametrize("cls", all_but("SuccessiveHalvingSearchCV"))
+@some_searches
 def test_no_check_of_a_regressor_fails_that_randomized_search_passes(cls):
     search = cls(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, random_state=0)
     assert failed_checks(search) <= failed_checks_of_randomized_search()
@@ -141,7 +144,7 @@ def test_hybrids_pass_all_but_tests_of_rows_columns_and_order():
 
 
 @needs_suite
-@pytest.mark.slow
+@pytest.mark.whole
 def test_hyperband_passes_all_but_tests_of_rows_and_columns():
     failed, _ = run_suite("HyperbandSearchCV")
     assert failed <= set(FIDELITY_EXCEPTIONS)

@@ -73,6 +73,7 @@ SEARCHES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_everything_is_as_the_search_itself_has_it(name, tmp_path):
     search = SEARCHES[name](tmp_path / "run").fit(X, y)
@@ -184,6 +185,7 @@ class Reading(Curve):
         return super().partial_fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_running_search_can_be_read(tmp_path):
     Reading.folder, Reading.seen = tmp_path, []
     search = hyperband(tmp_path, Reading()).fit(X, y)
@@ -243,6 +245,7 @@ def test_a_directory_without_a_search_says_so(tmp_path):
 # ---- plots and size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["epochs", "whole"])
 def test_a_saved_search_can_be_drawn(name, tmp_path):
     search = SEARCHES[name](tmp_path).fit(X, y)

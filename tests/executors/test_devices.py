@@ -120,6 +120,7 @@ def test_a_search_trains_its_candidates_on_the_devices():
         assert set(fitted.cv_results_["mean_test_score"]) == seen
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 def test_devices_may_change_when_a_search_goes_on(tmp_path):
     halving = SuccessiveHalvingSearchCV(

@@ -84,6 +84,7 @@ def trials_of(executor):
     return study.history.trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines())
 def test_the_history_does_not_depend_on_the_engine(name):
     expected = trials_of(start(square, {"offset": 1}))
@@ -157,7 +158,7 @@ def test_a_task_whose_worker_died_is_tried_again_where_that_is_wanted(name, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", all_engines())
+@pytest.mark.parametrize("name", all_engines(whole=("ray",)))
 def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_engine(name):
     with engine(name), start(act, None, limits=Limits(seconds=1)) as executor:
         tasks = [Do(), Do("sleep", 60), Do("kill"), Do()]
@@ -174,7 +175,7 @@ def test_a_suspect_takes_nobody_with_it(name):
         assert isinstance(executor.submit(Do()).result(), int)
 
 
-@pytest.mark.parametrize("name", all_engines())
+@pytest.mark.parametrize("name", all_engines(whole=("ray",)))
 def test_what_cannot_be_pickled_is_one_tasks_error(name):
     with engine(name), start(act, None) as executor:
         raised, returned = executor.submit(Do("raise")), executor.submit(Do("return"))
@@ -271,7 +272,7 @@ def test_a_machine_without_our_files_is_sent_the_data_once_for_each_worker(limit
 
 
 @pytest.mark.usefixtures("elsewhere")
-@pytest.mark.parametrize("name", all_engines("threads"))
+@pytest.mark.parametrize("name", all_engines("threads", whole=("ray",)))
 def test_the_history_does_not_depend_on_whether_files_are_shared(name):
     expected = trials_of(start(square, {"offset": 1}))
     with engine(name):

@@ -103,6 +103,7 @@ class AnyName(Fake):
         return 0.5
 
 
+@pytest.mark.slow
 def test_values_and_names_of_any_kind_are_searched_and_noted(tmp_path):  # row 38
     log = tmp_path / "log"
     space = {"ballast": STRANGE}

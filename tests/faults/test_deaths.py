@@ -182,6 +182,7 @@ def raise_memory_error():
     raise MemoryError("too much")
 
 
+@pytest.mark.slow
 def test_a_training_that_wants_too_much_memory_fails_alone(engine):  # row 27
     search = random_search(Fake(act=want_much, at=(0.4,)), cv=ONE_SPLIT, memory_limit=10**9)
     fit_with_one_warning(search, "MemoryError")

@@ -278,6 +278,7 @@ def test_any_exception_in_a_fit_costs_that_candidate_only(error, n_jobs):  # row
     assert next(iter(failed.results.values())).error.startswith(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "n_jobs"),
     [("NotTwiceError", 1), ("NeverError", 1), ("NotTwiceError", 2), ("NeverError", 2)],
@@ -311,6 +312,7 @@ def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_di
     assert not list(temp_dir.glob("sksearch-*"))
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_read_back_is_trained_anew():  # row 28
     search = hyperband(Fake(ballast=NotTwice), {"quality": QUALITIES["quality"]}, n_jobs=2)
     with pytest.warns(UserWarning, match="cannot be read back"):

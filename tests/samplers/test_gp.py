@@ -167,6 +167,7 @@ def criterion(sampler, history):
     return Proposal(sampler, history, data, np.random.default_rng(1)).criterion(LogEI())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pending", ["believer", "fantasies"])
 def test_no_improvement_is_expected_twice(pending):
     points = np.random.default_rng(2).random((12, 2))
