@@ -1,4 +1,4 @@
-"""What is not collected where an extra is not installed, and what is tried again."""
+"""What is collected, what runs only when asked for, and what is tried again."""
 
 import signal
 from importlib.util import find_spec
@@ -7,15 +7,26 @@ import pytest
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sksearch/neural/*"]
 
-# They kill processes and close clusters at moments that nobody chooses; a cluster may fail by
-# itself then. What was tried again is named in the summary.
-AT_ANY_MOMENT = ("tests/faults/", "tests/executors/", "tests/checkpoint/", "tests/test_chaos.py")
+#: Engines of others: a cluster may fail by itself. What was tried again is named in the summary.
+CLUSTERS = {"dask", "ray", "spark", "mpi"}
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption(
+        "--whole", action="store_true", help="also run the tests marked `whole`: whole matrices"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
     for item in items:
-        if item.nodeid.startswith(AT_ANY_MOMENT):
+        if item.nodeid.startswith("docs/"):  # one test for a whole page
+            item.add_marker(pytest.mark.slow)
+        if any(mark.args[0] in CLUSTERS for mark in item.iter_markers("xdist_group")):
             item.add_marker(pytest.mark.flaky(reruns=1))
+    if not config.option.whole:
+        left = [item for item in items if item.get_closest_marker("whole")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
 
 
 @pytest.hookimpl(tryfirst=True)

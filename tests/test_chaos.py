@@ -36,9 +36,17 @@ def run_chaos(*args):
 
 
 @pytest.mark.timeout(LIMIT + 10)
-def test_kills_change_no_result_and_no_ended_evaluation_is_run_again():
-    kinds = ["halving, trees", "Hyperband, epochs, in process"]
-    status, out = run_chaos("--kills", "4", "--parallel", "2", "--gone", "10", "--kinds", *kinds)
+@pytest.mark.parametrize(
+    ("kinds", "kills"),
+    [
+        (["halving, trees"], 2),
+        pytest.param(["Hyperband, epochs, in process"], 3, marks=pytest.mark.whole),
+        pytest.param(["halving, trees", "BOHB, rows"], 6, marks=pytest.mark.whole),
+    ],
+    ids=str,
+)
+def test_kills_change_no_result_and_no_ended_evaluation_is_run_again(kinds, kills):
+    status, out = run_chaos("--kills", str(kills), "--gone", "10", "--kinds", *kinds)
     assert status == 0, out
     assert out.count(": ok\n") == 5, out
 
@@ -64,8 +72,15 @@ print(*sorted(set(search.statuses_)), search.best_params_["quality"] > 0.5)
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("how", ["exit", "kill"])
-@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2)])
+@pytest.mark.parametrize(
+    ("how", "backend", "n_jobs"),
+    [
+        ("exit", "loky", 1),
+        ("kill", "threading", 2),
+        pytest.param("kill", "loky", 1, marks=pytest.mark.whole),
+        pytest.param("exit", "threading", 2, marks=pytest.mark.whole),
+    ],
+)
 def test_a_candidate_that_ends_the_process_is_found_out_by_the_next(
     how, backend, n_jobs, tmp_path
 ):

@@ -69,9 +69,28 @@ def failed_checks(search):
     return {r["check_name"] for r in results if r["status"] == "failed"}
 
 
-@pytest.mark.parametrize("cls", SEARCHES)
+# The others differ from these in what they propose.
+SOME = ("SearchCV", "RandomSearchCV", "HyperbandSearchCV", "GPBayesSearchCV", "GPHalvingSearchCV")
+some_searches = pytest.mark.parametrize(
+    "cls",
+    [
+        pytest.param(cls, marks=pytest.mark.slow if cls.__name__ in SOME else pytest.mark.whole)
+        for cls in SEARCHES
+    ],
+)
+
+
+@some_searches
 def test_no_estimator_check_fails(cls):
-    search = cls(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=0)
+    # This solver is three times as fast as the default one.
+    estimator = LogisticRegression(solver="newton-cholesky")
+    search = cls(estimator, {"C": [0.1, 1.0]}, cv=2, random_state=0)
+    assert failed_checks(search) == set()
+
+
+@pytest.mark.slow
+def test_no_check_of_arrays_of_other_libraries_fails():
+    search = sksearch.RandomSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=0)
     assert failed_checks(search) == set()
 
 
@@ -81,7 +100,7 @@ def failed_checks_of_randomized_search():
     return failed_checks(search)
 
 
-@pytest.mark.parametrize("cls", SEARCHES)
+@some_searches
 def test_no_check_of_a_regressor_fails_that_randomized_search_passes(cls):
     search = cls(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, random_state=0)
     assert failed_checks(search) <= failed_checks_of_randomized_search()
@@ -102,6 +121,7 @@ needs_suite = pytest.mark.skipif(
 
 
 @needs_suite
+@pytest.mark.slow
 def test_random_search_passes_all_search_tests_of_scikit_learn():
     failed, passed = run_suite("RandomSearchCV")
     assert failed == set()
@@ -110,18 +130,21 @@ def test_random_search_passes_all_search_tests_of_scikit_learn():
 
 
 @needs_suite
+@pytest.mark.whole
 def test_learning_searches_pass_all_but_tests_of_the_order_of_a_grid():
     failed, _ = run_suite("GPBayesSearchCV")
     assert failed <= ORDER_EXCEPTIONS
 
 
 @needs_suite
+@pytest.mark.whole
 def test_hybrids_pass_all_but_tests_of_rows_columns_and_order():
     failed, _ = run_suite("BOHBSearchCV")
     assert failed <= set(FIDELITY_EXCEPTIONS) | ORDER_EXCEPTIONS
 
 
 @needs_suite
+@pytest.mark.whole
 def test_hyperband_passes_all_but_tests_of_rows_and_columns():
     failed, _ = run_suite("HyperbandSearchCV")
     assert failed <= set(FIDELITY_EXCEPTIONS)

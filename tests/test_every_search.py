@@ -17,8 +17,10 @@ from sksearch.schedulers import FullFidelity
 from sksearch.simulators import Branin, GammaCurves
 from sksearch.stats import ks_best_of
 
+pytestmark = pytest.mark.slow
+
 PROBLEM = GammaCurves(Branin(), n_epochs=27)
-N_TRAININGS, N_SEEDS = 36, 16
+N_TRAININGS, N_SEEDS = 36, 12
 ONE_SPLIT = [([0, 1], [2, 3])]
 COMMON = {"cv": ONE_SPLIT, "refit": False}
 EPOCHS = COMMON | {"resource": "epochs", "max_resources": 27}
@@ -42,6 +44,9 @@ SEARCHES = {
     "IncrementalEvaluationSearchCV": {"budget": 36 * 27, "min_resources": 8, "step": 8} | EPOCHS,
 }
 AS_RANDOM = ("RandomSearchCV", "QuasiRandomSearchCV")
+#: Of each way to save epochs or to learn one; the others take a minute more.
+SOME = ("SearchCV", "TPESearchCV", "GPBayesSearchCV", "HyperbandSearchCV", "BOHBSearchCV",
+        "ASHASearchCV", "GPHalvingSearchCV")  # fmt: skip
 
 
 def test_every_search_is_here():
@@ -65,7 +70,13 @@ def random_optima(n_epochs):
     return table.groupby("seed")["incumbent"].last().to_numpy()
 
 
-@pytest.mark.parametrize("name", sorted(set(SEARCHES) - set(AS_RANDOM)))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in SOME else pytest.mark.whole)
+        for name in sorted(set(SEARCHES) - set(AS_RANDOM))
+    ],
+)
 def test_it_is_better_than_random_with_as_many_epochs(name):
     optima, n_epochs = optima_of(name)
     assert n_epochs <= 42 * 27

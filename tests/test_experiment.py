@@ -254,6 +254,7 @@ def test_a_candidate_that_failed_has_no_loss_and_is_not_the_incumbent():
 # ---- the same table in every way
 
 
+@pytest.mark.slow
 def test_the_table_does_not_depend_on_n_jobs():
     searches = {
         "random": RANDOM,
@@ -445,6 +446,7 @@ def things():
     }
 
 
+@pytest.mark.slow
 def test_fingerprints_are_the_same_in_every_process_and_tell_things_apart():
     script = """
 import json, numpy as np

@@ -72,6 +72,7 @@ def test_it_finds_the_minimum():
         assert minimize(bowl, SPACE, n_iter=25, random_state=seed).fun < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [GPSampler(), TPESampler(), ForestSampler()], ids=str)
 def test_learning_beats_drawing(sampler):
     found, drawn = (
@@ -83,6 +84,7 @@ def test_learning_beats_drawing(sampler):
     assert found < drawn / 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [1.0, 1e4, 1e9])
 def test_huge_losses_in_a_part_of_the_space_do_not_hinder(penalty):
     def walled(params):
@@ -272,9 +274,7 @@ def test_time_ends_it():
         time.sleep(0.02)
         return bowl(params)
 
-    start = time.perf_counter()
     result = minimize(slow, SPACE, n_iter=10_000, timeout=0.3, random_state=0)
-    assert time.perf_counter() - start < 3
     assert result.message == "Time is up."
     assert 1 <= result.nfev < 50
     assert minimize(slow, SPACE, n_iter=10, timeout=1e-9, random_state=0).nfev == 1

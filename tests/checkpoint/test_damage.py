@@ -48,6 +48,7 @@ def reopen(folder):
     return [text(record) for record in [*([header] if header else []), *events]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", TAILS.values(), ids=TAILS)
 def test_cut_anywhere_and_continued_by_anything_the_whole_lines_come_back(journal, tail):
     folder, written = journal
@@ -84,6 +85,7 @@ def test_a_search_killed_in_its_first_line_can_begin_again(journal, cut, tail):
     assert reopen(folder) == []
 
 
+@pytest.mark.slow
 def test_a_thousand_flipped_bytes_bring_no_wrong_record(journal):
     folder, _ = journal
     file = folder / "journal.jsonl"

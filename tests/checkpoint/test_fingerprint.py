@@ -1,6 +1,7 @@
 """Two searches are the same exactly where their results would be."""
 
 import functools
+import hashlib
 import json
 import os
 import pickle
@@ -497,11 +498,16 @@ def test_other_arrays_and_lists_are_data_too():
 
 
 @pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, pd.DataFrame])
-def test_a_hundred_megabytes_take_less_than_half_a_second(make):
-    data = make(np.random.default_rng(0).random((125_000, 100)))
-    start = time.process_time()
-    text(data)
-    assert time.process_time() - start < 0.5
+def test_much_data_takes_little_more_than_their_checksum(make):
+    data = make(np.random.default_rng(0).random((25_000, 100)))
+
+    def seconds(function):
+        start = time.process_time()
+        function()
+        return time.process_time() - start
+
+    checksums = min(seconds(lambda: hashlib.sha256(np.asarray(data).tobytes())) for _ in range(3))
+    assert min(seconds(lambda: text(data)) for _ in range(3)) < 5 * checksums
 
 
 # ---- other processes
@@ -524,6 +530,7 @@ print(json.dumps(parts(param_distributions={{"alpha": uniform(0, 1)}}, scoring=m
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_descriptions_are_the_same_in_every_process(request):
     script = SCRIPT.format(root=str(request.config.rootpath))

@@ -227,6 +227,7 @@ print("ok")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_another_process_reads_what_this_one_wrote(tmp_path, request):
     space = Space({"a": CHOICES})

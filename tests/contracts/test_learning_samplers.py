@@ -79,8 +79,19 @@ SCORES = {
 }
 
 
-@pytest.mark.parametrize("scores", SCORES)
-@pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
+PLAIN = [GPSampler(), TPESampler(), TPESampler(multivariate=False), ForestSampler()]
+#: Plain samplers with all scores, each other form with every third.
+WHATEVER = [
+    pytest.param(
+        sampler, scores, id=f"{name_of(sampler)}-{scores}",
+        marks=() if sampler in PLAIN or (i + j) % 3 == 0 else pytest.mark.whole,
+    )
+    for i, sampler in enumerate(LEARNERS)
+    for j, scores in enumerate(SCORES)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sampler", "scores"), WHATEVER)
 def test_whatever_the_scores_proposals_are_new_candidates(sampler, scores):
     study = study_of(replace(sampler, n_initial=2), n=7)
     started = run(study, SCORES[scores], n_running=2)
@@ -167,6 +178,7 @@ def test_a_space_of_one_candidate_has_one():
         assert run(study_of(sampler, space={"a": [1]}), lambda params: 1.0) == [{"a": 1}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("best", ["a", "b", "c"])
 def test_a_process_stays_with_the_choice_that_is_found_to_be_better(best):
     """Not with the one that a rounding error makes look like never tried."""
@@ -203,13 +215,15 @@ def pickled(study):
     return pickle.loads(pickle.dumps(study))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_the_cache_may_be_emptied_at_any_event(sampler):
-    n = 10 if sampler == GPSampler(marginalise=True) else 20
+    n = 8 if sampler == GPSampler(marginalise=True) else 14
     whole = run(study_of(sampler, n), n_running=2)
     assert run(study_of(sampler, n), n_running=2, before_ask=emptied) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [GPSampler(), TPESampler(), ForestSampler()], ids=name_of)
 def test_a_study_may_be_pickled_at_any_event(sampler):
     whole = run(study_of(sampler, 30), n_running=2)
@@ -291,12 +305,12 @@ HYBRIDS = [
 def test_hybrid_searches_spend_what_hyperband_does(search, transfer, batch_size):
     space = {"quality": uniform(0, 1), "other": [0, 1, 2]}
     fitted = search(
-        Curve(), space, resource="epochs", max_resources=27, transfer=transfer, cv=2,
+        Curve(), space, resource="epochs", max_resources=9, transfer=transfer, cv=2,
         batch_size=batch_size, random_state=0, refit=False,
     )  # fmt: skip
     Curve.n_calls = 0
     results = fitted.fit(X, y).cv_results_
-    plan = Hyperband().plan(Problem(Space(space), 1, 27))
+    plan = Hyperband().plan(Problem(Space(space), 1, 9))
     rows = Counter(zip(results["bracket"], results["n_resources"], strict=True))
     assert rows == {
         (bracket, rung.resource): rung.n_candidates
@@ -306,6 +320,7 @@ def test_hybrid_searches_spend_what_hyperband_does(search, transfer, batch_size)
     assert Curve.n_calls == 2 * plan.total_resources(continues=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [BOHBSearchCV, GPHyperbandSearchCV])
 def test_hybrids_with_failing_candidates_go_on(search):
     problem = Problem(Space(MIXED), 1, 9, seed=0)

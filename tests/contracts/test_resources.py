@@ -26,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import resources
 from sksearch.base import Resource, State
+from sksearch.executors import VirtualClock, spend
 from sksearch.resources import (
     EpochsResource,
     FoldsResource,
@@ -226,16 +227,29 @@ def test_a_net_with_max_epochs_gets_all_epochs_in_one_call():
     assert net.max_epochs == 10
 
 
+class TakesTime(SGDClassifier):
+    """Each call takes 0.3 simulated seconds."""
+
+    def partial_fit(self, X, y, classes=None):
+        spend(0.3)
+        return super().partial_fit(X, y, classes)
+
+
 def test_seconds_are_used_up_and_the_rest_is_carried_over():
     resource = SecondsResource()
-    state = State(SGDClassifier(random_state=0))
-    state = resource.train(state, X, y, 1, 0, CLASSES, {})
-    calls = state.n_steps
-    assert calls > 10
+    state = State(TakesTime(random_state=0))
+    with VirtualClock():
+        state = resource.train(state, X, y, 1, 0, CLASSES, {})
+        assert (state.n_steps, state.seconds) == (4, pytest.approx(1.2))
+        state = resource.train(state, X, y, 2, 1, CLASSES, {})
+        assert (state.n_steps, state.seconds) == (7, pytest.approx(2.1))
+
+
+def test_seconds_of_a_real_clock_are_used_up():
+    resource = SecondsResource()
+    state = resource.train(State(SGDClassifier(random_state=0)), X, y, 1, 0, CLASSES, {})
+    assert state.n_steps > 10
     assert state.seconds >= 1
-    state = resource.train(state, X, y, 2, 1, CLASSES, {})
-    assert state.n_steps > calls
-    assert 2 <= state.seconds < 2.5
     refitted = resource.refit(State(SGDClassifier(random_state=0)), X, y, 2, 7, CLASSES, {})
     assert refitted.n_steps == 7
 
@@ -356,6 +370,7 @@ def test_rows_are_kept_only_where_a_transformer_cannot_make_them_again():
     assert rows_of(TargetEncoder(), data=np.round(X)) is not None
 
 
+@pytest.mark.slow
 def test_seconds_pass_the_rows_through_the_transformers_once_a_job():
     class Slow(Stateless):
         n_transforms = 0

@@ -28,14 +28,22 @@ RAY = {
 }
 
 
-def all_engines(*but):
-    """Parameters for tests that run on each engine; those that start slowly are marked."""
+def all_engines(*but, whole=()):
+    """Parameters for tests that run on each engine; clusters are slow, some run with --whole."""
     slow = pytest.mark.slow
     # Spark warns of pandas, of local mode, of tags ... none of which is ours to change.
-    more = {"spark": [slow, pytest.mark.filterwarnings("ignore")], "ray": [slow], "mpi": [slow]}
+    more = {key: [slow] for key in ("dask", "ray", "mpi")}
+    more["spark"] = [slow, pytest.mark.filterwarnings("ignore")]
     return [
         # One process runs all tests of an engine, so that it is started once.
-        pytest.param(name, marks=[pytest.mark.xdist_group(name), *more.get(name, ())])
+        pytest.param(
+            name,
+            marks=[
+                pytest.mark.xdist_group(name),
+                *more.get(name, ()),
+                *([pytest.mark.whole] if name in whole else []),
+            ],
+        )
         for name in ENGINES
         if name not in but
     ]

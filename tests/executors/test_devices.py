@@ -83,6 +83,7 @@ def search(**params):
 # ---- what workers see; few of them, since each takes a second to start
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 def test_each_worker_sees_its_own_device_and_its_substitute_the_same():
     first = workers(2, [0, 1])
@@ -93,12 +94,14 @@ def test_each_worker_sees_its_own_device_and_its_substitute_the_same():
     assert VARIABLE not in os.environ
 
 
+@pytest.mark.slow
 def test_by_default_workers_share_all_devices_that_this_process_sees(machine):
     machine(visible="0,1")
     assert sorted(workers(2, None).values()) == ["0", "1"]
     assert workers(1, None) == {os.getpid(): "0,1"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 def test_one_worker_with_a_device_is_a_process_that_is_kept_for_this_device():
     [(pid, visible)] = workers(1, [1, 0]).items()
@@ -108,6 +111,7 @@ def test_one_worker_with_a_device_is_a_process_that_is_kept_for_this_device():
     assert workers(1, ("1",)) == {pid: "1"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 def test_a_search_trains_its_candidates_on_the_devices():
     for n_jobs, backend, seen in ((2, "loky", {0, 1}), (1, "loky", {1}), (2, "threading", {0, 1})):
@@ -116,6 +120,7 @@ def test_a_search_trains_its_candidates_on_the_devices():
         assert set(fitted.cv_results_["mean_test_score"]) == seen
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 def test_devices_may_change_when_a_search_goes_on(tmp_path):
     halving = SuccessiveHalvingSearchCV(
@@ -148,6 +153,7 @@ class Greedy(BaseEstimator):
         return self.size
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")

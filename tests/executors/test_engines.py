@@ -84,6 +84,7 @@ def trials_of(executor):
     return study.history.trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines())
 def test_the_history_does_not_depend_on_the_engine(name):
     expected = trials_of(start(square, {"offset": 1}))
@@ -139,13 +140,14 @@ def act(context, task, environment):
 
 @pytest.mark.parametrize("name", all_engines(*FRAGILE))
 def test_a_crash_costs_one_task(name):
+    begin = time.monotonic()
     with engine(name), start(act, None) as executor:
         tasks = [Do("sleep", 0.5), Do("kill"), Do(), Do()]
         outs = [future.result() for future in [executor.submit(task) for task in tasks]]
     assert [isinstance(out, LostTask) for out in outs] == [False, True, False, False]
     assert outs[1].status == "crash"
     assert "died" in outs[1].error
-    assert 0 < outs[1].seconds < 60
+    assert 0 < outs[1].seconds < time.monotonic() - begin
 
 
 @pytest.mark.parametrize("name", all_engines(*FRAGILE))
@@ -155,7 +157,8 @@ def test_a_task_whose_worker_died_is_tried_again_where_that_is_wanted(name, tmp_
         assert executor.submit(Do("kill")).result().status == "crash"
 
 
-@pytest.mark.parametrize("name", all_engines())
+@pytest.mark.slow
+@pytest.mark.parametrize("name", all_engines(whole=("ray",)))
 def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_engine(name):
     with engine(name), start(act, None, limits=Limits(seconds=1)) as executor:
         tasks = [Do(), Do("sleep", 60), Do("kill"), Do()]
@@ -164,6 +167,7 @@ def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_e
     assert outs[0] != os.getpid()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["processes", "dask"])
 def test_a_suspect_takes_nobody_with_it(name):
     with engine(name), start(act, None) as executor:
@@ -171,7 +175,7 @@ def test_a_suspect_takes_nobody_with_it(name):
         assert isinstance(executor.submit(Do()).result(), int)
 
 
-@pytest.mark.parametrize("name", all_engines())
+@pytest.mark.parametrize("name", all_engines(whole=("ray",)))
 def test_what_cannot_be_pickled_is_one_tasks_error(name):
     with engine(name), start(act, None) as executor:
         raised, returned = executor.submit(Do("raise")), executor.submit(Do("return"))
@@ -246,6 +250,7 @@ def name_or_value(context, task, environment):
     return task.value, environment.folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)])
 def test_a_machine_without_our_files_is_sent_the_data_once_for_each_worker(limits, tmp_path):
@@ -267,13 +272,14 @@ def test_a_machine_without_our_files_is_sent_the_data_once_for_each_worker(limit
 
 
 @pytest.mark.usefixtures("elsewhere")
-@pytest.mark.parametrize("name", all_engines("threads"))
+@pytest.mark.parametrize("name", all_engines("threads", whole=("ray",)))
 def test_the_history_does_not_depend_on_whether_files_are_shared(name):
     expected = trials_of(start(square, {"offset": 1}))
     with engine(name):
         assert trials_of(start(square, {"offset": 1, "X": np.arange(500_000.0)})) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines("mpi", "spark"))
 def test_nothing_is_left_of_a_search(name, tmp_path):
     before = set(shared_in_process)
@@ -294,17 +300,16 @@ def test_nothing_is_left_of_a_search(name, tmp_path):
 
 
 def lost_after(executor, end):
-    """The errors of what ran and of what is submitted when the engine has ended, and the time."""
+    """The errors of what ran and of what is submitted when the engine has ended."""
     with executor:
-        futures = [executor.submit(Do("sleep", 60)) for _ in range(5)]
+        futures = [executor.submit(Do("sleep", 600)) for _ in range(5)]  # longer than a test may
         time.sleep(0.5)
         end()
-        begin = time.monotonic()
         errors = [future.exception() for future in futures]
-        errors.append(executor.submit(Do()).exception())
-    return errors, time.monotonic() - begin
+        return [*errors, executor.submit(Do()).exception()]
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_that_is_closed_ends_the_search():
     distributed = pytest.importorskip("distributed")
     with (
@@ -312,10 +317,9 @@ def test_a_dask_cluster_that_is_closed_ends_the_search():
         distributed.Client(cluster, set_as_default=False) as client,
         joblib.parallel_config("dask", client=client),
     ):
-        errors, seconds = lost_after(start(act, None), cluster.close)
+        errors = lost_after(start(act, None), cluster.close)
     assert {type(error) for error in errors} == {EngineLostError}
     assert "checkpoint_dir" in str(errors[0])
-    assert seconds < 5
 
 
 @pytest.mark.slow
@@ -324,24 +328,23 @@ def test_ray_that_is_shut_down_ends_the_search():
         import ray
 
         try:
-            errors, seconds = lost_after(start(act, None), ray.shutdown)
+            errors = lost_after(start(act, None), ray.shutdown)
         finally:
             start_ray.cache_clear()
     assert {type(error) for error in errors} == {EngineLostError}
     assert not ray.is_initialized()
-    assert seconds < 5
 
 
+@pytest.mark.slow
 def test_a_pool_that_breaks_or_is_shut_down_ends_the_search():
     with new_process_pool() as pool, joblib.parallel_config(FuturesBackend(pool)):
         with start(act, None) as executor:
             pids = {executor.submit(Do()).result() for _ in range(4)}
-        errors, seconds = lost_after(
+        errors = lost_after(
             start(act, None), lambda: [os.kill(pid, signal.SIGKILL) for pid in pids]
         )
         assert {type(error) for error in errors} == {EngineLostError}
         assert "ProcessPoolExecutor is gone: BrokenProcessPool" in str(errors[0])
-        assert seconds < 5
     pool = ThreadPoolExecutor(2)
     pool.shutdown()
     with joblib.parallel_config(FuturesBackend(pool)), start(act, None) as executor:
@@ -375,10 +378,9 @@ def test_ctrl_c_ends_the_wait():
         future = executor.submit(Do("sleep", 2))
         main = threading.main_thread().ident
         threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
-        begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             executor.wait([future], None)
-        assert time.monotonic() - begin < 1.5
+        assert not future.done()
 
 
 # ---- Dask's ways
@@ -392,6 +394,7 @@ def test_dask_has_as_many_workers_as_n_jobs_or_as_the_cluster():
         assert make_executor(act, None, -1, "all").n_workers == 2
 
 
+@pytest.mark.slow
 def test_threads_of_one_dask_worker_have_processes_of_their_own():
     distributed = pytest.importorskip("distributed")
     with (
@@ -418,6 +421,7 @@ def search_on_dask():
         return trials_of(start(square, {"offset": 1}))
 
 
+@pytest.mark.slow
 def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
     client = dask_client()
     expected = trials_of(start(square, {"offset": 1}))

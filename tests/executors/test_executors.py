@@ -62,6 +62,7 @@ def run(n_jobs, backend="loky", limit=None):
     return ours, work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_jobs", "backend"), [(2, "loky"), (3, "threading"), (2, "multiprocessing")]
 )
@@ -129,6 +130,7 @@ def test_an_asynchronous_search_asks_ahead_where_jobs_are_short_and_workers_far(
     assert executor.most == most
 
 
+@pytest.mark.slow
 def test_a_foreign_backend_runs_in_batches():
     from joblib._parallel_backends import ThreadingBackend
 
@@ -230,6 +232,7 @@ def fail_or_sleep(context, task, environment):
     return os.getpid()
 
 
+@pytest.mark.slow
 def test_a_search_that_fails_leaves_the_workers_of_another_alone():
     with make_executor(fail_or_sleep, {"fails": False}, 2, "all") as healthy:
         futures = [healthy.submit(i) for i in range(20)]
@@ -241,6 +244,7 @@ def test_a_search_that_fails_leaves_the_workers_of_another_alone():
         assert len({future.result() for future in futures}) <= 2
 
 
+@pytest.mark.slow
 def test_idle_workers_that_died_are_replaced_and_ctrl_c_does_not_reach_them():
     def pids():
         with make_executor(pid_and_file, {}, 2, "all") as executor:
@@ -256,6 +260,7 @@ def test_idle_workers_that_died_are_replaced_and_ctrl_c_does_not_reach_them():
     assert not pids() & first
 
 
+@pytest.mark.slow
 def test_a_forked_child_that_searched_ends(tmp_path):
     script = """
 import multiprocessing, sys

@@ -10,6 +10,7 @@ from sksearch import RandomSearchCV
 from tests.fakes import Failing
 
 
+@pytest.mark.slow
 def test_a_pool_is_killed_with_its_queue_full_and_no_thread_dies(monkeypatch):
     errors = []
     monkeypatch.setattr(threading, "excepthook", errors.append)

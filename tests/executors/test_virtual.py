@@ -151,7 +151,7 @@ def test_a_clock_is_closed_after_an_error_and_begins_anew():
         assert now() == 3
         raise RuntimeError("on purpose")
     assert open_clock() is None
-    assert abs(now() - time.perf_counter()) < 10
+    assert time.perf_counter() <= now() <= time.perf_counter()
     assert clock.seconds == 3
     with clock:
         assert now() == 0
@@ -171,9 +171,9 @@ def test_an_open_clock_is_not_opened_again_and_others_stand_above_it():
 
 
 def test_without_a_clock_nothing_is_spent():
-    start = time.perf_counter()
-    spend(1e6)
-    assert now() - start < 100
+    before = now()
+    spend(1e9)
+    assert now() < before + 1e9
 
 
 def test_another_thread_has_its_own_time():

@@ -1,4 +1,4 @@
-"""Each row of the table of faults on each engine, and what no test may leave behind."""
+"""Each row of the table of faults on several engines, and what no test may leave behind."""
 
 import os
 import tempfile
@@ -11,6 +11,20 @@ import pytest
 from sksearch.executors.local import _pool
 from tests.faults.engine import PARAMS, Engine
 from tests.faults.estimators import wait_until
+
+#: Beside this process, each row has the next one of these.
+IN_TURN = ("slots", "dask", "slots", "threads", "slots", "ray")
+
+
+def pytest_collection_modifyitems(items):
+    """Leave each row two engines, unless the whole table is asked for."""
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if "engine" in params and "tests/faults/" in item.nodeid:
+            rows = [name for name in vars(item.module) if name.startswith("test_")]
+            in_turn = IN_TURN[rows.index(item.originalname) % len(IN_TURN)]
+            if params["engine"] not in ("serial", in_turn):
+                item.add_marker(pytest.mark.whole)
 
 
 @pytest.fixture(params=PARAMS)

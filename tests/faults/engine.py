@@ -26,8 +26,8 @@ SPARK = [
 ]
 PARAMS = [
     *LOCAL,
-    pytest.param("dask", marks=pytest.mark.xdist_group("dask")),
-    pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
+    pytest.param("dask", marks=[pytest.mark.slow, pytest.mark.xdist_group("dask")]),
+    pytest.param("ray", marks=[pytest.mark.slow, pytest.mark.xdist_group("ray")]),
     pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_group("spark"), *SPARK]),
     pytest.param("mpi", marks=[pytest.mark.slow, pytest.mark.xdist_group("mpi")]),
 ]

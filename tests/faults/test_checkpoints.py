@@ -103,6 +103,7 @@ class AnyName(Fake):
         return 0.5
 
 
+@pytest.mark.slow
 def test_values_and_names_of_any_kind_are_searched_and_noted(tmp_path):  # row 38
     log = tmp_path / "log"
     space = {"ballast": STRANGE}
@@ -120,6 +121,7 @@ def test_values_and_names_of_any_kind_are_searched_and_noted(tmp_path):  # row 3
     assert search.cv_results_[f"param_{names[0]}"].mask.tolist() == [False, False, *[True] * 4]
 
 
+@pytest.mark.slow
 def test_a_damaged_journal_is_used_up_to_the_damage(resumable):  # row 39
     journal = journal_of(resumable)
     sound = journal.read_bytes()
@@ -157,6 +159,7 @@ def holder(tmp_path_factory):
     end(process)
 
 
+@pytest.mark.slow
 def test_a_directory_in_use_is_refused_at_once(holder, tmp_path):  # row 40
     process, folder = holder
     log = tmp_path / "log"
@@ -246,6 +249,7 @@ def small_files(n_bytes):
         end_idle_workers()
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_the_checkpoint_and_not_the_search(tmp_path):  # row 44
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError):
@@ -264,6 +268,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_search(tmp_path):  # row 4
     assert len(trainings(log)) <= 8 + 6  # one was noted at least
 
 
+@pytest.mark.slow
 def test_copies_can_be_made_at_any_time_and_search_as_well(engine, tmp_path):  # row 45
     search = slow_halving(tmp_path)
 
@@ -293,6 +298,7 @@ def test_copies_can_be_made_at_any_time_and_search_as_well(engine, tmp_path):  #
         assert_same(other.fit(X, Y), search)
 
 
+@pytest.mark.slow
 def test_a_second_fit_is_fresh_or_takes_all_from_its_directory(tmp_path):  # row 46
     search = random_search(Fake(log=str(tmp_path / "log")), FEW)
     history = search.fit(X, Y).history_

@@ -100,6 +100,7 @@ with engine():
 """
 
 
+@pytest.mark.slow
 @any_moment
 def test_a_search_that_was_killed_goes_on_to_the_same_end(engine, tmp_path):  # row 24
     log = tmp_path / "log"
@@ -144,6 +145,7 @@ with engine():
 """
 
 
+@pytest.mark.slow
 def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_path):  # row 25
     if engine.is_here or engine.name == "mpi":
         # The process that dies is the search's own, or takes it along: the next one survives.
@@ -162,6 +164,7 @@ def hang():
     re.match("(a+)+$", "a" * 60 + "b")  # in C, with the GIL, for years
 
 
+@pytest.mark.slow
 def test_a_training_that_hangs_is_stopped_and_its_worker_replaced(engine, tmp_path):  # row 26
     estimator = Fake(act=hang, at=(0.2,), log=str(tmp_path / "log"))
     search = random_search(estimator, FEW, cv=ONE_SPLIT, candidate_timeout=1.5)
@@ -179,6 +182,7 @@ def raise_memory_error():
     raise MemoryError("too much")
 
 
+@pytest.mark.slow
 def test_a_training_that_wants_too_much_memory_fails_alone(engine):  # row 27
     search = random_search(Fake(act=want_much, at=(0.4,)), cv=ONE_SPLIT, memory_limit=10**9)
     fit_with_one_warning(search, "MemoryError")

@@ -386,6 +386,7 @@ def test_rows_in_any_container_can_be_trained_by_epochs(container, n_jobs):  # r
     assert search.cv_results_["n_resources"].max() == 3
 
 
+@pytest.mark.slow
 def test_a_memory_map_gives_the_scores_of_the_array(tmp_path):  # row 33
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")

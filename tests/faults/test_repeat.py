@@ -30,7 +30,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
 non_finite = pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
-jobs = pytest.mark.parametrize("n_jobs", [1, 2])
+jobs = pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 QUALITIES = {"quality": np.arange(1, 10) / 10}
 TRIPLE = {"quality": [0.1, 0.2, 0.3]}
 RESOURCES = pytest.mark.parametrize("resource", ["epochs", "n_samples", "folds", "n_units"])
@@ -79,6 +79,7 @@ UNSEEDED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNSEEDED)
 def test_an_estimator_without_a_seed_gives_the_same_scores_again(name):  # row 37
     estimator, space, resource = UNSEEDED[name]
@@ -120,7 +121,8 @@ def copy_by_pickle(search):
 @pytest.mark.parametrize("copy_of", [copy.deepcopy, clone, copy_by_pickle])
 @pytest.mark.parametrize("cls", [RandomSearchCV, QuasiRandomSearchCV, SearchCV, hyperband])
 def test_copies_of_a_search_search_as_it_does(cls, copy_of):  # row 45
-    search = cls(SGDClassifier(random_state=0), {"alpha": loguniform(1e-4, 1)}, random_state=0)
+    space = {"alpha": loguniform(1e-4, 1)}
+    search = cls(SGDClassifier(random_state=0), space, cv=2, random_state=0)
     expected = copy_of(search).fit(X, Y).cv_results_["mean_test_score"]
     np.testing.assert_array_equal(search.fit(X, Y).cv_results_["mean_test_score"], expected)
     again = copy_of(search)
@@ -139,6 +141,7 @@ def test_a_pickle_holds_no_data(n_jobs):  # row 45
     assert len(pickle.dumps(search)) < 20_000
 
 
+@pytest.mark.slow
 @jobs
 def test_a_search_that_is_running_in_a_thread_can_be_copied(n_jobs):  # row 45
     class Slow(Fake):
@@ -180,6 +183,7 @@ def test_a_second_fit_that_fails_leaves_nothing_of_the_first():  # row 46
     assert not hasattr(search, "cv_results_")
 
 
+@pytest.mark.slow
 def test_a_search_inside_of_cross_validation_needs_no_more_processes():
     search = hyperband(SGDClassifier(random_state=0), {"alpha": loguniform(1e-4, 1)}, n_jobs=2)
     scores = cross_val_score(search, X, Y, cv=2, n_jobs=2)
@@ -278,6 +282,7 @@ def test_zero_workers_are_refused(cls):  # row 49
         cls(Fake(), {"quality": uniform()}, n_jobs=0).fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [-1, 3])
 def test_any_other_count_of_workers_gives_the_same_scores(n_jobs):  # row 49
     def scores(n_jobs):

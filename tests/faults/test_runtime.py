@@ -25,7 +25,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
 non_finite = pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
-jobs = pytest.mark.parametrize("n_jobs", [1, 2])
+jobs = pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 QUALITIES = {"quality": np.arange(1, 10) / 10}
 TRIPLE = {"quality": [0.1, 0.2, 0.3]}
 RESOURCES = pytest.mark.parametrize(
@@ -278,6 +278,7 @@ def test_any_exception_in_a_fit_costs_that_candidate_only(error, n_jobs):  # row
     assert next(iter(failed.results.values())).error.startswith(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "n_jobs"),
     [("NotTwiceError", 1), ("NeverError", 1), ("NotTwiceError", 2), ("NeverError", 2)],
@@ -292,6 +293,7 @@ def test_error_score_raise_tells_what_the_fit_raised(error, n_jobs, temp_dir):  
     assert not list(temp_dir.glob("sksearch-*"))
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_dir):  # row 28
     class Locked(Fake):
         def partial_fit(self, X, y, classes=None):
@@ -310,6 +312,7 @@ def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_di
     assert not list(temp_dir.glob("sksearch-*"))
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_read_back_is_trained_anew():  # row 28
     search = hyperband(Fake(ballast=NotTwice), {"quality": QUALITIES["quality"]}, n_jobs=2)
     with pytest.warns(UserWarning, match="cannot be read back"):
@@ -344,6 +347,7 @@ def run_script(text, **kwargs):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_estimator_and_a_lambda_scorer_of_main_reach_the_workers():  # row 29
     process = run_script("""
     class Mine(ClassifierMixin, BaseEstimator):
@@ -404,6 +408,7 @@ def test_ctrl_c_keeps_what_is_known(make):  # row 23
     assert not search.fit(X, Y).interrupted_
 
 
+@pytest.mark.slow
 def test_ctrl_c_with_workers_keeps_what_is_known_and_leaves_nothing(tmp_path):  # row 23
     process = run_script(
         """

@@ -68,6 +68,7 @@ def test_a_search_in_which_all_fail_raises_after_the_first_rung(tmp_path):  # ro
     assert len(trainings(log)) == 18
 
 
+@pytest.mark.slow
 def test_a_candidate_that_fails_is_never_promoted_and_the_others_go_on():  # row 15
     bad = (0.7, 0.8, 0.9)
     search = fit_with_one_warning(halving(Fake(act=bad_value, at=bad)), "bad value")
@@ -101,6 +102,7 @@ def test_a_score_that_is_nan_or_minus_infinity_costs_that_candidate_only():  # r
         assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"ok"}, 0.4: {"nan"}}
 
 
+@pytest.mark.slow
 def test_a_score_that_is_no_number_raises_at_once(tmp_path):  # row 19
     for value in ("good", np.array([1.0, 2.0])):
         log = tmp_path / f"log of {type(value).__name__}"

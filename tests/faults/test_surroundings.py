@@ -48,6 +48,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.timeout(120)]
 
 
+@pytest.mark.slow
 def test_a_search_inside_of_another_task_starts_no_workers_of_workers(engine, tmp_path):  # row 47
     log = tmp_path / "log"
     search = random_search(Fake(log=str(log)))
@@ -67,28 +68,35 @@ def test_a_search_inside_of_another_task_starts_no_workers_of_workers(engine, tm
         cross_val_score(search, X, Y, cv=2, error_score="raise")
 
 
-def test_ten_thousand_trials_are_read_in_a_moment(tmp_path):  # row 48
-    n = 10_000
+@pytest.mark.slow
+def test_ten_thousand_trials_are_read_in_time_that_grows_with_them(tmp_path):  # row 48
+    few, many = (seconds_to_read(n, tmp_path / str(n)) for n in (1_000, 10_000))
+    assert many < 30 * few, "ten times as many"
+
+
+def seconds_to_read(n, folder):
+    """CPU seconds that a search takes of whose n trials a checkpoint knows all but one."""
     space = {"quality": np.linspace(0, 1, n).tolist()}
-    search = random_search(Fake(), space, n_iter=n, checkpoint_dir=tmp_path)
+    search = random_search(Fake(), space, n_iter=n, checkpoint_dir=folder)
 
     def stop(run, job):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch, joblib.parallel_config("sequential"):
-        patch.setattr(Run, "told", stop)
+        patch.setattr(Run, "on_result", stop)
         with pytest.raises(KeyboardInterrupt):
             search.fit(X, Y)
-    _, (ask, tell, _), _ = read_journal(tmp_path)
-    with open(tmp_path / "journal.jsonl", "ab") as file:
+    _, (ask, tell, _), _ = read_journal(folder)
+    with open(folder / "journal.jsonl", "ab") as file:
         for t in range(1, n - 1):
             file.write(encode(ask | {"t": t, "p": {"quality": space["quality"][t]}}))
             file.write(encode(tell | {"t": t}))
-    begin = time.monotonic()
+    begin = time.process_time()
     assert len(search.fit(X, Y).cv_results_["params"]) == n
-    assert time.monotonic() - begin < 20
+    return time.process_time() - begin
 
 
+@pytest.mark.slow
 def test_any_count_of_workers_but_zero_finds_the_same():  # row 49
     with pytest.raises(ValueError, match="n_jobs == 0"):
         halving(n_jobs=0).fit(X, Y)
@@ -128,6 +136,7 @@ def lose(close, folder):
         closing.join()
 
 
+@pytest.mark.slow
 def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # row 50
     log = tmp_path / "log"
     gone = pytest.raises(EngineLostError, match=r"is gone.*checkpoint_dir")
@@ -191,7 +200,7 @@ def fit_in_time(act):
     assert len(search.cv_results_["params"]) == 4
     times = np.concatenate([v for k, v in search.cv_results_.items() if "_time" in k])
     assert (times >= 0).all()
-    assert (times < 30).all()
+    assert (times < 1800).all()  # half of what the clock jumps by
 
 
 JUMPS = """
@@ -203,6 +212,7 @@ with engine():
 """
 
 
+@pytest.mark.slow
 def test_a_clock_that_jumps_changes_nothing(engine):  # row 52
     if engine.is_local:  # in another process: Dask may run in this one
         (_, err), code = engine.run(JUMPS)
@@ -225,6 +235,7 @@ print(len(search.fit(*load_iris(return_X_y=True)).cv_results_["params"]))
 """
 
 
+@pytest.mark.slow
 def test_a_search_runs_in_any_thread_in_an_event_loop_and_unguarded(engine, tmp_path):  # row 53
     expected = halving(n_jobs=1).fit(X, Y)
     found = []
@@ -270,6 +281,7 @@ class OnGpu(Fake):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 def test_no_worker_is_a_fork_of_a_process_with_cuda(monkeypatch, tmp_path):  # row 54
     end_idle_workers()
     monkeypatch.setitem(sys.modules, "fake_cuda", Cuda())

@@ -243,12 +243,14 @@ def test_what_is_lost_is_trained_again_with_the_same_bits(name, monkeypatch):
     assert bits(fit(make(name))) == bits(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_the_count_of_workers_changes_nothing(name):
     expected = bits(fit(make(name)))
     assert bits(fit(make(name, n_jobs=2))) == expected
 
 
+@pytest.mark.slow
 def test_threads_and_pools_change_nothing():
     # Threads share the global generators, hence the seed of its own.
     search = HyperbandSearchCV(SGD, ALPHA, cv=2, random_state=0, ensemble_size=2, **EPOCHS)
@@ -316,6 +318,7 @@ def calm():
     Trouble.after = None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_that_was_interrupted_has_the_ensemble_of_one_that_was_not(name, calm, tmp_path):
     expected = fit(make(name, log=tmp_path / "undisturbed"))

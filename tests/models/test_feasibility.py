@@ -62,6 +62,7 @@ def test_a_single_failure_leaves_some_doubt():
     assert 1e-4 < probability(model, U[:1])[0] < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_far_from_all_points_it_follows_the_share_of_successes(share):
     # Labels that no coordinate explains, in a corner of a cube of many dimensions.

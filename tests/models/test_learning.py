@@ -88,6 +88,7 @@ def test_what_is_learnt_is_a_maximum(warp):
         assert log_posterior(kernel, theta + step, U, y)[0] < best
 
 
+@pytest.mark.slow
 def test_noise_and_length_scales_are_found_again():
     kernel = MixedKernel([False] * 2)
     for noise, short, long in ((1e-3, 0.15, 1.0), (0.2, 0.1, 2.0)):
@@ -105,6 +106,7 @@ def test_what_is_irrelevant_gets_a_long_length_scale_and_a_small_weight():
     assert no_weight < weight - 1
 
 
+@pytest.mark.slow
 def test_a_warping_is_learnt_where_the_function_is_steep_at_one_end():
     kernel = MixedKernel([False], warp=True)
     U = np.linspace(0.01, 0.99, 40)[:, None]
@@ -114,6 +116,7 @@ def test_a_warping_is_learnt_where_the_function_is_steep_at_one_end():
     assert slopes[0] > 3 * slopes[1]
 
 
+@pytest.mark.slow
 def test_a_start_may_help_and_never_harms():
     kernel = MixedKernel([False])
     U, y = drawn_from(kernel, np.log([1e-6, 1.0, 0.02]), 30)
@@ -201,6 +204,7 @@ def moments_by_integration(kernel, U, y, n=61):
     return mean, np.sqrt(weights @ (grid - mean) ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "y", "n_grid"),
     [
@@ -214,14 +218,15 @@ def test_samples_have_the_moments_of_the_posterior(kernel, y, n_grid):
     U = np.linspace(0.1, 0.9, len(y))[:, None][:, : len(kernel.categorical)]
     mean, sd = moments_by_integration(kernel, U, y, n_grid)
     theta = learn_theta(kernel, U, y)
-    runs = [sample_theta(kernel, theta, U, y, rng(seed)) for seed in range(32)]
+    runs = [sample_theta(kernel, theta, U, y, rng(seed)) for seed in range(16)]
     assert runs[0].shape == (10, 1 + kernel.n_theta)
     found = np.concatenate(runs)
-    # 320 samples, of which some depend on each other: about 150 independent ones.
+    # 160 samples, of which some depend on each other: about 75 independent ones.
     np.testing.assert_allclose((found.mean(axis=0) - mean) / sd, 0, atol=0.3)
     np.testing.assert_allclose(found.std(axis=0) / sd, 1, atol=0.3)
 
 
+@pytest.mark.slow
 def test_samples_repeat_with_the_generator_and_differ_from_each_other():
     kernel = MixedKernel(MIXED)
     U, y = drawn_from(kernel, prior(kernel)[0], 10, inactive=0.3)

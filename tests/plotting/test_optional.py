@@ -9,6 +9,7 @@ import pytest
 from sksearch.plotting import CriticalDifferenceDisplay, DensityDisplay, ProfileDisplay
 
 
+@pytest.mark.slow
 def test_importing_needs_no_matplotlib():
     code = "import sys, sksearch.plotting, sksearch.stats; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

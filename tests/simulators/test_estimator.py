@@ -186,7 +186,7 @@ SEARCHES = {cls.__name__: own(cls) for cls in OWN} | {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("in_pipeline", [False, True])
+@pytest.mark.parametrize("in_pipeline", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SEARCHES)
 def test_every_search_finds_scores_of_the_problem(name, in_pipeline):
     estimator, space = SimulatedEstimator(PROBLEM), GRID if name == "GridSearchCV" else SPACE
@@ -202,6 +202,7 @@ def test_every_search_finds_scores_of_the_problem(name, in_pipeline):
     assert search.score(X) == search.best_score_, "the refitted one has the same curve"
 
 
+@pytest.mark.slow
 def test_workers_in_other_processes_find_the_same():
     def results(n_jobs):
         search = HyperbandSearchCV(

@@ -59,6 +59,7 @@ def test_the_density_is_highest_at_2():
         assert x[gamma.pdf(x, alpha, scale=1 / beta).argmax()] == pytest.approx(2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_epochs", [2, 81, 1000])
 def test_levels_are_gamma_distributed_at_every_time(n_epochs):
     alpha, beta = gamma_parameters(n_epochs)
@@ -106,6 +107,7 @@ def test_keys_tell_places_and_seeds_apart():
     assert len(set(keys)) == 5 * len(points)
 
 
+@pytest.mark.slow
 def test_a_curve_is_the_same_in_another_process_and_on_another_day():
     code = (
         "from sksearch.simulators import *;"

@@ -147,6 +147,7 @@ def test_a_model_that_diverged_counts_as_chance(script):
     np.testing.assert_allclose(losses, [np.log(10), 1_000])
 
 
+@pytest.mark.slow
 @needs_script
 def test_the_script_makes_the_curves_again(script, problem, monkeypatch):
     if not load("mnist", n_samples=10).source.endswith("mnist.npz"):

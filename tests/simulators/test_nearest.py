@@ -329,8 +329,8 @@ def test_wrong_shapes_and_spaces_are_refused():
         NearestCurves.from_arrays(space, np.zeros((2, 2)), np.zeros((2, 2)))
 
 
-def test_a_look_up_is_fast():
-    def microseconds(n):
+def test_a_look_up_does_not_compare_with_all_that_is_recorded():
+    def seconds(n):
         problem = NearestCurves(PLAIN | {"batch": randint(20, 2001)}, recorded[:n], curves[:n])
         problem.losses(queries)
         best = np.inf
@@ -338,7 +338,7 @@ def test_a_look_up_is_fast():
             start = time.perf_counter()
             problem.losses(queries)
             best = min(best, time.perf_counter() - start)
-        return best / len(queries) * 1e6
+        return best
 
     space = PLAIN | {"batch": randint(20, 2001)}
     rng = np.random.default_rng(0)
@@ -348,6 +348,4 @@ def test_a_look_up_is_fast():
     )
     recorded = [dict(zip(space, row, strict=True)) for row in X.tolist()]
     queries, curves = draws(space, 2_000, seed=1), rng.random((100_000, 3))
-    few, many = microseconds(425), microseconds(100_000)
-    assert few < 20
-    assert many < 10 * 20
+    assert seconds(100_000) < 20 * seconds(425), "235 times as many are recorded"

@@ -196,6 +196,7 @@ def test_iterated_halving_costs_what_is_documented(
     assert spent == pytest.approx(documented, rel=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("continues", [True, False])
 @pytest.mark.parametrize("factor", [1.5, 2, 3, 4, 10])
 def test_no_bracket_of_iterated_halving_costs_more_than_hyperband_allows(factor, continues):
