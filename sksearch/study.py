@@ -1,6 +1,7 @@
 """The study: a sampler and a scheduler on one history."""
 
 import warnings
+from typing import cast
 
 import numpy as np
 
@@ -113,7 +114,10 @@ class Study:
         history = self.history
         if trial_id == len(history.trials):
             if params is None:
-                params = self._params(Start(resource, bracket, None, parent), self._rng(trial_id))
+                start = Start(resource, bracket, None, parent)
+                params = cast(
+                    Params, self._params(start, self._rng(trial_id))
+                )  # it was found before
             history.start(params, bracket, resource, parent)
             return Job(trial_id, params, resource, 0, bracket, parent)
         trial = history.trials[trial_id]

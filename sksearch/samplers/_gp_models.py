@@ -104,7 +104,7 @@ class Models:
         """Transformed scores, shape (n,)."""
         return self._scores.transformed(len(self._scores.U))
 
-    def scores(self) -> "list[GaussianProcess | AtMaxResource]":
+    def scores(self) -> "list[GaussianProcess] | list[AtMaxResource]":
         """Processes of the scores; an acquisition function is averaged over them."""
         scores = self._scores
         if self._marginalise:

@@ -84,7 +84,7 @@ class Index:
         self._V, self._active = self._encode(params)
         self._patterns, which = _patterns(self._active)
         self._groups = [np.flatnonzero(which == g) for g in range(len(self._patterns))]
-        self._trees = {}
+        self._trees: dict = {}
 
     def nearest(self, params: Sequence[Mapping[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """Find the nearest recorded candidates.
@@ -279,7 +279,7 @@ class _Scale:
         return x
 
 
-def _positions(dimension: Dimension, values: list) -> np.ndarray:
+def _positions(dimension: Any, values: list) -> np.ndarray:
     """Return the positions of choices in their list."""
     try:
         keys = [(type(value), value) for value in values]  # True is not 1

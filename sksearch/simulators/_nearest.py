@@ -12,7 +12,6 @@ from scipy.stats import spearmanr
 from sksearch.simulators._index import Index
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space, When
-from sksearch.space._dimensions import Dimension
 from sksearch.space._values import equal
 
 _ABSENT = object()
@@ -287,7 +286,7 @@ class NearestCurves(CurveProblem):
             distances,
             errors,
             *(float(f(known)) if len(known) else math.nan for f in (np.mean, np.median, np.std)),
-            correlation=float(spearmanr(*last.T).statistic) if varies else math.nan,
+            float(spearmanr(*last.T).statistic) if varies else math.nan,
         )
 
 
@@ -369,7 +368,7 @@ def _is_missing(value: Any) -> bool:
     return nan or value is None or type(value).__name__ == "NAType"
 
 
-def _converted(dimension: Dimension, value: Any) -> Any:
+def _converted(dimension: Any, value: Any) -> Any:
     """Return the equal value of the dimension if there is one, else the value itself."""
     if dimension.kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)

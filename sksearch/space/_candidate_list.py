@@ -56,7 +56,8 @@ class CandidateList:
 
 def _distinct(values: Iterable) -> list:
     """Return the distinct values, numbers in ascending order."""
-    kept, keys = [], set()
+    kept: list = []
+    keys = set()
     for value in values:
         key = hashable_key(value)
         if key is None:

@@ -162,7 +162,7 @@ class Subspace:
         dict
             The active parameters, in the order of their names.
         """
-        params = {}
+        params: dict[str, Any] = {}
         for name in self._order:
             if name not in self.conditions or self._is_active(name, params):
                 dimension = self.dimensions[name]
@@ -278,7 +278,7 @@ class Subspace:
 
     def _parents_first(self) -> list[str]:
         """Sort names such that parents come before their children, else by name."""
-        order = []
+        order: list[str] = []
         while len(order) < len(self.names):
             ready = [
                 name
@@ -310,7 +310,9 @@ class Subspace:
         """List the boxes of the component that consists of ``names``."""
         linked = [self.conditions.get(name, ()) for name in names]
         parents = {condition.parent for conditions in linked for condition in conditions}
-        boxes = [({}, {})]  # ranges of indices, and one value of each parent in them
+        boxes: list[tuple[dict[str, range], dict[str, Any]]] = [
+            ({}, {})
+        ]  # ranges of indices, and one value of each parent in them
         for name in self._order:
             if name not in names:
                 continue

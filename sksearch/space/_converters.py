@@ -219,7 +219,8 @@ def _from_hyperparameter(name: str, hyperparameter: Any) -> Any:
         return [native(value) for value in hyperparameter.sequence]
     if kind == "Categorical":
         return _equally_likely(name, hyperparameter.choices, hyperparameter.weights)
-    low, high = getattr(hyperparameter, "lower", None), getattr(hyperparameter, "upper", None)
+    low: Any = getattr(hyperparameter, "lower", None)
+    high: Any = getattr(hyperparameter, "upper", None)
     if kind == "UniformFloat":
         return _uniform(low, high, hyperparameter.log)
     if kind == "UniformInteger":

@@ -79,10 +79,10 @@ def share_coordinates(
     coordinates : list of dict of str to int
         For each dict the coordinates of its parameters.
     """
-    dimensions = []
+    dimensions: list[Dimension] = []
     if len(parsed) > 1:
         dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
-    coordinates = [{} for _ in parsed]
+    coordinates: list[dict[str, int]] = [{} for _ in parsed]
     for name in names:
         for (own, _), by_name in zip(parsed, coordinates, strict=True):
             if name in own:

@@ -402,7 +402,7 @@ class Space:
             raise TypeError(
                 f"initial_params={initial_params!r} must be a dict or a list of dicts."
             )
-        unique = {}
+        unique: dict[Any, Any] = {}
         for i, guess in enumerate(initial_params or ()):
             self.check(guess, where=f"initial_params[{i}]")
             unique.setdefault(self.key(guess), guess)
@@ -418,7 +418,7 @@ class Space:
 
     def _unhashable_choices(self) -> dict[str, Categorical]:
         """Collect the choices without a hashable key, by name over all dicts."""
-        choices = {}
+        choices: dict[str, Categorical] = {}
         for dimension in self.dimensions:
             if dimension.kind == "categorical":
                 known = choices.setdefault(dimension.name, [])

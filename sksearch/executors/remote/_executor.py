@@ -116,7 +116,7 @@ class RemoteExecutor(Executor):
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._stack.close()
 
     def submit(self, task: Any) -> Future:
