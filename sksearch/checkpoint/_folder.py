@@ -6,6 +6,7 @@ import os
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,7 @@ def spool_file(folder: Path, name: str) -> Path:
 
 def write_splits(path: Path, splits) -> None:
     """Write folds: all their rows one after another, and how many each has."""
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for key, parts in (("train", [s[0] for s in splits]), ("test", [s[1] for s in splits])):
         rows = [_rows(part) for part in parts]
         arrays[key] = np.concatenate([np.empty(0, dtype=np.int64), *rows])

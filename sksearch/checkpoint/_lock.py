@@ -10,12 +10,12 @@ from sksearch.checkpoint._errors import SearchLockedError
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]  # a module that is not there
     import msvcrt
 
 FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that nobody reads
 
-_held = weakref.WeakSet()
+_held: weakref.WeakSet = weakref.WeakSet()
 
 
 class Lock:

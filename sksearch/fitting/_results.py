@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -166,7 +167,7 @@ def cv_results(rows, n_splits, return_train_score, with_resources):
         Each of length ``len(rows)``.
     """
     table = _Table(rows, n_splits)
-    results = {}
+    results: dict[str, Any] = {}
     if with_resources:
         for name in ("iter", "n_resources", "bracket", "trial_id"):
             results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)

@@ -167,7 +167,8 @@ def _model(run, executor, trial_id, fold, resource):
 
 def _task_again(run, trial, fold, resource):
     """What was last trained on this fold on the way to a resource, as it was."""
-    rungs, task = [], None
+    rungs: list[int] = []
+    task = None
     for rung in sorted(r for r in trial.results if r <= resource):
         spent = rungs[-1] if rungs else 0
         if fold in run.folds(rung, spent):
