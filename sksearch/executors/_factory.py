@@ -14,7 +14,6 @@ from sksearch.executors._in_process import SerialExecutor, ThreadExecutor
 from sksearch.executors._limits import Limits
 from sksearch.executors.local._devices import name_devices
 from sksearch.executors.local._pool import ProcessExecutor
-from sksearch.executors.remote._base import Engine
 from sksearch.executors.remote._dask import DaskEngine
 from sksearch.executors.remote._executor import RemoteExecutor
 from sksearch.executors.remote._futures import FuturesBackend, FuturesEngine
@@ -120,7 +119,7 @@ def check_devices(devices: Sequence | None) -> None:
 def _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder):
     """The executor for a joblib backend that is not joblib's own."""
     if isinstance(backend, FuturesBackend):
-        engine: type[Engine] = FuturesEngine
+        engine: Any = FuturesEngine
     else:
         engine = ENGINES.get(type(backend).__name__, JoblibEngine)
     if engine is DaskEngine:  # joblib takes all workers, whatever n_jobs

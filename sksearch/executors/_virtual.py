@@ -168,7 +168,7 @@ class VirtualClock:
 
     def _submit(self, owner, call):
         """Queue a call for the first free worker."""
-        future = Future()
+        future: Future = Future()
         self._queue.append((owner, future, call))
         self._advance(self._time)
         return future

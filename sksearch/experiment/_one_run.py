@@ -81,7 +81,7 @@ def _made(search: Any, given: Any, seed: int) -> Any:
         return search(*given, random_state=seed)
     search = clone(search)
     params = search.get_params(deep=False)
-    new: dict[str, Any] = {"random_state": seed} if "random_state" in params else {}
+    new: Any = {"random_state": seed} if "random_state" in params else {}
     if given:
         new |= {"estimator": given[0], space_name(search): given[1]}
     return search.set_params(**new)

@@ -25,7 +25,7 @@ N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
 WALL = 0.2  # height of the prior of length-scales, see above
 
 
-def prior(kernel: MixedKernel) -> tuple[np.ndarray, np.ndarray]:
+def prior(kernel: MixedKernel) -> np.ndarray:
     """Return modes of theta, and how far it is likely to be from them.
 
     Parameters

@@ -104,12 +104,14 @@ class Models:
         """Transformed scores, shape (n,)."""
         return self._scores.transformed(len(self._scores.U))
 
-    def scores(self) -> "list[GaussianProcess] | list[AtMaxResource]":
+    def scores(self) -> "list[GaussianProcess | AtMaxResource]":
         """Processes of the scores; an acquisition function is averaged over them."""
         scores = self._scores
         if self._marginalise:
             thetas = self._sampled_thetas()
-            models = [GaussianProcess(scores.kernel, t).fit(scores.U, self.y) for t in thetas]
+            models: list[Any] = [
+                GaussianProcess(scores.kernel, t).fit(scores.U, self.y) for t in thetas
+            ]
         else:
             models = [self._process(scores)]
         return [AtMaxResource(m, self._at_max_resource) for m in models] if self.joint else models

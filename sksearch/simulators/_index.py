@@ -198,7 +198,9 @@ class Index:
                 active[:, self._conditional.index(name)] = present
                 values = [value for value in values if value is not _ABSENT]
             elif not present.all():
-                raise ValueError(f"{params[present.argmin()]} lacks {name!r}: give it a value.")
+                raise ValueError(
+                    f"{params[int(present.argmin())]} lacks {name!r}: give it a value."
+                )
             stop = start + (dimension.size if unordered else 1)
             V[present, start:stop] = _features(dimension, unordered, values)
             n_names, start = n_names + present, stop

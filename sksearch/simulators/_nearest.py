@@ -282,12 +282,10 @@ class NearestCurves(CurveProblem):
         last = np.column_stack([self.curves[:, -1], self.curves[rows, -1]])
         last = last[np.isfinite(last).all(axis=1)]
         varies = len(last) > 1 and (np.ptp(last, axis=0) > 0).all()
-        return ApproximationError(
-            distances,
-            errors,
-            *(float(f(known)) if len(known) else math.nan for f in (np.mean, np.median, np.std)),
-            float(spearmanr(*last.T).statistic) if varies else math.nan,
-        )
+        statistics = (np.mean, np.median, np.std)
+        mean, median, sd = (float(f(known)) if len(known) else math.nan for f in statistics)
+        correlation = float(spearmanr(*last.T).statistic) if varies else math.nan
+        return ApproximationError(distances, errors, mean, median, sd, correlation)
 
 
 def check_table(

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ._dimensions import Dimension
 from ._values import equal
 
 _OPERATORS = {
@@ -129,7 +128,7 @@ class Subspace:
 
     def __init__(
         self,
-        dimensions: dict[str, Dimension],
+        dimensions: dict[str, Any],
         conditions: dict[str, list[When]],
         coordinates: dict[str, int],
     ):

@@ -56,7 +56,8 @@ def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceD
         return {name: _from_skopt_dimension(name, d) for name, d in search_spaces.items()}
     if isinstance(search_spaces, tuple) and isinstance(search_spaces[-1], numbers.Integral):
         return from_skopt(search_spaces[0])
-    return [from_skopt(item) for item in search_spaces]
+    spaces: list[Any] = [from_skopt(item) for item in search_spaces]
+    return spaces
 
 
 def from_optuna(distributions: Mapping[str, Any]) -> SpaceDict:
@@ -173,9 +174,8 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
     )
     if isinstance(dimension, tuple) and is_range:
         integers = all(isinstance(bound, numbers.Integral) for bound in dimension[:2])
-        return (_integers if integers else _uniform)(
-            *dimension[:2], log=dimension[2:3] == ("log-uniform",)
-        )
+        low, high = dimension[:2]
+        return (_integers if integers else _uniform)(low, high, dimension[2:3] == ("log-uniform",))
     if is_range:
         warnings.warn(
             f"{name}={dimension!r} is taken as {len(dimension)} choices; scikit-optimize up to "

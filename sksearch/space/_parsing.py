@@ -12,7 +12,7 @@ from ._distributions import make_dimension
 UNION_NAME = "(dict)"
 
 # Dimensions and conditions of one dict, by name of the parameter.
-Parsed = tuple[dict[str, Dimension], dict[str, list[When]]]
+Parsed = tuple[dict[str, Any], dict[str, list[When]]]  # dimensions and conditions
 
 
 def parse(param_distributions: Any, accepts: Callable[[str, Any], bool] | None) -> list[Parsed]:

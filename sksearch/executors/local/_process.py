@@ -195,7 +195,7 @@ def _allow_children():
 
     The reason to forbid it is that they could outlive their parent, and ours never do.
     """
-    config = current_process()._config  # type: ignore[attr-defined]  # private, as in loky
+    config = current_process()._config  # type: ignore[attr-defined]  # private
     daemon = config.get("daemon", False)
     config["daemon"] = False
     try:

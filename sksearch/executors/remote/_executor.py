@@ -36,7 +36,7 @@ class _PendingTask:
 
     def __init__(self, task, isolate):
         self.task, self.isolate = task, isolate
-        self.future = Future()
+        self.future: Future = Future()
         self.handle = None  # the engine's future
         self.n_sent = 0  # how often with the data
         self.n_crashes = 0
