@@ -112,7 +112,7 @@ def spool_file(folder: Path, name: str) -> Path:
     return Path(folder) / f"{name}.json"
 
 
-def write_splits(path: Path, splits) -> None:
+def write_splits(path: Path, splits: list) -> None:
     """Write folds: all their rows one after another, and how many each has."""
     arrays: dict[str, Any] = {}
     for key, parts in (("train", [s[0] for s in splits]), ("test", [s[1] for s in splits])):
@@ -138,7 +138,7 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(train, test, strict=True))
 
 
-def _rows(indices) -> np.ndarray:
+def _rows(indices: Any) -> np.ndarray:
     """Return indices of rows as integers; they may be a mask."""
     indices = np.asarray(indices)
     if indices.dtype == bool:

@@ -4,6 +4,7 @@ import os
 import socket
 import weakref
 from pathlib import Path
+from typing import IO
 
 from sksearch.checkpoint._errors import SearchLockedError
 
@@ -60,7 +61,7 @@ class Lock:
         self._file.close()
 
 
-def _lock(file) -> bool:
+def _lock(file: IO) -> bool:
     """Lock an open file; return whether that was possible, at once."""
     try:
         if fcntl is not None:
@@ -73,7 +74,7 @@ def _lock(file) -> bool:
     return True
 
 
-def _holder(file) -> str:
+def _holder(file: IO) -> str:
     """Who holds the lock, in words."""
     file.seek(0)
     pid, _, host = file.read(1000).decode(errors="replace").strip().partition(" ")

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +59,7 @@ class Outputs:
         self.new[trial_id, resource] = new
         self.reached[trial_id, resource] = kept + new
 
-    def rows(self, trials: Sequence[Trial], params_at) -> list[Row]:
+    def rows(self, trials: Sequence[Trial], params_at: Callable) -> list[Row]:
         """Make the rows of ``cv_results_``, by bracket, rung and trial.
 
         Parameters

@@ -1,6 +1,7 @@
 """What is settled before the first training: checks, folds, the problem and the plan."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -8,10 +9,11 @@ from sklearn.model_selection import check_cv
 
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
-from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Problem
+from sksearch.space import Space
 from sksearch.study import Study
 
 
@@ -50,7 +52,7 @@ class Setup:
         return Study(self.problem, self.sampler, self.scheduler)
 
 
-def freeze_folds(cv, estimator, X, y, split_params) -> list:
+def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict[str, Any]) -> list:
     """Make the folds once, so that every candidate sees the same ones.
 
     Parameters
@@ -90,7 +92,15 @@ def freeze_folds(cv, estimator, X, y, split_params) -> list:
 
 
 def make_problem(
-    space, resource: Resource, estimator, X, classes, n_splits, limits, rng, initial_params
+    space: Space,
+    resource: Resource,
+    estimator: Any,
+    X: Any,
+    classes: Labels,
+    n_splits: int,
+    limits: tuple[Any, Any],
+    rng: np.random.RandomState,
+    initial_params: dict | list | tuple | None,
 ) -> Problem:
     """State the problem, with the resource's own limits where the user chose none.
 

@@ -5,6 +5,7 @@ import math
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -53,7 +54,7 @@ class TopTrials:
     def __len__(self):
         return len(self._entries)
 
-    def enter(self, trial, score: float) -> list[int]:
+    def enter(self, trial: Any, score: float) -> list[int]:
         """Give a trial its place; return the id of the one that has none, if there is one."""
         if not math.isfinite(score):
             return [trial.id]
