@@ -90,11 +90,13 @@ if TYPE_CHECKING:
         def __getstate__(self) -> dict[str, Any]: ...
         def __getattr__(self, name: str) -> Any: ...  # all else, some of it only after fit
 
+    def fit_context(fit: Method) -> Method: ...
+
 else:
     from sklearn.model_selection._search import BaseSearchCV
 
-#: Validates the constructor's parameters, and tears callbacks down after ``fit``.
-fit_context: Callable[[Method], Method] = _fit_context(prefer_skip_nested_validation=False)
+    #: Validates the constructor's parameters, and tears callbacks down after ``fit``.
+    fit_context = _fit_context(prefer_skip_nested_validation=False)
 
 
 def configured(function: Callable) -> Callable:

@@ -1,10 +1,13 @@
-"""Type annotations: complete on the public surface."""
+"""Type annotations: complete on the public surface, and of use to who has a type checker."""
 
 import inspect
+import sys
+from importlib.util import find_spec
+from subprocess import run
 
 import pytest
 
-from tests.test_docs import public_objects
+from tests.test_docs import ROOT, public_objects
 
 SPECIAL = ("__init__", "__call__")  # the methods with underscores that users call
 
@@ -44,3 +47,14 @@ def test_public_signatures_are_annotated(path):
     assert not missing
     if not (path.endswith(".__init__") and function.__annotations__):
         assert "return" in function.__annotations__
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (ROOT / "sksearch/py.typed").exists()
+
+
+@pytest.mark.skipif(find_spec("mypy") is None, reason="needs mypy")
+def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
+    command = [sys.executable, "-m", "mypy", "--cache-dir", tmp_path, "tests/typing_example.py"]
+    done = run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -190,7 +190,7 @@ class Watch:
             self._virtual_seconds = now() - self._start
         self._line.update()
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._end = replace(self.progress(), seconds_left=0.0)
         self._line.__exit__(*error)
 

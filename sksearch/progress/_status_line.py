@@ -58,7 +58,7 @@ class StatusLine:
         if self._lines is not None:
             self._lines.update()
 
-    def __exit__(self, error, *_) -> None:
+    def __exit__(self, error: Any, *_: Any) -> None:
         if self._lines is not None:
             self._lines.stop()
             _write(self._reporter.last_line(error) + "\n")

@@ -5,7 +5,7 @@ Objects are known by their class names and attributes, so none of the libraries 
 
 import numbers
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -145,7 +145,7 @@ def _integers(low: int, high: int, log: bool) -> rv_frozen | LogRandInt:
     return LogRandInt(low, high + 1) if log else stats.randint(low, high + 1)
 
 
-def _equally_likely(name: str, choices, weights) -> list:
+def _equally_likely(name: str, choices: Iterable, weights: Any) -> list:
     """Return the choices as a list; raise if their weights differ."""
     if weights is not None and not np.allclose(weights, weights[0]):
         raise ValueError(
@@ -186,7 +186,7 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
     return [native(choice) for choice in dimension]
 
 
-def _is_number_pair(values) -> bool:
+def _is_number_pair(values: Any) -> bool:
     numeric = all(isinstance(native(value), (int, float)) for value in values)
     return len(values) == 2 and numeric and not any(isinstance(native(v), bool) for v in values)
 

@@ -36,7 +36,7 @@ def parse(param_distributions: Any, accepts: Callable[[str, Any], bool] | None) 
     return [_parse_dict(grid, accepts) for grid in param_distributions]
 
 
-def _parse_dict(grid: Mapping, accepts) -> Parsed:
+def _parse_dict(grid: Mapping, accepts: Callable[[str, Any], bool] | None) -> Parsed:
     """Turn one dict of a user into dimensions and conditions by name."""
     dimensions, conditions = {}, {}
     for name, values in grid.items():
