@@ -6,14 +6,13 @@ scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-op
 import sys
 import warnings
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )
@@ -70,8 +69,34 @@ __all__ = [
     "warn_or_raise_about_fit_failures",
 ]
 
-#: Validates the constructor's parameters, and tears callbacks down after ``fit``.
-fit_context = _fit_context(prefer_skip_nested_validation=False)
+Method = TypeVar("Method", bound=Callable)
+
+if TYPE_CHECKING:
+
+    class BaseSearchCV:
+        """For type checkers, which else know nothing of the parameters of a subclass."""
+
+        _parameter_constraints: ClassVar[dict[str, list]]
+        best_estimator_: Any
+        best_index_: int
+        best_params_: dict[str, Any]
+        best_score_: float
+        cv_results_: dict[str, Any]
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def predict(self, X: Any) -> Any: ...
+        def score(self, X: Any, y: Any = None, **params: Any) -> float: ...
+        def __getstate__(self) -> dict[str, Any]: ...
+        def __getattr__(self, name: str) -> Any: ...  # all else, some of it only after fit
+
+    def fit_context(fit: Method) -> Method: ...
+
+else:
+    from sklearn.model_selection._search import BaseSearchCV
+
+    #: Validates the constructor's parameters, and tears callbacks down after ``fit``.
+    fit_context = _fit_context(prefer_skip_nested_validation=False)
 
 
 def configured(function: Callable) -> Callable:
@@ -80,7 +105,7 @@ def configured(function: Callable) -> Callable:
     return wrapper.with_config_and_warning_filters(get_config(), list(warnings.filters))
 
 
-def pre_dispatch_count(pre_dispatch: int | str, n_jobs: int) -> float:
+def pre_dispatch_count(pre_dispatch: Any, n_jobs: int) -> float:
     """Return the largest count of running tasks; `pre_dispatch` is an int, "2*n_jobs" or "all"."""
     if pre_dispatch == "all":
         return float("inf")

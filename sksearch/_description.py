@@ -406,7 +406,7 @@ def _is_installed(value):
     module = sys.modules.get(module_name) if isinstance(module_name, str) else None
     if module is None or not isinstance(name, str) or module_name == "__main__":
         return False
-    found = module
+    found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
     file = getattr(module, "__file__", None)

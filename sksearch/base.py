@@ -1,17 +1,21 @@
-"""What is decided: the four verbs of a search and the protocols of those who use them.
+"""Decisions of a search, and the protocols of samplers, schedulers and resources.
 
-A sampler says which params, a scheduler how far to bring whom, a resource what one unit of
-effort is on a scikit-learn estimator. None of them knows a class of the others.
+A sampler chooses params, a scheduler decides which trial is brought up to which resource, and a
+resource says what one unit of effort is on a scikit-learn estimator. None of them knows a class
+of the others.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sksearch.history import History, Params, Problem
+
+#: Class labels of the whole y: one array, a list of them for several outputs, None for no labels.
+Labels = np.ndarray | list[np.ndarray] | None
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,9 @@ class Job:
     params : dict
         Its params.
     resource : int
-        Where to bring it, count of units from nothing.
+        Count of units, from nothing, that the trial is brought up to.
     spent : int
-        What was already paid for, count of units; 0 for a new trial.
+        Count of units that were already paid for; 0 for a new trial.
     bracket : int
         The trial's bracket.
     parent : int or None
@@ -120,7 +124,7 @@ class Plan:
 
     @staticmethod
     def bracket_resources(rungs: Sequence[Rung], continues: bool) -> int:
-        """Sum up resource units over the jobs of one bracket."""
+        """Sum up resource units over the jobs of one bracket, see `total_resources`."""
         paid = [0, *(rung.resource for rung in rungs)] if continues else [0] * len(rungs)
         return sum(r.n_candidates * (r.resource - p) for r, p in zip(rungs, paid, strict=False))
 
@@ -128,7 +132,7 @@ class Plan:
 class Sampler(ABC):
     """Decides which params the next candidate has."""
 
-    #: Whether proposals depend on results, so that how many jobs are under way makes a difference.
+    #: Whether proposals depend on results, and so on the count of jobs that are under way.
     learns: bool = False
 
     @abstractmethod
@@ -147,16 +151,16 @@ class Sampler(ABC):
         Returns
         -------
         params : dict
-            A point of ``history.problem.space``. A candidate that is known already is asked for
-            again with another generator, and in the end replaced by a random new one.
+            A point of ``history.problem.space``. If this candidate was started already, `Study`
+            asks again with another generator, and in the end draws a new one at random.
         """
 
 
 class Scheduler(ABC):
     """Decides whether to start a new candidate or to bring an old one further."""
 
-    #: Whether it decides by what is known at the time, so that results are told as they come in,
-    #: and the count of workers and their speed make a difference.
+    #: Whether results are told as they come in, so that decisions depend on the count of workers
+    #: and on their speed.
     asynchronous: bool = False
 
     @abstractmethod
@@ -173,15 +177,15 @@ class Scheduler(ABC):
         Returns
         -------
         decision : Start, Resume or None
-            None: wait for a running job; the search is over when none is running.
+            None: wait for a running job. If none is running, the search is over.
         """
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:
-        """Lay out all brackets and rungs before anything is spent."""
+        """Compute all brackets and rungs before anything is spent."""
 
     def adapt(self, problem: Problem) -> tuple["Scheduler", int]:
-        """Adapt to a problem whose smallest resource nobody chose.
+        """Choose the smallest resource where the user chose none.
 
         Parameters
         ----------
@@ -191,23 +195,23 @@ class Scheduler(ABC):
         Returns
         -------
         scheduler : Scheduler
-            This one, or what takes its place where there is no room for rungs.
+            This one, or another one that takes its place where there is no room for rungs.
         min_resources : int
             The lowest sensible rung, at least that of the problem.
         """
         return self, problem.min_resources
 
     def retired(self, history: History, job: Job) -> Iterable[int]:
-        """Name trials that after the telling of `job` will never be resumed.
+        """Return the trials that will never be resumed after the result of `job`.
 
-        Their fitted states are freed. The default keeps every state until the search ends.
+        Their fitted states are freed. By default every state is kept until the search ends.
 
         Parameters
         ----------
         history : History
             Everything that is known; must not be changed, but for its cache.
         job : Job
-            The one that was told last.
+            The job that was told last.
 
         Returns
         -------
@@ -219,7 +223,7 @@ class Scheduler(ABC):
 
 @dataclass
 class State:
-    """A fitted estimator between two rungs, of one candidate and fold.
+    """The estimator of one candidate and fold between two rungs.
 
     Parameters
     ----------
@@ -230,8 +234,8 @@ class State:
     seconds : float
         Time spent in training so far.
     rows : array-like or None
-        The training rows as the last step of a pipeline saw them first, where they cannot be
-        had again by ``transform``.
+        The training rows as the last step of a pipeline saw them first, where ``transform``
+        cannot compute them again.
     """
 
     estimator: Any
@@ -243,8 +247,8 @@ class State:
 class Resource(ABC):
     """What one unit of effort is on a scikit-learn estimator.
 
-    The defaults describe an estimator that is fitted from nothing on all rows of all folds;
-    a subclass overrides what its unit acts on: folds, rows, params or training.
+    By default the estimator is fitted from nothing on all rows of all folds. A subclass overrides
+    what its unit acts on: folds, rows, params or training.
     """
 
     #: What one unit is called.
@@ -253,8 +257,10 @@ class Resource(ABC):
     continues: bool = False
 
     @abstractmethod
-    def limits(self, estimator, n_samples: int, n_splits: int, n_classes: int) -> tuple[int, int]:
-        """Return the smallest sensible and the largest resource, for a user who names none.
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Return the smallest sensible and the largest resource, where the user names none.
 
         Parameters
         ----------
@@ -269,17 +275,24 @@ class Resource(ABC):
             Counts of units.
         """
 
-    def check(self, estimator, names: Iterable[str]) -> None:  # noqa: B027
+    def check(self, estimator: Any, names: Collection[str]) -> None:  # noqa: B027
         """Raise ValueError if the estimator or the searched `names` do not fit this resource."""
 
     def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:  # noqa: B027
-        """Raise ValueError if there cannot be as much as the user's `max_resources`."""
+        """Raise ValueError if the data have less than the user's `max_resources`."""
 
     def folds(self, n_splits: int, amount: int, spent: int) -> range:
-        """Return the indices of folds that a job from `spent` to `amount` evaluates."""
+        """Return the indices of the folds that a job from `spent` to `amount` evaluates."""
         return range(n_splits)
 
-    def rows(self, train, strata, amount: int, n_samples: int, rng):
+    def rows(
+        self,
+        train: np.ndarray,
+        strata: np.ndarray | None,
+        amount: int,
+        n_samples: int,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
         """Choose the rows to train on at this amount.
 
         Parameters
@@ -306,7 +319,16 @@ class Resource(ABC):
         """Return the params of a candidate at `amount`, as `cv_results_` shows them."""
         return params
 
-    def train(self, state: State, X, y, amount: int, spent: int, classes, fit_params) -> State:
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Bring a state from `spent` to `amount` units.
 
         Parameters
@@ -317,7 +339,7 @@ class Resource(ABC):
         X, y : array-like
             The training rows.
         amount, spent : int
-            Count of units from nothing, and how many of them were paid already.
+            Count of units from nothing, and count of those that were already paid for.
         classes : ndarray, list of ndarray or None
             Labels of the whole y, for ``partial_fit`` of classifiers.
         fit_params : dict
@@ -331,7 +353,16 @@ class Resource(ABC):
         fit(state.estimator, X, y, fit_params)
         return state
 
-    def refit(self, state: State, X, y, amount: int, n_steps: int, classes, fit_params) -> State:
+    def refit(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        n_steps: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Train the best candidate on all rows by the path that was scored.
 
         Parameters
@@ -357,7 +388,7 @@ class Resource(ABC):
         return self.train(state, X, y, amount, 0, classes, fit_params)
 
 
-def fit(estimator, X, y, fit_params):
+def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
     """Call ``fit`` with or without y, as scikit-learn's searches do."""
     if y is None:
         return estimator.fit(X, **fit_params)

@@ -1,8 +1,8 @@
 """What is known about a search: the problem, its trials and their results.
 
 The `History` is the only mutable state of a search. Samplers and schedulers read it and decide;
-`Study` alone writes it. Everything here can be pickled, and a pickled history goes on exactly
-where it was: the caches that hang on it are dropped and grow again.
+`Study` alone writes it. Everything here can be pickled. A history that was pickled goes on exactly
+where it was: its cache is dropped and computed again.
 """
 
 import math
@@ -28,10 +28,10 @@ class Problem:
     seed : int
         Seed of every random decision of the search.
     initial_params : tuple of dict
-        The user's first guesses; the first trials, in this order.
+        The user's first guesses: the first trials have these params, in this order.
     continues : bool
         Whether a trial that is brought further pays for the difference only, as with epochs, or
-        for all from nothing, as with rows.
+        for everything from nothing, as with rows.
     n_candidates : int or None
         Count of candidates, where each is brought straight up to `max_resources`; None where
         weak ones are discarded earlier.
@@ -45,7 +45,7 @@ class Problem:
     continues: bool = True
     n_candidates: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 1 <= self.min_resources <= self.max_resources:
             raise ValueError(
                 f"min_resources={self.min_resources} must be at least 1 and not greater than "
@@ -56,7 +56,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Result:
-    """What one job brought.
+    """The result of one job.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Result:
     status: str = "ok"
     error: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if math.isinf(self.score):
             raise ValueError(f"score={self.score} must be finite, or NaN for a failed job.")
         if not 0 <= self.cost < math.inf:
@@ -100,7 +100,7 @@ class Trial:
     results : dict of int to Result
         By the resource that the trial was brought up to, in the order of telling.
     running : int or None
-        The resource of the job that is under way.
+        The resource of the job that is under way, None if no job is.
     """
 
     id: int
@@ -131,7 +131,8 @@ class History:
     log : list of tuple (str, int, int)
         Every event: ("ask" or "tell", trial id, resource). Replaying it rebuilds the history.
     exhausted : bool
-        Whether the space was found to have no new candidate left; no trial is started after.
+        Whether the space was found to have no new candidate left. If so, no trial is started any
+        more.
     cache : dict
         For derived values that are costly to compute. May be emptied at any moment without
         changing a decision, and is not pickled.
@@ -147,10 +148,10 @@ class History:
         self._rungs: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         self._n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"cache": {}}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<History: {len(self.trials)} trials, {self.n_running} running>"
 
     @property
@@ -166,11 +167,11 @@ class History:
 
     @property
     def keys(self) -> set:
-        """Keys (see `Space.key`) of all params that were started."""
+        """Keys (see `Space.key`) of the params of all trials."""
         return self._keys
 
     def knows(self, params: Params) -> bool:
-        """Say whether these params were started already."""
+        """Return whether a trial with these params was started already."""
         return self.problem.space.key(params) in self._keys
 
     def rung(self, bracket: int, resource: int) -> list[int]:
@@ -181,7 +182,9 @@ class History:
         """Return the count of results at this bracket and resource."""
         return self._n_told.get((bracket, resource), 0)
 
-    def start(self, params: Params, bracket: int, resource: int, parent=None) -> Trial:
+    def start(
+        self, params: Params, bracket: int, resource: int, parent: int | None = None
+    ) -> Trial:
         """Add a trial that runs up to `resource`."""
         trial = Trial(len(self.trials), params, bracket, parent)
         self.trials.append(trial)
@@ -190,7 +193,7 @@ class History:
         return trial
 
     def resume(self, trial_id: int, resource: int) -> Trial:
-        """Note that a trial runs up to `resource`."""
+        """Record that a trial runs up to `resource`."""
         trial = self.trials[trial_id]
         if trial.running is not None or resource <= trial.resource:
             raise ValueError(
@@ -203,7 +206,7 @@ class History:
         return trial
 
     def tell(self, trial_id: int, resource: int, result: Result) -> None:
-        """Note the result of a running job."""
+        """Record the result of a running job."""
         trial = self.trials[trial_id]
         if trial.running != resource:
             raise ValueError(

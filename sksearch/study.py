@@ -1,6 +1,7 @@
 """The study: a sampler and a scheduler on one history."""
 
 import warnings
+from typing import cast
 
 import numpy as np
 
@@ -14,19 +15,19 @@ N_TRIES = 10  # proposals that are already known, before a new one is drawn at r
 class Study:
     """Ask for jobs and tell their results.
 
-    Every random number comes from a generator that is a function of the seed and of the number
-    of trials started, never of the order in which results come in. So a study that was pickled
-    in between, or fed by more workers, goes on as one that was not, as far as its sampler and
-    scheduler do not depend on results that are missing.
+    Every random number comes from a generator that is a function of the seed and of the count of
+    trials started, never of the order in which results come in. So pickling a study changes
+    nothing; nor does the count of workers, unless the sampler or the scheduler depends on results
+    that are still missing.
 
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        What the search is asked to solve.
     sampler : Sampler
-        Decides which params.
+        Decides which params the next candidate has.
     scheduler : Scheduler
-        Decides how far.
+        Decides whether to start a new candidate or to bring an old one further.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Study:
         Returns
         -------
         job : Job or None
-            None: tell a running job first, or, when none is running, the search is over.
+            None: tell the result of a running job first. If none is running, the search is over.
         """
         history = self.history
         rng = self._rng(len(history.trials))
@@ -82,17 +83,24 @@ class Study:
         history.resume(trial.id, decision.resource)
         return Job(trial.id, trial.params, decision.resource, spent, trial.bracket)
 
-    def replay(self, trial_id, params, resource, bracket=0, parent=None) -> Job:
-        """Enter what `ask` returned in an earlier process.
+    def replay(
+        self,
+        trial_id: int,
+        params: Params | None,
+        resource: int,
+        bracket: int = 0,
+        parent: int | None = None,
+    ) -> Job:
+        """Enter a job that `ask` returned in an earlier process.
 
         Parameters
         ----------
         trial_id : int
             A trial that is known, or the next new one.
         params : dict or None
-            Of a new trial; None proposes them anew, which gives the same.
+            Params of a new trial. None: the sampler proposes them again, with the same result.
         resource : int
-            Count of units that it was brought up to.
+            Count of units that the trial was brought up to.
         bracket : int, default=0
             The trial's bracket.
         parent : int or None, default=None
@@ -106,7 +114,10 @@ class Study:
         history = self.history
         if trial_id == len(history.trials):
             if params is None:
-                params = self._params(Start(resource, bracket, None, parent), self._rng(trial_id))
+                start = Start(resource, bracket, None, parent)
+                params = cast(
+                    Params, self._params(start, self._rng(trial_id))
+                )  # it was found before
             history.start(params, bracket, resource, parent)
             return Job(trial_id, params, resource, 0, bracket, parent)
         trial = history.trials[trial_id]
@@ -122,7 +133,7 @@ class Study:
         job : Job
             As `ask` returned it.
         result : Result
-            What it brought.
+            Its score, cost and status.
 
         Raises
         ------
@@ -141,7 +152,7 @@ class Study:
         return np.random.default_rng((self.history.problem.seed, *words))
 
     def _params(self, start: Start, rng: np.random.Generator) -> Params | None:
-        """Params of a new trial, None when the space has no new candidate left."""
+        """Choose the params of a new trial; None when the space has no new candidate left."""
         history = self.history
         if start.params is not None:
             return start.params

@@ -139,7 +139,8 @@ class Criterion:
 
     def with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values, shape (m,), and gradients by the numbers, shape (m, n_numbers)."""
-        values, gradients = [], []
+        values: Any = []
+        gradients = []
         for model, best in zip(self.models, self.best, strict=True):
             mean, sd, d_mean, d_sd = model.predict_with_gradient(U)
             if mean.ndim == 1:

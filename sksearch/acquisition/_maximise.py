@@ -93,9 +93,9 @@ def enumerate_points(space: Space) -> np.ndarray | None:
     """Return all points of a small finite space, shape (size, n_dims), else None."""
     if space.size > MAX_ENUMERATED:
         return None
-    return np.array([space.to_unit(space.candidate(i)) for i in range(space.size)]).reshape(
-        space.size, space.n_dims
-    )
+    n = int(space.size)
+    points = [space.to_unit(space.candidate(i)) for i in range(n)]
+    return np.array(points).reshape(n, space.n_dims)
 
 
 def maximise(
@@ -215,7 +215,8 @@ def _exchange(
     rng: np.random.Generator,
 ) -> None:
     """Move each point to its best neighbour in one discrete coordinate; in place."""
-    owners, neighbours = [], []
+    owners: Any = []
+    neighbours: Any = []
     for i, u in enumerate(best):
         for j in discrete:
             if np.isnan(u[j]):

@@ -72,7 +72,7 @@ class Checkpoint:
     this object.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | os.PathLike):
         self.path = Path(path).absolute()
         self.states = self.path / "states"
         self.spool = self.path / "spool"
@@ -203,7 +203,7 @@ class Checkpoint:
                 )
 
 
-def read_journal(path) -> tuple[dict | None, list[dict], list[dict]]:
+def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list[dict]]:
     """Read the journal of a checkpoint directory, also while a search writes to it.
 
     Nothing is locked, repaired or written.

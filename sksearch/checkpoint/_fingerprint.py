@@ -95,7 +95,7 @@ def _part(text: str) -> dict[str, Any]:
 def _items(texts: dict[str, str]) -> dict[str, Any]:
     """Make a part of several named things."""
     text = ", ".join(f"{name}: {texts[name]}" for name in sorted(texts))
-    part = {"sha": _sha(text), "text": cut(text)}
+    part: dict[str, Any] = {"sha": _sha(text), "text": cut(text)}
     if len(texts) <= N_ITEMS:
         part["items"] = {name: cut(text, ITEM_LENGTH) for name, text in texts.items()}
     return part

@@ -6,6 +6,7 @@ import os
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -111,9 +112,9 @@ def spool_file(folder: Path, name: str) -> Path:
     return Path(folder) / f"{name}.json"
 
 
-def write_splits(path: Path, splits) -> None:
+def write_splits(path: Path, splits: list) -> None:
     """Write folds: all their rows one after another, and how many each has."""
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for key, parts in (("train", [s[0] for s in splits]), ("test", [s[1] for s in splits])):
         rows = [_rows(part) for part in parts]
         arrays[key] = np.concatenate([np.empty(0, dtype=np.int64), *rows])
@@ -137,7 +138,7 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(train, test, strict=True))
 
 
-def _rows(indices) -> np.ndarray:
+def _rows(indices: Any) -> np.ndarray:
     """Return indices of rows as integers; they may be a mask."""
     indices = np.asarray(indices)
     if indices.dtype == bool:

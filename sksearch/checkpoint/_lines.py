@@ -10,7 +10,7 @@ import json
 import math
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def without_garbage_collection():
             gc.enable()
 
 
-def _plain(value, name: str):
+def _plain(value: Any, name: str) -> Any:
     """Return a value as JSON can hold it; `name` is the key that it stands under."""
     if value is None or isinstance(value, (str, int)):
         return value
@@ -109,13 +109,13 @@ def _plain(value, name: str):
     )
 
 
-def _is_numpy_number(value) -> bool:
+def _is_numpy_number(value: Any) -> bool:
     """Whether a value is a scalar of numpy that has an equal in Python; times have none."""
     numbers = (np.bool_, np.integer, np.float16, np.float32)
     return isinstance(value, numbers) and not isinstance(value, np.timedelta64)
 
 
-def _plain_key(key, name: str) -> str:
+def _plain_key(key: Any, name: str) -> str:
     """Return a key as it is written."""
     if not isinstance(key, str):
         # JSON would make a string of it, and the record would come back as another one.
@@ -123,7 +123,7 @@ def _plain_key(key, name: str) -> str:
     return "$" + key if key.startswith("$") else key
 
 
-def _original(value: dict):
+def _original(value: dict) -> Any:
     """Return what was written as this dict."""
     if MARK in value:
         return float(value[MARK])

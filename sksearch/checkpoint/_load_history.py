@@ -2,8 +2,10 @@
 
 import ast
 import math
+import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from sksearch.fitting._results import Outputs, cv_results, job_result, name_erro
 from sksearch.history import History, Problem
 
 
-def load_history(path):
+def load_history(path: str | os.PathLike) -> "SavedSearch":
     """Read what a search has found so far from its ``checkpoint_dir``.
 
     Neither the data nor the estimator are needed, nothing is unpickled and nothing is written.
@@ -114,7 +116,7 @@ class SavedSearch:
         Class, versions, seed, and descriptions of estimator, space and data.
     """
 
-    def __init__(self, header: dict, events: list[dict]):
+    def __init__(self, header: Any, events: list[dict]):
         self.header = header
         self._header = header = Header.of(header)
         self.n_splits_ = header.n_splits
@@ -122,7 +124,8 @@ class SavedSearch:
         self.finished = False
         self.plan_ = header.search_plan()
         limits = header.min_resources, header.max_resources
-        self.history_ = History(Problem(_Names(header.names), *limits, header.seed))
+        names: Any = _Names(header.names)
+        self.history_ = History(Problem(names, *limits, header.seed))
         rows = self._rows(map(decode_record, events))
         results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]

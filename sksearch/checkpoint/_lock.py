@@ -4,18 +4,19 @@ import os
 import socket
 import weakref
 from pathlib import Path
+from typing import IO
 
 from sksearch.checkpoint._errors import SearchLockedError
 
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]  # a module that is not there
     import msvcrt
 
 FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that nobody reads
 
-_held = weakref.WeakSet()
+_held: weakref.WeakSet = weakref.WeakSet()
 
 
 class Lock:
@@ -60,7 +61,7 @@ class Lock:
         self._file.close()
 
 
-def _lock(file) -> bool:
+def _lock(file: IO) -> bool:
     """Lock an open file; return whether that was possible, at once."""
     try:
         if fcntl is not None:
@@ -73,7 +74,7 @@ def _lock(file) -> bool:
     return True
 
 
-def _holder(file) -> str:
+def _holder(file: IO) -> str:
     """Who holds the lock, in words."""
     file.seek(0)
     pid, _, host = file.read(1000).decode(errors="replace").strip().partition(" ")

@@ -141,7 +141,8 @@ def _undo(encoded: Any) -> Any:
         return [_undo(item) for item in encoded]
     if not isinstance(encoded, dict):
         return encoded
-    kind, value = encoded["is"], encoded.get("v")
+    kind = encoded["is"]
+    value: Any = encoded.get("v")
     if kind == "float":
         return float(value)
     if kind == "numpy":

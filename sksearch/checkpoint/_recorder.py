@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, replace
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -38,7 +39,7 @@ NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
 
 
 @contextmanager
-def recorder_of(search) -> Iterator[Recorder]:
+def recorder_of(search: Any) -> Iterator[Recorder]:
     """Open the `Recorder` of a search, which records nothing without a ``checkpoint_dir``."""
     if search.checkpoint_dir is None:
         yield Recorder()
@@ -73,13 +74,15 @@ class JournalRecorder(Recorder):
         Open.
     """
 
+    folder: Path
+
     def __init__(self, checkpoint: Checkpoint):
         self.checkpoint = checkpoint
         self.folder, self.spool = checkpoint.states, Spool(checkpoint.spool)
         self.unfinished_jobs: list = []
         header = checkpoint.header
-        self._header = None if header is None else Header.of(header)
-        self._space = None
+        self._header: Any = None if header is None else Header.of(header)
+        self._space: Any = None  # known once the search is opened
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
         self._memo: dict[str | None, Output] = {}
@@ -100,7 +103,8 @@ class JournalRecorder(Recorder):
             rng = super().rng(saved)
         self._random_state = saved
         if saved is None or isinstance(saved, np.random.RandomState):
-            name, keys, *rest = rng.get_state()
+            state: Any = rng.get_state()
+            name, keys, *rest = state
             self._random_state = {"state": [name, keys.tolist(), *rest]}
         return rng
 
@@ -243,7 +247,7 @@ class _Evaluations:
         self._begin()
 
     def _begin(self):
-        self._params: dict[int, dict] = {}
+        self._params: dict[int, Any] = {}
         self._rungs: dict[int, tuple[int, ...]] = {}
         self._open: dict[tuple[int, int], range] = {}
 

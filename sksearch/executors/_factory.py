@@ -119,7 +119,7 @@ def check_devices(devices: Sequence | None) -> None:
 def _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder):
     """The executor for a joblib backend that is not joblib's own."""
     if isinstance(backend, FuturesBackend):
-        engine = FuturesEngine
+        engine: Any = FuturesEngine
     else:
         engine = ENGINES.get(type(backend).__name__, JoblibEngine)
     if engine is DaskEngine:  # joblib takes all workers, whatever n_jobs

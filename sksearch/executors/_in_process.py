@@ -38,7 +38,7 @@ class InProcessExecutor(Executor):
         self._limit.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._limit.__exit__(*error)
 
 
@@ -87,6 +87,6 @@ class ThreadExecutor(InProcessExecutor):
         with joblib.parallel_config(self._nested):
             return self._function(self._context, task, self._environment)
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._pool.shutdown(cancel_futures=True)
         super().__exit__(*error)

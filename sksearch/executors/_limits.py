@@ -1,6 +1,5 @@
 """What a task may use, and what is left of one that used more."""
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 try:
     import resource
 except ImportError:  # Windows
-    resource = None
+    resource = None  # type: ignore[assignment]  # a module that is not there
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def limited_memory(n_bytes: int | None) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = _address_space() + n_bytes
     limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *limits], default=math.inf), hard))
+    resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *limits]), hard))
     try:
         yield
     finally:

@@ -98,7 +98,7 @@ def fetch(ref: Ref, payload: Any = None) -> Any:
     with _lock:
         if ref.token not in _loaded:
             if is_visible(ref):
-                pages = np.memmap(ref.path, dtype=np.uint8, mode="r")
+                pages: np.ndarray = np.memmap(ref.path, dtype=np.uint8, mode="r")
             elif payload is not None:
                 pages = np.frombuffer(payload, dtype=np.uint8)
                 pages.flags.writeable = False

@@ -4,7 +4,7 @@ import signal
 import sys
 import threading
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 
 class Interrupts:
@@ -19,7 +19,7 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         Interrupts.pending = False
-        self._before = {}
+        self._before: dict[int, Any] = {}
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 before = signal.getsignal(number)

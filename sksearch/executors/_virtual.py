@@ -97,8 +97,8 @@ class VirtualClock:
     def __init__(self, n_workers: int = 1):
         if isinstance(n_workers, bool) or not isinstance(n_workers, Integral) or n_workers < 1:
             raise ValueError(f"n_workers={n_workers!r} must be an integer of at least 1.")
-        self.n_workers = int(n_workers)
-        self._token = None  # of the context variable, while the clock is open
+        self.n_workers: int = int(n_workers)
+        self._token: Any = None  # of the context variable, while the clock is open
         self._reset()
 
     def _reset(self):
@@ -115,7 +115,7 @@ class VirtualClock:
         self._token = _open_clock.set(self)
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         token, self._token = self._token, None
         _open_clock.reset(token)
 
@@ -168,7 +168,7 @@ class VirtualClock:
 
     def _submit(self, owner, call):
         """Queue a call for the first free worker."""
-        future = Future()
+        future: Future = Future()
         self._queue.append((owner, future, call))
         self._advance(self._time)
         return future
@@ -276,7 +276,7 @@ class VirtualExecutor(Executor):
         self._limit.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._clock._forget(self)
         self._limit.__exit__(*error)
 

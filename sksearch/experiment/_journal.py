@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sksearch.experiment._one_run import CURVES
 
@@ -26,7 +26,7 @@ class Journal:
     """
 
     def __init__(self, path: str | Path | None):
-        self.path = None if path is None else Path(path)
+        self.path: Any = None if path is None else Path(path)
         self.curves: dict[Key, dict] = {}
         if self.path is not None:
             open(self.path, "ab").close()  # a path that cannot be written fails at once

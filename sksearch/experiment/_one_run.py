@@ -40,7 +40,9 @@ def attempt(key: Any, search: Any, problem: Any, seed: int) -> tuple[Any, dict |
         # What depends on threads or on global generators would depend on n_jobs.
         with one_blas_thread(), seeded(seed):
             if isinstance(search, tuple):
-                events = _events_of_history(play(*search, problem, random_state=seed))
+                sampler, scheduler = search
+                history = play(sampler, scheduler, problem, random_state=seed)
+                events = _events_of_history(history)
             else:
                 events = _fitted_events(search, problem, seed)
             return key, _curves(events), ""
@@ -79,7 +81,7 @@ def _made(search: Any, given: Any, seed: int) -> Any:
         return search(*given, random_state=seed)
     search = clone(search)
     params = search.get_params(deep=False)
-    new = {"random_state": seed} if "random_state" in params else {}
+    new: Any = {"random_state": seed} if "random_state" in params else {}
     if given:
         new |= {"estimator": given[0], space_name(search): given[1]}
     return search.set_params(**new)

@@ -49,7 +49,7 @@ def callback_arguments(estimator, X, y, fit_params):
 
 
 def _has_callbacks(search):
-    params = getattr(search.estimator, "get_params", dict)().values()
+    params: Any = getattr(search.estimator, "get_params", dict)().values()
     return hasattr(search, "_parent_callback_ctx") or any(
         getattr(listener, "_skl_callbacks", None)
         for listener in (search, search.estimator, *params)
@@ -69,7 +69,7 @@ class RungContexts:
         self._several = len(plan.rungs) > 1
         n_tasks = len(plan.rungs) if self._several else sum(r.n_fits for r in plan.rungs)
         self._root = self._begin(root, "search", n_tasks)
-        self._open: dict[tuple[int, int], object] = {}
+        self._open: dict[tuple[int, int], Any] = {}
         self._n_leaves: dict[tuple[int, int], int] = {}
         self._n_told: dict[tuple[int, int], int] = {}
 

@@ -1,5 +1,7 @@
 """Fitted models averaged into one: what becomes of the best candidates of a search."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
@@ -11,10 +13,10 @@ from sksearch._compat import to_numpy
 class _Averaged(BaseEstimator):
     """What both kinds share."""
 
-    def __init__(self, models):
+    def __init__(self, models: list):
         self.models = models
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Do nothing: the models are fitted.
 
         Parameters
@@ -38,12 +40,12 @@ class _Averaged(BaseEstimator):
         return tags
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Count of features, if the models know it."""
         return self.models[0].n_features_in_
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> np.ndarray:
         """Names of the features, if the models know them."""
         return self.models[0].feature_names_in_
 
@@ -100,11 +102,11 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
     """
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
         """Labels that at least one model knows."""
         return np.unique(np.concatenate([to_numpy(model.classes_) for model in self.models]))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the class with the largest mean probability, or the most votes.
 
         Parameters
@@ -121,7 +123,7 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
         return classes[self._shares(X, classes).argmax(axis=1)]
 
     @available_if(_all_have_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Return mean probabilities.
 
         Parameters
@@ -138,7 +140,8 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
 
     def _shares(self, X, classes):
         """Means of probabilities, or of votes, for each row and class."""
-        soft, total = _all_have_probabilities(self), 0.0
+        total: Any = 0.0
+        soft = _all_have_probabilities(self)
         for model in self.models:
             if soft:
                 given = to_numpy(model.predict_proba(X))
@@ -182,7 +185,7 @@ class AveragedRegressor(RegressorMixin, _Averaged):
     (2,)
     """
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the mean prediction.
 
         Parameters
@@ -195,7 +198,7 @@ class AveragedRegressor(RegressorMixin, _Averaged):
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             In double precision.
         """
-        total = 0.0
+        total: Any = 0.0
         for model in self.models:
             total = total + to_numpy(model.predict(X)).astype(np.float64)
         return total / len(self.models)

@@ -152,7 +152,7 @@ def _evaluate(context, task, environment):
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
     state, lost, steps = _load_state(context, task)
     start = now()
-    train_rows = safe_split(state.estimator, context.X, context.y, train)
+    train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
     test_rows = safe_split(state.estimator, context.X, context.y, test, train)
     hook = callback_arguments(context.search, *train_rows, fit_params)
     output = Output(lost_state=lost)

@@ -1,6 +1,9 @@
 """What a search will cost, before anything is spent."""
 
 from dataclasses import dataclass
+from typing import Self
+
+from sksearch.base import Plan, Resource
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class SearchPlan:
     refit: bool
 
     @classmethod
-    def of(cls, plan, resource, n_splits, refit):
+    def of(cls, plan: Plan, resource: Resource, n_splits: int, refit: bool) -> Self:
         """Cost a scheduler's plan for a resource."""
         rungs = []
         for bracket, row in enumerate(plan.brackets):

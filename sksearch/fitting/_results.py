@@ -113,7 +113,7 @@ def cv_results(
     ``trial_id``, too.
     """
     table = _Table(rows, n_splits)
-    results = {}
+    results: dict[str, Any] = {}
     if with_resources:
         for name in ("iter", "n_resources", "bracket", "trial_id"):
             results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)

@@ -38,11 +38,11 @@ class Recorder:
     spool: Any = None
     unfinished_jobs: Sequence[Job] = ()
 
-    def rng(self, random_state) -> np.random.RandomState:
+    def rng(self, random_state: Any) -> np.random.RandomState:
         """Return the generator that settles the search."""
         return check_random_state(random_state)
 
-    def open(self, search, setup) -> None:
+    def open(self, search: Any, setup: Any) -> None:
         """See that the record is of this search, or begin it."""
 
     def replay(self, run: "Run") -> None:
@@ -120,7 +120,7 @@ class Run(Workload):
         ]
         return tasks
 
-    def task(self, trial_id, fold, spent, **rest) -> Task:
+    def task(self, trial_id: int, fold: int, spent: int, **rest: Any) -> Task:
         """Make a `Task`, which continues if what was spent has left steps of training."""
         earlier = self.outputs.reached.get((trial_id, spent), ())[fold : fold + 1]
         continues = any(output.n_steps > 0 for output in earlier)
@@ -211,7 +211,7 @@ class Run(Workload):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
         return self.outputs.rows(self.study.history.trials, self.context.resource.params)
 
-    def folds(self, resource, spent) -> range:
+    def folds(self, resource: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `resource` evaluates."""
         return self.context.resource.folds(len(self.context.splits), resource, spent)
 

@@ -9,11 +9,12 @@ from sklearn.model_selection import check_cv
 
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
-from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Problem
 from sksearch.schedulers import FullFidelity
+from sksearch.space import Space
 from sksearch.study import Study
 
 
@@ -52,7 +53,15 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
 
 
 def make_problem(
-    space, resource: Resource, estimator, X, classes, n_splits, limits, rng, initial_params
+    space: Space,
+    resource: Resource,
+    estimator: Any,
+    X: Any,
+    classes: Labels,
+    n_splits: int,
+    limits: tuple[Any, Any],
+    rng: np.random.RandomState,
+    initial_params: dict | list | tuple | None,
 ) -> Problem:
     """State the problem, with the resource's own limits where the user says "auto".
 

@@ -6,6 +6,7 @@ import os
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class SavedState:
     size: int
 
     @classmethod
-    def write(cls, content: bytes, path: Path):
+    def write(cls, content: bytes, path: Path) -> Self:
         """Write a file that is there whole or not at all."""
         # A worker of a search that was killed may be writing the same state for a moment.
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -74,7 +75,7 @@ class StateStore:
         self._states: dict[tuple[int, int], State | SavedState | bytes] = {}
         self.keeps_files = False
 
-    def get(self, trial_id: int, fold: int):
+    def get(self, trial_id: int, fold: int) -> Any:
         """Return the state of a trial on a fold, None if there is none."""
         return self._states.get((trial_id, fold))
 
@@ -82,7 +83,7 @@ class StateStore:
         """Return pairs of (trial, fold) and state."""
         return self._states.items()
 
-    def replace(self, trial_id: int, fold: int, state) -> None:
+    def replace(self, trial_id: int, fold: int, state: Any) -> None:
         """Put a new state, or None, in the place of the one that it came from."""
         self._drop(trial_id, fold)
         if state is not None:
@@ -107,7 +108,7 @@ class StateStore:
             state.path.unlink(missing_ok=True)
 
 
-def as_state(kept) -> State:
+def as_state(kept: Any) -> State:
     """The state itself, of one that is in memory, in a file, or pickled.
 
     Raises

@@ -49,7 +49,7 @@ class TopTrials:
     def __len__(self):
         return len(self._entries)
 
-    def enter(self, trial, score: float) -> list[int]:
+    def enter(self, trial: Any, score: float) -> list[int]:
         """Give a trial its place; return the id of the one that has none, if there is one."""
         if not math.isfinite(score):
             return [trial.id]
@@ -123,7 +123,8 @@ def _model(run, executor, trial_id, fold, resource):
 
 def _task_again(run, trial, fold, resource):
     """What was last trained on this fold on the way to a resource, as it was."""
-    rungs, task = [], None
+    rungs: list[int] = []
+    task = None
     for rung in sorted(r for r in trial.results if r <= resource):
         spent = rungs[-1] if rungs else 0
         if fold in run.folds(rung, spent):

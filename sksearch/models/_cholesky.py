@@ -149,7 +149,7 @@ class CholeskyFactor:
             self.jitter = 10 * self.jitter if self.jitter else MIN_JITTER
 
 
-def _cholesky(K: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray] | None:
+def _cholesky(K: np.ndarray, scale: float | np.floating) -> tuple[np.ndarray, np.ndarray] | None:
     """L and its inverse; None where K is not positive definite but for rounding errors."""
     L, info = dpotrf(K, lower=1, clean=1)
     # A pivot of rounding size gives an inverse of nothing but rounding errors.

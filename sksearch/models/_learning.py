@@ -11,6 +11,7 @@ log(d) / 2 + sqrt 2 - 3 of [1]_ does, so that the covariance of random points do
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -24,7 +25,7 @@ N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
 WALL = 0.2  # height of the prior of length-scales, see above
 
 
-def prior(kernel: MixedKernel) -> tuple[np.ndarray, np.ndarray]:
+def prior(kernel: MixedKernel) -> np.ndarray:
     """Return modes of theta, and how far it is likely to be from them.
 
     Parameters
@@ -108,7 +109,7 @@ def learn_theta(
         value, gradient = log_posterior(kernel, theta, U, y, noise)
         return -value, -gradient
 
-    best = None
+    best: Any = None
     for start in (mode, *starts):
         found = minimize(
             objective,

@@ -9,6 +9,8 @@ w           weights of the centres, and last that of the uniform density
 ==========  ======================================================================
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import erf, log_ndtr, ndtr, ndtri
@@ -131,13 +133,13 @@ class Parzen:
         squares = cdist(points, centres, "sqeuclidean")
         if not np.isnan(squares).any():
             return -0.5 * squares - log_norm.sum(axis=1)
-        value = 0.0
+        value: Any = 0.0
         for k in range(len(h)):
             term = -0.5 * (points[:, k, None] - centres[:, k]) ** 2 - log_norm[:, k]
             value = value + np.nan_to_num(term)
         return value
 
-    def _cells(self, lower: np.ndarray, upper: np.ndarray, i: int) -> np.ndarray:
+    def _cells(self, lower: np.ndarray, upper: np.ndarray, i: int | np.integer) -> np.ndarray:
         """Log kernels in one discrete number: mass of a cell over its width, shape (m, n)."""
         j = self._numbers[i]
         places, at = np.unique(
@@ -157,7 +159,7 @@ class Parzen:
         table = np.nan_to_num(log_mass - np.log(np.maximum(width, TINY)) - np.log(inside))
         return table[np.ix_(at.ravel(), of.ravel())]
 
-    def _choice(self, x: np.ndarray, k: int) -> np.ndarray | float:
+    def _choice(self, x: np.ndarray, k: int | np.integer) -> np.ndarray | float:
         """Log kernels in one choice, relative to the uniform density, shape (m, n)."""
         c, b, centres = self.n_choices[k], self.b[k], self.U[:, k]
         if c == 1:

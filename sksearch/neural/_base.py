@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +41,7 @@ from sksearch.neural._training import (
 ROWS_AT_ONCE = 1_024  # rows of a batch in prediction
 
 
-def documented(cls: type) -> type:
+def documented(cls: Any) -> Any:
     """Fill ``{common}`` and ``{attributes}`` in a docstring; put own params before common ones."""
     signature = inspect.signature(cls.__init__)
     first, *others = signature.parameters.values()
@@ -98,8 +98,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     }
     _checks = {"allow_nd": True, "dtype": [np.float32, np.uint8]}
     _flat_rows = False  # whether rows that are no square images are images one pixel high
-    _architecture = ()  # names of the params that `_body` takes
-    _tricks = ()  # names of the params that a Recipe takes beside the common ones
+    _architecture: ClassVar[tuple[str, ...]] = ()  # names of the params that `_body` takes
+    _tricks: ClassVar[tuple[str, ...]] = ()  # further names of params that a Recipe takes
 
     @property
     @abstractmethod
@@ -303,7 +303,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def _epochs(self, recipe, images, held_out):
         """Run the epochs; with `held_out` images stop early, and keep the best weights."""
-        net, best, since = self.net_, (np.inf, None), 0
+        net, since = self.net_, 0
+        best: Any = (np.inf, None)  # loss and weights
         for _ in range(self.max_epochs):
             net.fit_loop(Epoch(images, recipe, self._seed, self.n_epochs_), epochs=1)
             self.n_epochs_ += 1

@@ -140,7 +140,7 @@ def layered_conv_net_space() -> dict[str, Any]:
         Values of each parameter, to edit as needed. The parameters of a layer are active where
         the net has that layer.
     """
-    space = {"n_layers": [1, 2, 3, 4, 5]}
+    space: dict[str, Any] = {"n_layers": [1, 2, 3, 4, 5]}
     for i in range(1, MAX_LAYERS + 1):
         layer = {
             "n_filters": LogRandInt(2, 129),

@@ -74,14 +74,15 @@ class Recipe:
         rise = min(1.0, epochs / self.warmup) if self.warmup > 0 else 1.0
         if self.schedule == "constant":
             return self.learning_rate * rise
+        horizon: Any = self.horizon  # the other schedules have one
         if self.schedule == "cosine":
-            left = (epochs - self.warmup) / max(self.horizon - self.warmup, 1e-9)
+            left = (epochs - self.warmup) / max(horizon - self.warmup, 1e-9)
             fall = 0.5 * (1 + math.cos(math.pi * max(left, 0.0)))
             return self.learning_rate * rise * fall
-        peak = PEAK * self.horizon
+        peak = PEAK * horizon
         if epochs < peak:
             return self.learning_rate * epochs / peak
-        return self.learning_rate * (self.horizon - epochs) / (self.horizon - peak)
+        return self.learning_rate * (horizon - epochs) / (horizon - peak)
 
 
 class EpochNet(NeuralNetClassifier):

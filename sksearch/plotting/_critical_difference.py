@@ -185,7 +185,8 @@ def _rank_groups(ranks: np.ndarray, cd: float) -> list[tuple[float, float]]:
 
 def _bar_rows(groups: list[tuple[float, float]], gap: float) -> list[int]:
     """Return the row of each bar, such that the bars of one row have a gap between them."""
-    ends, rows = [], []
+    ends: list[float] = []
+    rows: list[int] = []
     for low, high in groups:
         row = next((k for k, end in enumerate(ends) if end + gap < low), len(ends))
         ends[row : row + 1] = [high]

@@ -1,9 +1,9 @@
 """Scores of a search: the curve of each trial, or the score of each candidate."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sksearch.history import History, Trial
 from sksearch.plotting._style import ACCENT, GREY, legend_beside, new_axes, shade_of_blue, tidy
@@ -183,7 +183,7 @@ class HistoryDisplay:
         failed = [t.id + 1 for t in self.history.trials if _has_failed(t)]
         self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
         ax.set_xlabel("Candidate")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]  # a MaxNLocator
         ax.set_xlim(0, len(self.history.trials) + 1)
 
     def _draw_curves(self, curves: Curves, best: int, resources: list[int]) -> None:
@@ -220,7 +220,9 @@ class HistoryDisplay:
             ax.set_xticks(resources, [f"{r:,}" for r in resources])
             ax.minorticks_off()
 
-    def _mark_at_bottom(self, x: ArrayLike, marker: str, label: str, height: float) -> None:
+    def _mark_at_bottom(
+        self, x: Sequence | np.ndarray, marker: str, label: str, height: float
+    ) -> None:
         """Draw a row of marks at the bottom of the axes, for scores that are not on them."""
         if len(x):
             self.ax_.plot(

@@ -73,7 +73,7 @@ class ProfileDisplay:
         self.resources = None if resources is None else np.asarray(resources, dtype=float)
         self.unit = unit
         counts = {name: c.shape[1] for name, c in self.curves.items()}
-        if resources is not None and set(counts.values()) != {len(self.resources)}:
+        if self.resources is not None and set(counts.values()) != {len(self.resources)}:
             raise ValueError(
                 f"resources has {len(self.resources)} values: it needs one for each column of "
                 f"curves, of which there are {counts}."
@@ -129,7 +129,7 @@ class ProfileDisplay:
         """
         if ax is None:
             ax = new_axes(self, (7.5, 5.4), nrows=2, sharex=True, height_ratios=[3, 1])
-        both = np.atleast_1d(ax)
+        both = np.atleast_1d(ax)  # type: ignore[arg-type]  # one Axes, or an array of two
         self.ax_, self.order_ax_ = both[0], both[1] if len(both) > 1 else None
         self.figure_ = self.ax_.figure
         for i, name in enumerate(self.curves):

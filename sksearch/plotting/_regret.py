@@ -1,7 +1,7 @@
 """Regret of searches over what was spent."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -190,5 +190,5 @@ def _middle_and_band(runs: np.ndarray, band: str) -> tuple[np.ndarray, np.ndarra
         low, middle, high = np.quantile(runs, [0.25, 0.5, 0.75], axis=0)
         return middle, low, high
     middle = runs.mean(axis=0)
-    low, high = bootstrap_interval(runs) if len(runs) > 1 else (middle, middle)
-    return middle, low, high
+    ends: Any = bootstrap_interval(runs) if len(runs) > 1 else (middle, middle)
+    return middle, *ends

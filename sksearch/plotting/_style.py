@@ -42,7 +42,7 @@ def tidy(ax: "Axes") -> None:
     ax.tick_params(which="both", length=0)
 
 
-def line_style(i: int) -> dict[str, str]:
+def line_style(i: int) -> dict[str, Any]:
     """Return colour and line style of the i-th of several methods; 28 of them differ."""
     return {"color": COLORS[i % len(COLORS)], "linestyle": STYLES[i // len(COLORS) % len(STYLES)]}
 

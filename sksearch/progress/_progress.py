@@ -170,7 +170,7 @@ class Watch:
         self._name, self._timeout, self._unit = name, timeout, plan.unit
         self._line = StatusLine(self, verbose)
         self._lock = Lock()
-        self._start: float | None = None
+        self._start: Any = None  # seconds, once it runs
         self._virtual_seconds: float | None = None  # noted, since other threads have no clock
         self._end: Progress | None = None
 
@@ -190,7 +190,7 @@ class Watch:
             self._virtual_seconds = now() - self._start
         self._line.update()
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._end = replace(self.progress(), seconds_left=0.0)
         self._line.__exit__(*error)
 
@@ -202,7 +202,7 @@ class Watch:
             self._counts.read()
             seconds = self._seconds()
             left = None if seconds is None else self._counts.seconds_left(seconds)
-            if left is not None and self._timeout is not None:
+            if seconds is not None and left is not None and self._timeout is not None:
                 left = max(0.0, min(left, self._timeout - seconds))
             return Progress(
                 name=self._name,
@@ -242,7 +242,7 @@ class _Counts:
         self._history = history
         self._plan = plan
         keys = [(rung.bracket, rung.n_resources) for rung in plan.rungs]
-        self._planned = dict(zip(keys, plan.rungs, strict=True))
+        self._planned: dict[Any, Any] = dict(zip(keys, plan.rungs, strict=True))
         # Count of planned jobs without a result; negative where there were more than planned.
         self._missing = {key: rung.n_candidates for key, rung in self._planned.items()}
         self._lowest = {rung.bracket: rung for rung in plan.rungs if rung.iter == 0}

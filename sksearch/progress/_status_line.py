@@ -6,7 +6,7 @@ from contextlib import suppress
 from multiprocessing import current_process
 from threading import Lock
 from time import monotonic
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 WIDTH = 99  # characters of a line in a log
 REFRESHES = 4  # a second, on a terminal
@@ -58,7 +58,7 @@ class StatusLine:
         if self._lines is not None:
             self._lines.update()
 
-    def __exit__(self, error, *_) -> None:
+    def __exit__(self, error: Any, *_: Any) -> None:
         if self._lines is not None:
             self._lines.stop()
             _write(self._reporter.last_line(error) + "\n")
@@ -114,7 +114,7 @@ class _Terminal:
 
     _lock = Lock()
     _taken = False
-    files: tuple | None = None  # standard output and error as they were before rich replaced them
+    files: Any = None  # standard output and error as they were before rich replaced them
 
     @classmethod
     def acquire(cls) -> bool:
@@ -215,6 +215,6 @@ class _RichLine:
         from rich.text import Text
 
         line = self._reporter.line(min(WIDTH, self._console.width - 3))
-        frame = self._spinner.render(self._console.get_time())
+        frame: Any = self._spinner.render(self._console.get_time())
         text = Text.assemble(frame, " ", line, end="", no_wrap=True)
         return Group(text, Control(ControlType.CARRIAGE_RETURN))

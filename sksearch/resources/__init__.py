@@ -1,5 +1,7 @@
 """What to spend: epochs, trees, any integer parameter, rows, folds, seconds."""
 
+from typing import Any
+
 from sksearch.base import Resource
 from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
 from sksearch.resources._epochs import EpochsResource, SecondsResource
@@ -15,7 +17,7 @@ __all__ = [
     "as_resource",
 ]
 
-_NAMED = {
+_NAMED: dict[str, type[Resource]] = {
     "epochs": EpochsResource,
     "folds": FoldsResource,
     "n_samples": SamplesResource,
@@ -23,13 +25,13 @@ _NAMED = {
 }
 
 
-def as_resource(resource, estimator, n_rows=0):
-    """Resolve what a user passed as ``resource=``.
+def as_resource(resource: str | Resource | None, estimator: Any, n_rows: int = 0) -> Resource:
+    """Make an object of what a user passed as ``resource=``.
 
     Parameters
     ----------
     resource : str, Resource or None
-        "epochs", "n_samples", "folds", "seconds", the name of an integer parameter, an object,
+        "epochs", "n_samples", "folds", "seconds", the name of an integer parameter, a Resource,
         or None for whole fits.
     estimator : estimator object
         Unfitted.

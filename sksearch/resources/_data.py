@@ -1,12 +1,13 @@
 """Resources that act on the data: rows of the training folds, folds, and all of it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sksearch.base import Resource
 
-#: Rungs below the top that a user gets who names no minimum: five in all at factor 3.
+#: Ratio of all rows and the default minimum: five rungs at factor 3.
 DEFAULT_SHRINKAGE = 81
 
 
@@ -16,37 +17,48 @@ class WholeResource(Resource):
 
     unit = "fits"
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
-        """One."""
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Return 1 and 1."""
         return 1, 1
 
 
 @dataclass(frozen=True)
 class SamplesResource(Resource):
-    """One unit is one row of X; a training fold gives its share, the test fold stays whole.
+    """One unit is one row of X; training folds shrink in proportion, test folds stay whole.
 
     The subsets of a fold are nested, the same for all candidates, and stratified for
-    classifiers: every prefix of one fixed order has each class in proportion, and each at
-    least once if there is room. Candidates are fitted anew at each rung.
+    classifiers: every prefix of one fixed order has the classes in proportion, and each of them
+    at least once if there is room. Candidates are fitted anew at each rung.
     """
 
     unit = "n_samples"
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
-        """From four rows of each class, but at least 1/81 of all rows, to all rows."""
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Return four rows of each class, but at least 1/81 of all rows, and all rows."""
         smallest = max(4 * n_classes, -(-n_samples // DEFAULT_SHRINKAGE))
         return min(smallest, n_samples), n_samples
 
-    def check_max(self, max_resources, n_samples, n_splits):
-        """Nobody can train on more rows than there are."""
+    def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:
+        """Raise ValueError if `max_resources` is greater than the count of rows."""
         if max_resources > n_samples:
             raise ValueError(
                 f"max_resources={max_resources} rows is more than the {n_samples} of X: lower "
                 "it, or leave it out to use all."
             )
 
-    def rows(self, train, strata, amount, n_samples, rng):
-        """The first rows of the fold's order, in the order of the fold."""
+    def rows(
+        self,
+        train: np.ndarray,
+        strata: np.ndarray | None,
+        amount: int,
+        n_samples: int,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Choose the first rows of the stratified order; they stay in the order of the fold."""
         train = np.asarray(train)
         if train.dtype == bool:
             train = np.flatnonzero(train)
@@ -61,37 +73,39 @@ class SamplesResource(Resource):
 class FoldsResource(Resource):
     """One unit is one cross-validation fold.
 
-    A candidate is scored on the first folds; one that is promoted is scored on further ones,
-    and keeps the scores it has. All candidates of a rung are compared on the same folds.
+    A candidate is scored on the first folds. If it is promoted, it keeps these scores and is
+    scored on further folds. All candidates of a rung are compared on the same folds.
     """
 
     unit = "folds"
     continues = True
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
-        """From one fold to all."""
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Return 1 and the count of folds."""
         return 1, n_splits
 
-    def check_max(self, max_resources, n_samples, n_splits):
-        """There are only so many folds."""
+    def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:
+        """Raise ValueError if `max_resources` is greater than the count of folds."""
         if max_resources > n_splits:
             raise ValueError(
                 f"max_resources={max_resources} folds is more than the {n_splits} that cv= "
                 "gives: lower it, or pass a larger cv."
             )
 
-    def folds(self, n_splits, amount, spent):
-        """The folds from `spent` on."""
+    def folds(self, n_splits: int, amount: int, spent: int) -> range:
+        """Return the indices of the folds from `spent` to `amount`."""
         return range(spent, amount)
 
 
-def nested_order(strata, n, rng):
-    """An order of n rows whose every prefix is stratified.
+def nested_order(strata: np.ndarray | None, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw an order of n rows of which every prefix is stratified.
 
     Parameters
     ----------
     strata : ndarray of shape (n,) or None
-        Class index of each row; None for a plain permutation.
+        Class index of each row. None: a plain permutation.
     n : int
         Count of rows.
     rng : numpy.random.Generator
@@ -109,6 +123,6 @@ def nested_order(strata, n, rng):
     by_class = np.argsort(codes, kind="stable")
     counts = np.bincount(codes)
     within = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
-    # The j-th row of a class of m stands at (j + 1/2) / m of the way; the first ones lead.
+    # The j-th row of a class of m is at (j + 1/2) / m of the way; the first rows come before all.
     place = np.where(within == 0, -1.0, (within + 0.5) / np.repeat(counts, counts))
     return shuffled[by_class[np.argsort(place, kind="stable")]]

@@ -2,7 +2,9 @@
 
 import inspect
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 
 from sksearch._clock import now
-from sksearch.base import Resource, fit
+from sksearch.base import Labels, Resource, State, fit
 from sksearch.resources._pipeline import enter, last_step, replace_last_step
 
-#: Epochs of a user who names no maximum: the R of Hyperband's published table.
+#: Count of epochs where the user names no maximum: the R of Hyperband's published table.
 DEFAULT_MAX = 81
 DIGITS = 9  # of a second: nanoseconds are the resolution of a computer's clock
 
@@ -29,31 +31,42 @@ WAYS = (
 class EpochsResource(Resource):
     """One unit is one call of ``partial_fit`` on the training rows: an epoch.
 
-    A Pipeline trains its last step; its transformers are fitted once for each candidate and
-    fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
-    translated into the weights of the training fold. A candidate whose solver has no
-    ``partial_fit`` (an MLP with lbfgs) is fitted anew with ``max_iter`` set to the amount. A
-    net with ``max_epochs`` (skorch) gets as many in one call.
+    In a Pipeline the last step is trained; its transformers are fitted once for each candidate
+    and fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
+    replaced by the weights of the training fold. A candidate whose solver has no ``partial_fit``
+    (an MLP with lbfgs) is fitted anew with ``max_iter`` set to the amount. A net with
+    ``max_epochs`` (skorch) is trained for all epochs in one call.
 
     Notes
     -----
-    k calls of ``partial_fit`` are not ``fit(max_iter=k)`` in scikit-learn, so `refit` repeats
-    the calls.
+    In scikit-learn k calls of ``partial_fit`` are not the same as ``fit(max_iter=k)``, so `refit`
+    repeats the calls.
     """
 
     unit = "epochs"
     continues = True
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
-        """From 1 to 81 epochs."""
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Return 1 and 81 epochs."""
         return 1, DEFAULT_MAX
 
-    def check(self, estimator, names):
-        """See that there is a ``partial_fit``, or that a searched step may bring one."""
+    def check(self, estimator: Any, names: Collection[str]) -> None:
+        """Raise ValueError if no candidate can have a ``partial_fit``."""
         check_partial_fit("epochs", estimator, names)
 
-    def train(self, state, X, y, amount, spent, classes, fit_params):
-        """Call ``partial_fit`` once for each epoch that is not paid yet."""
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
+        """Call ``partial_fit`` once for each epoch that is not paid for yet."""
         return train_calls(state, X, y, amount, classes, fit_params)
 
 
@@ -61,27 +74,38 @@ class EpochsResource(Resource):
 class SecondsResource(Resource):
     """One unit is one second of training, in calls of ``partial_fit``, for each fold.
 
-    A job goes on calling until its time is used up, so it overshoots by less than one call;
-    the time over is counted for its next job. Results depend on the speed of the machine.
-    `refit` makes as many calls as the median fold did.
+    A job makes calls until its time is used up, so it takes up to one call longer. This excess
+    counts as time of the trial's next job. Results depend on the speed of the machine. `refit`
+    makes as many calls as the median fold did.
     """
 
     unit = "seconds"
     continues = True
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
-        """Raise: nobody but the user knows how long training may last."""
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Raise ValueError: only the user knows how long training may last."""
         raise ValueError(
             "resource='seconds' needs max_resources: the seconds of training that the best "
             "candidates get, for each fold (27 minutes are 27 * 60)."
         )
 
-    def check(self, estimator, names):
-        """See that there is a ``partial_fit``, or that a searched step may bring one."""
+    def check(self, estimator: Any, names: Collection[str]) -> None:
+        """Raise ValueError if no candidate can have a ``partial_fit``."""
         check_partial_fit("seconds", estimator, names)
 
-    def train(self, state, X, y, amount, spent, classes, fit_params):
-        """Call ``partial_fit`` until `amount` seconds were spent, from the first on."""
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
+        """Call ``partial_fit`` until `amount` seconds were spent by all jobs of the trial."""
         start = now() - state.seconds
         Xt, last_params = enter(state, X, y, fit_params)
         # Rounded, so that ten calls of 0.1 simulated seconds fill one second, and not eleven.
@@ -97,18 +121,27 @@ class SecondsResource(Resource):
         state.seconds = round(now() - start, DIGITS)
         return state
 
-    def refit(self, state, X, y, amount, n_steps, classes, fit_params):
+    def refit(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        n_steps: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Make `n_steps` calls."""
         return train_calls(state, X, y, n_steps, classes, fit_params)
 
 
-def check_partial_fit(resource, estimator, names):
+def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> None:
     """Raise ValueError if no candidate of this estimator can be trained by ``partial_fit``."""
     last = last_step(estimator)
     path = _path_of_last_step(estimator)
     if any(path == name or path.startswith(f"{name}__") for name in names):
-        return  # the step itself is searched: ask per candidate
-    # The class and not the object: availability may hang on a searched parameter.
+        return  # the step itself is searched: each candidate is asked
+    # The class as well as the object: availability may depend on a searched parameter.
     if not hasattr(type(last), "partial_fit") and not hasattr(last, "partial_fit"):
         raise ValueError(
             f"resource={resource!r} needs an estimator with partial_fit, and "
@@ -119,7 +152,7 @@ def check_partial_fit(resource, estimator, names):
         _refuse_early_stopping(last)
 
 
-def _path_of_last_step(estimator):
+def _path_of_last_step(estimator: Any) -> str:
     """Name of the last step as in ``set_params``, "" for an estimator that is no pipeline."""
     names = []
     while hasattr(estimator, "steps") and last_step(estimator) is not estimator:
@@ -128,7 +161,7 @@ def _path_of_last_step(estimator):
     return "__".join(names)
 
 
-def _refuse_early_stopping(estimator):
+def _refuse_early_stopping(estimator: Any) -> None:
     if getattr(estimator, "early_stopping", False) is True and hasattr(
         type(estimator), "partial_fit"
     ):
@@ -138,15 +171,19 @@ def _refuse_early_stopping(estimator):
         )
 
 
-def train_calls(state, X, y, n_steps, classes, fit_params):
-    """Bring a state up to `n_steps` calls of ``partial_fit``, whole Pipelines included."""
+def train_calls(
+    state: State, X: Any, y: Any, n_steps: int, classes: Labels, fit_params: dict[str, Any]
+) -> State:
+    """Train an estimator or Pipeline up to `n_steps` calls of ``partial_fit``."""
     Xt, last_params = enter(state, X, y, fit_params)
     advance(state, Xt, y, n_steps, classes, last_params)
     return state
 
 
-def advance(state, Xt, y, n_steps, classes, last_params):
-    """Bring the last step of a state up to `n_steps` calls, on what `enter` returned."""
+def advance(
+    state: State, Xt: Any, y: Any, n_steps: int, classes: Labels, last_params: dict[str, Any]
+) -> None:
+    """Train the last step up to `n_steps` calls, on the rows that `enter` returned."""
     last = last_step(state.estimator)
     _refuse_early_stopping(last)
     if hasattr(last, "partial_fit"):
@@ -157,7 +194,16 @@ def advance(state, Xt, y, n_steps, classes, last_params):
     state.n_steps = n_steps
 
 
-def _call_partial_fit(last, X, y, n_steps, done, classes, fit_params):
+def _call_partial_fit(
+    last: Any,
+    X: Any,
+    y: Any,
+    n_steps: int,
+    done: int,
+    classes: Labels,
+    fit_params: dict[str, Any],
+) -> None:
+    """Call ``partial_fit`` for the steps from `done` to `n_steps`."""
     accepted = inspect.signature(last.partial_fit).parameters
     takes_all = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
     unknown = [name for name in fit_params if name not in accepted]
@@ -181,34 +227,34 @@ def _call_partial_fit(last, X, y, n_steps, done, classes, fit_params):
         last.set_params(**before)
 
 
-def _settings(last, y, n_calls):
-    """Params that hold during the calls only."""
-    settings = {}
+def _settings(last: Any, y: Any, n_calls: int) -> dict[str, Any]:
+    """Params that are set during the calls only."""
+    settings: dict[str, Any] = {}
     params = last.get_params(deep=False)
     if "max_epochs" in params:  # skorch: one call is max_epochs epochs
         settings["max_epochs"] = n_calls
     weights = params.get("class_weight")
     if isinstance(weights, str) and weights == "balanced":
-        # partial_fit refuses "balanced", since it cannot know the weights; a fold does.
+        # partial_fit refuses "balanced", since it does not see all rows of the fold.
         present = np.unique(y)
         weights = compute_class_weight("balanced", classes=present, y=y)
         settings["class_weight"] = dict(zip(present.tolist(), weights.tolist(), strict=True))
     return settings
 
 
-def _classes_for(last, classes):
-    """Labels in the form that `last` wants: a list for one-model-an-output estimators."""
-    per_output = isinstance(classes, list)
-    if per_output and not hasattr(last, "estimator"):
+def _classes_for(last: Any, classes: Labels) -> Labels:
+    """Labels in the form that `last` takes: a list if it has one estimator for each output."""
+    if isinstance(classes, list) and not hasattr(last, "estimator"):
         return np.arange(len(classes))  # multilabel indicators of a net
     return classes
 
 
-def _fit_anew(last, X, y, amount, fit_params):
+def _fit_anew(last: Any, X: Any, y: Any, amount: int, fit_params: dict[str, Any]) -> Any:
+    """Fit a clone with ``max_iter`` set to the amount."""
     if "max_iter" not in last.get_params(deep=False):
         raise ValueError(f"{type(last).__name__} has neither partial_fit nor max_iter. {WAYS}")
     last = clone(last).set_params(max_iter=amount)
     with warnings.catch_warnings():
-        # To stop before convergence is what a low rung is.
+        # A low rung ends before convergence on purpose.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return fit(last, X, y, fit_params)

@@ -1,65 +1,70 @@
 """Any integer parameter of the estimator: trees, boosting iterations, components."""
 
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any, Self
 
 from sksearch._compat import is_hist_gradient_boosting
-from sksearch.base import Resource, fit
+from sksearch.base import Labels, Resource, State, fit
+from sksearch.history import Params
 from sksearch.resources._epochs import WAYS
 from sksearch.resources._pipeline import enter, last_step
 
-N_ROWS_AUTO_EARLY_STOPPING = 10_000  # where HistGradientBoosting's "auto" begins to stop early
+N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
 
 
 @dataclass(frozen=True)
 class ParameterResource(Resource):
     """One unit is one unit of an integer parameter, such as ``n_estimators``.
 
-    Ensembles with ``warm_start`` grow: a forest of 9 trees that is brought to 27 pays for 18,
-    and is tree by tree the forest that ``fit`` with 27 gives. Everything else is fitted anew at
-    each rung, since for other parameters (``max_iter`` of an MLP) continuing is not the same.
+    Ensembles with ``warm_start`` grow: a forest of 9 trees that is brought up to 27 pays for 18,
+    and is tree by tree the forest that ``fit`` with 27 gives. With other parameters (``max_iter``
+    of an MLP) continuing would give another model, so candidates are fitted anew at each rung.
 
     Parameters
     ----------
     name : str
-        As in ``set_params``: ``"n_estimators"``, ``"clf__max_iter"``.
+        Name as in ``set_params``: ``"n_estimators"``, ``"clf__max_iter"``.
     grows : bool, default=False
-        What is expected when planning; filled in by the search. Each candidate is looked at by
-        itself.
+        Whether candidates are expected to grow, for the plan. The search sets it. Whether a
+        candidate does grow is decided for each one.
     """
 
     name: str
     grows: bool = False
 
     @property
-    def continues(self):
-        """Whether the difference alone is paid."""
+    def continues(self) -> bool:  # type: ignore[override]  # computed, and read only
+        """Whether a promoted candidate pays only the difference to its last rung."""
         return self.grows
 
     @classmethod
-    def of(cls, name, estimator, n_rows=0):
-        """The resource for this estimator and count of training rows, with what to expect."""
+    def of(cls, name: str, estimator: Any, n_rows: int = 0) -> Self:
+        """Make the resource for this estimator and this count of training rows."""
         owner = estimator.get_params().get(name.rpartition("__")[0], estimator)
         return cls(name, _grows(estimator, owner, name, n_rows))
 
     @property
-    def unit(self):
+    def unit(self) -> str:  # type: ignore[override]  # computed, and read only
         """The parameter's name."""
         return self.name
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
-        """From 1 to the estimator's own value."""
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Return 1 and the estimator's own value."""
         value = estimator.get_params()[self.name]
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
             raise ValueError(
                 f"The estimator has {self.name}={value!r}, which is no positive integer: pass "
                 f"max_resources, the {self.name} of the best candidates."
             )
         return 1, int(value)
 
-    def check(self, estimator, names):
-        """See that the parameter exists, and is not searched as well."""
+    def check(self, estimator: Any, names: Collection[str]) -> None:
+        """Raise ValueError if the parameter does not exist, or is searched as well."""
         if self.name not in estimator.get_params():
             raise ValueError(
                 f"resource={self.name!r} is no parameter of {type(estimator).__name__}. {WAYS}"
@@ -70,12 +75,21 @@ class ParameterResource(Resource):
                 "from rung to rung. Take it out of the space."
             )
 
-    def params(self, params, amount):
-        """Add the amount, which the model needs to be made again."""
+    def params(self, params: Params, amount: int) -> Params:
+        """Return the params with the amount added, so that the model can be made again."""
         return {**params, self.name: amount}
 
-    def train(self, state, X, y, amount, spent, classes, fit_params):
-        """Grow if the candidate can, else fit from nothing."""
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
+        """Go on from the last rung if the candidate can grow, else fit from nothing."""
         estimator = state.estimator
         owner_name, _, leaf = self.name.rpartition("__")
         owner = estimator.get_params()[owner_name] if owner_name else estimator
@@ -86,7 +100,7 @@ class ParameterResource(Resource):
             before = owner.warm_start
             owner.set_params(warm_start=True, **{leaf: amount})
             with warnings.catch_warnings():
-                # The class weights are those of the same rows at each rung.
+                # The rows are the same at each rung, so the class weights are, too.
                 warnings.filterwarnings("ignore", message="class_weight presets")
                 fit(owner, Xt, y, fit_params)
             owner.set_params(warm_start=before)
@@ -96,17 +110,26 @@ class ParameterResource(Resource):
         fit(estimator, X, y, fit_params)
         return state
 
-    def refit(self, state, X, y, amount, n_steps, classes, fit_params):
-        """Fit with the amount; it is the same model."""
+    def refit(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        n_steps: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
+        """Fit once with the amount, which gives the same model."""
         state.estimator.set_params(**{self.name: amount})
         fit(state.estimator, X, y, fit_params)
         return state
 
 
-def _grows(estimator, owner, name, n_rows):
-    """Whether a warm start continues exactly: boosting and bagging that do not stop early.
+def _grows(estimator: Any, owner: Any, name: str, n_rows: int) -> bool:
+    """Whether a warm start gives the same model as a fit: boosting and bagging without stopping.
 
-    Only a last step can be continued, and not if its rows are sampled anew before it.
+    Only a last step can be continued, and not if a step before it resamples the rows.
     """
     leaf = name.rpartition("__")[2]
     if owner is not last_step(estimator) or any(

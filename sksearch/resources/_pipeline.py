@@ -1,4 +1,6 @@
-"""Training only the last step of a pipeline, its transformers fitted once."""
+"""Training of the last step of a pipeline whose transformers are fitted once."""
+
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -6,19 +8,20 @@ from sklearn.base import TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from sksearch._compat import consumed_params
+from sksearch.base import State
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 
 
-def last_step(estimator):
-    """The estimator that learns: the last step of a pipeline, however deep, or the estimator."""
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, also of a nested one, or the estimator itself."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
-def replace_last_step(estimator, last):
-    """Put `last` in the place of `last_step(estimator)` and return the whole."""
+def replace_last_step(estimator: Any, last: Any) -> Any:
+    """Put `last` in the place of ``last_step(estimator)`` and return the whole estimator."""
     if not isinstance(estimator, Pipeline):
         return last
     name, step = estimator.steps[-1]
@@ -26,24 +29,24 @@ def replace_last_step(estimator, last):
     return estimator
 
 
-def enter(state, X, y, fit_params):
-    """Pass the rows through the transformers of a state's pipeline, fitting them the first time.
+def enter(state: State, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Transform the rows for the last step of a pipeline; the first time, fit its transformers.
 
     Parameters
     ----------
     state : State
-        With a fitted pipeline if ``state.n_steps > 0``. Its transformers are fitted in place.
+        Its pipeline is fitted if ``state.n_steps > 0``. Transformers are fitted in place.
     X, y : array-like
         The training rows.
     fit_params : dict
-        As given to ``fit`` of the whole pipeline.
+        Further arguments of ``fit`` of the whole pipeline.
 
     Returns
     -------
     X : array-like
-        What the last step is trained on, the same at each call.
+        The rows that the last step is trained on, the same at each call.
     fit_params : dict
-        Those that are the last step's.
+        The arguments that are for the last step.
     """
     if not isinstance(state.estimator, Pipeline):
         return X, fit_params
@@ -65,18 +68,18 @@ def enter(state, X, y, fit_params):
         if not _alike(Xt, again):
             state.rows = Xt  # such as TargetEncoder's, which are cross-fitted
         else:
-            Xt = again  # to the last bit what later rungs will see
+            Xt = again  # what later rungs will see, to the last bit
     return Xt, fit_params
 
 
-def _transforms_as_fitted(step):
-    """Whether ``fit_transform`` is ``fit().transform()`` by construction."""
+def _transforms_as_fitted(step: tuple[str, Any]) -> bool:
+    """Whether ``fit_transform`` is by definition the same as ``fit().transform()``."""
     own = getattr(type(step[1]), "fit_transform", TransformerMixin.fit_transform)
     return step[1] in (None, "passthrough") or own is TransformerMixin.fit_transform
 
 
-def _transform(estimator, X):
-    """What reaches the last step; step by step, since stateless ones never look fitted."""
+def _transform(estimator: Any, X: Any) -> Any:
+    """Transform rows for the last step; step by step, since stateless steps never look fitted."""
     while isinstance(estimator, Pipeline):
         for _, step in estimator.steps[:-1]:
             if step not in (None, "passthrough"):
@@ -85,8 +88,8 @@ def _transform(estimator, X):
     return X
 
 
-def _alike(a, b):
-    """Whether two containers are equal but for rounding, as far as we can tell."""
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two matrices or tables are equal but for rounding; False where it is not known."""
     if sparse.issparse(a) and sparse.issparse(b):
         return a.shape == b.shape and abs(a - b).max() <= ROUNDING * abs(a).max()
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):

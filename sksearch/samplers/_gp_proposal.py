@@ -344,7 +344,7 @@ ACQUISITIONS: dict[str, Strategy] = {
     "ei_distribution": EIDistribution(),
 }
 # With "thompson" each proposal is the maximum of another drawn function while some are pending.
-PENDING: dict[str, PendingOption | Strategy] = {
+PENDING: dict[str, Any] = {
     "believer": Believer(),
     "fantasies": Fantasies(),
     "penalisation": Penalisation(),

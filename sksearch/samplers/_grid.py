@@ -31,4 +31,4 @@ class GridSampler(Sampler):
         i = max(0, len(history.trials) - len(history.problem.initial_params))
         while i < space.size - 1 and history.knows(space.candidate(i)):
             i += 1
-        return space.candidate(min(i, space.size - 1))
+        return space.candidate(int(min(i, space.size - 1)))

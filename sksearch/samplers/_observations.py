@@ -8,7 +8,7 @@ value       a trial's score at r0, or where it was not measured there at the
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,7 +86,7 @@ class GrowingArray:
         self.n = 0
         self._array = np.empty((64, length))
 
-    def append(self, row: Iterable[float]) -> None:
+    def append(self, row: Sequence[float] | np.ndarray) -> None:
         """Add one row."""
         if self.n == len(self._array):
             self._array = np.concatenate([self._array, np.empty_like(self._array)])
@@ -214,7 +214,7 @@ def _scores(
     }
     if transfer == "rung":
         resource = _resource_to_learn_from(index, large, n_enough)
-        rows = index.by_resource.get(resource, GrowingArray(4)).rows
+        rows = index.by_resource.get(resource or 0, GrowingArray(4)).rows
         return rows, np.full(len(rows), resource), start.resource == resource
     if transfer == "joint":
         pairs = [(i, r) for i, r in index.scored if r in large]
@@ -248,7 +248,7 @@ def _resource_to_learn_from(index: ResultIndex, large: set[int], n_enough: int) 
     """The largest resource with enough results, else where there are most; None: no result."""
     counts = {r: index.by_resource[r].n for r in sorted(large, reverse=True)}
     enough = (r for r, n in counts.items() if n >= n_enough)
-    return next(enough, max(counts, key=counts.get, default=None))
+    return next(enough, max(counts, key=lambda r: counts[r], default=None))
 
 
 def _transferred(

@@ -131,8 +131,8 @@ def _draw_by_coordinate(
     """Draws for each coordinate alone, best first: row k has the k-th best of each coordinate."""
     points = np.empty((N_DRAWS, space.n_dims))
     for j in range(space.n_dims):
-        known = [U[~np.isnan(U[:, j])] for U in (good, other)]
-        drawn, value = _draw(space, [j], *known, 1, rng)
+        known_good, known_other = (U[~np.isnan(U[:, j])] for U in (good, other))
+        drawn, value = _draw(space, [j], known_good, known_other, 1, rng)
         points[:, j] = drawn[np.argsort(-value, kind="stable"), j]
     return space.canonical(points), -np.arange(N_DRAWS)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sksearch.history import Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
 from sksearch.schedulers._halving import Halving
 from sksearch.schedulers._successive_halving import SuccessiveHalving
@@ -9,10 +10,10 @@ from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 @dataclass(frozen=True)
 class ASHA(Halving, AsynchronousScheduler):
-    """Asynchronous successive halving: promote whoever is among the best so far.
+    """Asynchronous successive halving: promote each candidate that is among the best so far.
 
     A free worker promotes, from the highest rung down, a candidate that is among the best
-    ``1 / factor`` of its rung and was not promoted yet; if there is none, it starts a new one.
+    ``1 / factor`` of its rung and was not promoted yet. If there is none, it starts a new one.
 
     Parameters
     ----------
@@ -21,18 +22,18 @@ class ASHA(Halving, AsynchronousScheduler):
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     variant : {"promotion", "stopping"}, default="promotion"
-        "stopping" decides once, when a candidate reaches a rung: it goes on at once if it is
-        among the best ``1 / factor`` of those that were there before it, and never otherwise.
-        No fitted state has to be kept for later.
+        "stopping" decides once, when a candidate has reached a rung: it goes on at once if it is
+        among the best ``1 / factor`` of the rung so far, and never otherwise. So no fitted state
+        has to be kept for later.
 
     Notes
     -----
-    Which candidates are promoted depends on which results came first, and so on the count of
-    workers and on how fast they are. With one worker, or on a
-    `sksearch.executors.VirtualClock`, runs repeat exactly.
+    Which candidates are promoted depends on the order in which results come in, and so on the
+    count and the speed of workers. With one worker, or on a `sksearch.executors.VirtualClock`,
+    runs repeat exactly.
 
-    When all candidates were started and nothing runs, the best of a rung that is too small to
-    promote anybody is promoted, so that one candidate reaches `max_resources`.
+    When all candidates were started and nothing runs, a rung may be too small for a promotion.
+    Then its best candidate is promoted, so that one candidate reaches `max_resources`.
 
     References
     ----------
@@ -55,6 +56,6 @@ class ASHA(Halving, AsynchronousScheduler):
     factor: float = 3
     variant: str = "promotion"
 
-    def brackets(self, problem):
-        """Name one bracket over the whole ladder."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return one bracket with all rungs."""
         return SuccessiveHalving(self.n_candidates, self.factor).brackets(problem)

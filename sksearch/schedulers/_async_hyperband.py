@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sksearch.history import Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
 from sksearch.schedulers._halving import Halving
 from sksearch.schedulers._hyperband import Hyperband
@@ -9,17 +10,17 @@ from sksearch.schedulers._hyperband import Hyperband
 
 @dataclass(frozen=True)
 class AsyncHyperband(Halving, AsynchronousScheduler):
-    """Hyperband's brackets side by side, each an asynchronous successive halving.
+    """Hyperband whose brackets run at the same time, each by asynchronous successive halving.
 
-    New candidates go to the bracket that has the smallest share of those that Hyperband's table
-    gives it.
+    A new candidate goes to the bracket in which the smallest part of the planned candidates was
+    started.
 
     Parameters
     ----------
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=1
-        How many times as many candidates each bracket has.
+        Each bracket has this many times the candidates of Hyperband's bracket.
     variant : {"promotion", "stopping"}, default="promotion"
         See `ASHA`.
 
@@ -34,7 +35,7 @@ class AsyncHyperband(Halving, AsynchronousScheduler):
     n_iterations: int = 1
     variant: str = "promotion"
 
-    def brackets(self, problem):
-        """Name the brackets of Hyperband's table."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return Hyperband's brackets with `n_iterations` times their candidates."""
         table = Hyperband(self.factor).brackets(problem)
         return [(self.n_iterations * n, resources) for n, resources in table]

@@ -1,10 +1,10 @@
-"""Successive halving without waiting: a worker that is free never waits for a rung to end.
+"""Asynchronous successive halving: a free worker never waits for a rung to end.
 
 ==============  ======================================================================
 eta             ``factor``
 rung            the results of a bracket at one resource, so far
 top             the best ``floor(n / eta)`` of the n in a rung, or ``ceil`` for stopping
-goal            the resource that a bracket's candidates are promoted to, at present
+goal            the resource that a bracket's candidates are promoted to at present
 ==============  ======================================================================
 """
 
@@ -13,33 +13,39 @@ import itertools
 import math
 from collections import defaultdict
 from fractions import Fraction
+from typing import Any
 
-from sksearch.base import Plan, Resume, Start
+import numpy as np
+
+from sksearch.base import Job, Plan, Resume, Start
+from sksearch.history import History
 from sksearch.schedulers._brackets import BracketScheduler, check_factor, n_promoted
 
 VARIANTS = ("promotion", "stopping")
 
 
 class AsynchronousScheduler(BracketScheduler):
-    """A scheduler whose brackets are a table, gone through without waiting.
+    """A scheduler whose brackets are a table, worked through without waiting.
 
-    Subclasses name the table and have the fields `factor` and `variant`. The plan is the least
-    that is done: who was promoted early may fall behind later, and then more than one in
-    `factor` are promoted.
+    Subclasses compute the table and have the fields `factor` and `variant`. The plan is the least
+    that is done: a candidate that was promoted early may fall behind later, and then more than
+    one in `factor` are promoted.
     """
 
     asynchronous = True
     variant: str = "promotion"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_factor(self.factor)
         if self.variant not in VARIANTS:
             raise ValueError(f"variant={self.variant!r} must be one of {', '.join(VARIANTS)}.")
 
-    def next(self, history, rng):
+    def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Promote, from the highest rung down; else start a candidate; else wait."""
-        plan, rungs = self._plan(history), _Rungs.of(history, self)
-        resume = self._stopped(rungs) if self.variant == "stopping" else self._promotion(rungs)
+        plan, rungs = self._plan(history), RungResults.of(history, self)
+        resume = (
+            self._continuation(rungs) if self.variant == "stopping" else self._promotion(rungs)
+        )
         if resume is not None:
             return resume
         bracket = None if history.exhausted else self._emptiest(plan, rungs)
@@ -47,31 +53,34 @@ class AsynchronousScheduler(BracketScheduler):
             return Start(plan.brackets[bracket][0].resource, bracket)
         return None if history.n_running else self._last_promotion(rungs)
 
-    def retired(self, history, job):
-        """Free who reached the top, failed, or cannot be promoted whatever the others bring."""
+    def retired(self, history: History, job: Job) -> list[int]:
+        """Return the trial that reached the top, failed, or cannot be promoted any more."""
         ladder = [rung.resource for rung in self._plan(history).brackets[job.bracket]]
         if job.resource == ladder[-1] or math.isnan(
             history.trials[job.trial_id].results[job.resource].score
         ):
             return [job.trial_id]
-        rungs = _Rungs.of(history, self)
+        rungs = RungResults.of(history, self)
         if self.variant == "stopping":
             return [] if job.trial_id in rungs.going_on else [job.trial_id]
-        # The last place from which one is promoted, if all candidates come this far.
+        # Who is behind the last place in the top cannot be promoted, whatever the others score.
         n_most = self._plan(history).brackets[job.bracket][0].n_candidates
         last = n_promoted(n_most, self.factor)
         entries = rungs.entries[job.bracket, job.resource]
         place = bisect.bisect_left(entries, rungs.entry(history, job.trial_id, job.resource))
-        out = job.trial_id if place >= last else None
-        if out is None and len(entries) > last:
+        if place >= last:
+            out = job.trial_id
+        elif len(entries) > last:
             out = entries[last][1]  # who had that place until now
-        gone = out is None or history.trials[out].resource > job.resource
+        else:
+            return []
+        gone = history.trials[out].resource > job.resource
         return [] if gone or history.trials[out].running is not None else [out]
 
     # ---- decisions
 
-    def _promotion(self, rungs) -> Resume | None:
-        """The best one in the top of a rung that was not promoted yet."""
+    def _promotion(self, rungs: "RungResults") -> Resume | None:
+        """Promote the best trial in the top of a rung that was not promoted yet."""
         for lower, upper, bracket in rungs.steps:
             if upper > rungs.goals[bracket]:
                 continue
@@ -81,8 +90,8 @@ class AsynchronousScheduler(BracketScheduler):
                 return Resume(left[0][1], upper)
         return None
 
-    def _last_promotion(self, rungs) -> Resume | None:
-        """When all is done: the best of a rung that is too small to have a top."""
+    def _last_promotion(self, rungs: "RungResults") -> Resume | None:
+        """At the end: promote the best trial of a rung that is too small to have a top."""
         for lower, upper, bracket in rungs.steps:
             if upper > rungs.goals[bracket]:
                 continue
@@ -94,32 +103,36 @@ class AsynchronousScheduler(BracketScheduler):
         """The resource that candidates are promoted to at first."""
         return ladder[-1]
 
-    def _next_goal(self, history, rungs, bracket, trial_id) -> int:
-        """The same after the score of a trial at it, where it is not the largest."""
+    def _next_goal(
+        self, history: History, rungs: "RungResults", bracket: int, trial_id: int
+    ) -> int:
+        """The resource that candidates are promoted to after the result of a trial at the goal."""
         return rungs.goals[bracket]
 
-    def _stopped(self, rungs) -> Resume | None:
-        """Who goes on, in the order of telling."""
+    def _continuation(self, rungs: "RungResults") -> Resume | None:
+        """The stopping variant: resume the first trial, in the order of telling, that goes on."""
         return next((Resume(i, resource) for i, resource in rungs.going_on.items()), None)
 
-    def _goes_on(self, history, rungs, bracket, trial_id, resource) -> bool:
-        """Whether a trial that was just told, and is among the entries, goes on at once."""
+    def _goes_on(
+        self, history: History, rungs: "RungResults", bracket: int, trial_id: int, resource: int
+    ) -> bool:
+        """The stopping variant: whether a trial goes on after its result at `resource`."""
         entries = rungs.entries[bracket, resource]
         n_top = math.ceil(rungs.n_told[bracket, resource] / Fraction(self.factor))
         return bisect.bisect_left(entries, rungs.entry(history, trial_id, resource)) < n_top
 
-    def _emptiest(self, plan: Plan, rungs) -> int | None:
-        """The bracket that has the smallest share of its candidates, None if all are full."""
+    def _emptiest(self, plan: Plan, rungs: "RungResults") -> int | None:
+        """The bracket with the smallest share of its candidates started, None if all are full."""
         shares = {
             b: Fraction(len(rungs.asked[b, bracket[0].resource]), bracket[0].n_candidates)
             for b, bracket in enumerate(plan.brackets)
         }
-        emptiest = min(shares, key=shares.get, default=None)
+        emptiest = min(shares, key=lambda b: shares[b], default=None)
         return emptiest if emptiest is not None and shares[emptiest] < 1 else None
 
 
-def _steps(plan):
-    """From rung to rung in all brackets, the highest first."""
+def _steps(plan: Plan) -> list[tuple[int, int, int]]:
+    """Pairs of neighbouring rungs and their bracket, the highest first."""
     steps = [
         (lower.resource, upper.resource, bracket)
         for bracket, rungs in enumerate(plan.brackets)
@@ -128,25 +141,26 @@ def _steps(plan):
     return sorted(steps, key=lambda step: (-step[1], step[2]))
 
 
-class _Rungs:
-    """What the log says, read once each event; hangs on the history's cache."""
+class RungResults:
+    """Results of all rungs, kept in the history's cache; each event of its log is read once."""
 
-    def __init__(self, scheduler, plan):
+    def __init__(self, scheduler: AsynchronousScheduler, plan: Plan) -> None:
         self.steps = _steps(plan)
         self.ladders = [[rung.resource for rung in rungs] for rungs in plan.brackets]
         self.goals = [scheduler._first_goal(ladder) for ladder in self.ladders]
-        self.at_goal: dict = {}  # (bracket, goal): what the scheduler noted of those at it
+        self.at_goal: dict[tuple[int, int], Any] = {}  # (bracket, goal): the scheduler's notes
         self.n_read = 0
-        self.entries = defaultdict(list)  # (bracket, resource): (-score, trial id), best first
-        self.left = defaultdict(list)  # those of them that were not promoted
-        self.n_told = defaultdict(int)
-        self.asked = defaultdict(set)
+        # All that follow by (bracket, resource); entries are (-score, trial id), best first.
+        self.entries: defaultdict[tuple[int, int], list[tuple[float, int]]] = defaultdict(list)
+        self.left: defaultdict[tuple[int, int], list[tuple[float, int]]] = defaultdict(list)
+        self.n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
+        self.asked: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         self.going_on: dict[int, int] = {}  # trial id: resource, for the stopping variant
         self._scheduler = scheduler
 
     @classmethod
-    def of(cls, history, scheduler):
-        """The up-to-date rungs of a history."""
+    def of(cls, history: History, scheduler: AsynchronousScheduler) -> "RungResults":
+        """Return the results of a history's rungs, brought up to date."""
         rungs = history.cache.get("rungs")
         if rungs is None:
             rungs = history.cache["rungs"] = cls(scheduler, scheduler._plan(history))
@@ -160,11 +174,12 @@ class _Rungs:
         return rungs
 
     @staticmethod
-    def entry(history, trial_id, resource):
-        """Place of a trial among others, ties by trial id."""
+    def entry(history: History, trial_id: int, resource: int) -> tuple[float, int]:
+        """Return the sort key of a trial at a rung; ties by trial id."""
         return -history.trials[trial_id].results[resource].score, trial_id
 
-    def _ask(self, history, bracket, trial_id, resource):
+    def _ask(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
+        """Read the start or the promotion of a trial."""
         self.asked[bracket, resource].add(trial_id)
         self.going_on.pop(trial_id, None)
         below = max((r for r in history.trials[trial_id].results if r < resource), default=None)
@@ -172,7 +187,8 @@ class _Rungs:
             left = self.left[bracket, below]
             left.pop(bisect.bisect_left(left, self.entry(history, trial_id, below)))
 
-    def _tell(self, history, bracket, trial_id, resource):
+    def _tell(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
+        """Read the result of a trial: add it to its rung and see whether the trial goes on."""
         self.n_told[bracket, resource] += 1
         entry = self.entry(history, trial_id, resource)
         if math.isnan(entry[0]):

@@ -1,4 +1,4 @@
-"""Synchronous schedulers as tables: rungs in exact integers, brackets, promotion at rung ends.
+"""Synchronous schedulers as tables: rungs in exact integers, brackets, promotion of whole rungs.
 
 Notation (Li et al., JMLR 18, 2018, https://jmlr.org/papers/v18/16-558.html, is [1]_ below):
 
@@ -15,12 +15,15 @@ import math
 from abc import abstractmethod
 from fractions import Fraction
 
-from sksearch.base import Plan, Resume, Rung, Scheduler, Start
+import numpy as np
 
-MIN_FACTOR = 1.1  # below, rungs are nearly equal and their number explodes
+from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.history import History, Problem
+
+MIN_FACTOR = 1.1  # below, rungs are nearly equal and there are far too many of them
 
 
-def check_factor(factor: float) -> Fraction:
+def check_factor(factor: float | Fraction) -> Fraction:
     """Return `factor` as an exact fraction.
 
     Raises
@@ -37,13 +40,13 @@ def check_factor(factor: float) -> Fraction:
 
 
 def ladder(
-    min_resources: int, max_resources: int, factor: float, nearest: bool = False
+    min_resources: int, max_resources: int, factor: float | Fraction, nearest: bool = False
 ) -> list[int]:
     """Return the resources of the rungs, lowest first and `max_resources` last.
 
-    The k-th rung from the top is ``floor(max_resources / factor**k)``, down to the last that is
-    at least `min_resources`. Fractions make this exact: in floating point
-    ``log(243) / log(3)`` is 4.999..., and a rung is lost.
+    The k-th rung from the top is ``floor(max_resources / factor**k)``, as long as this is at least
+    `min_resources`. It is computed in fractions: in floating point ``log(243) / log(3)`` is
+    4.999..., and a rung would be lost.
 
     Parameters
     ----------
@@ -52,7 +55,7 @@ def ladder(
     factor : float
         Ratio of neighbouring rungs, at least 1.1.
     nearest : bool, default=False
-        Whether the quotients are rounded to the nearest whole number, halves up, not down.
+        Whether quotients are rounded to the nearest whole number, halves up, instead of down.
 
     Returns
     -------
@@ -77,18 +80,20 @@ def ladder(
     return resources[::-1]
 
 
-def n_promoted(n_candidates: int, factor: float) -> int:
-    """Count of candidates that leave a rung of `n_candidates` upwards: one at least."""
+def n_promoted(n_candidates: int, factor: float | Fraction) -> int:
+    """Count of candidates that are promoted from a rung of `n_candidates`, at least one."""
     return max(1, math.floor(n_candidates / Fraction(factor)))
 
 
-def n_for_one(resources: list[int], factor: float) -> int:
-    """Count of candidates at the lowest of these rungs of which one reaches the last."""
+def n_for_one(resources: list[int], factor: float | Fraction) -> int:
+    """Count of candidates at the lowest of these rungs from which one reaches the last."""
     return math.floor(Fraction(factor) ** (len(resources) - 1))
 
 
-def rungs_of(n_candidates: int, resources: list[int], factor: float) -> tuple[Rung, ...]:
-    """The rungs of a bracket that begins with so many candidates."""
+def rungs_of(
+    n_candidates: int, resources: list[int], factor: float | Fraction
+) -> tuple[Rung, ...]:
+    """Rungs of a bracket that begins with so many candidates."""
     rungs = []
     for resource in resources:
         rungs.append(Rung(resource, n_candidates))
@@ -97,33 +102,33 @@ def rungs_of(n_candidates: int, resources: list[int], factor: float) -> tuple[Ru
 
 
 class BracketScheduler(Scheduler):
-    """A scheduler whose brackets are a table; subclasses only name the table.
+    """A scheduler whose brackets are a table; subclasses only compute the table.
 
-    A rung is promoted when all of it was told: the best ``floor(n_i / factor)`` go on, ties by
-    trial id, failed ones never. Meanwhile idle workers get jobs of later brackets.
+    When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted,
+    ties by trial id. Failed ones never are. Meanwhile idle workers get jobs of later brackets.
     """
 
-    factor: float = 3
+    factor: float | Fraction = 3
 
     @abstractmethod
-    def brackets(self, problem) -> list[tuple[int, list[int]]]:
-        """Name for each bracket its count of candidates and the resources of its rungs."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return the count of candidates and the resources of the rungs of each bracket."""
 
-    def plan(self, problem) -> Plan:
-        """Lay out all brackets; a finite space that runs out shortens or drops the later ones."""
+    def plan(self, problem: Problem) -> Plan:
+        """Compute all brackets; where a finite space runs out, later ones get fewer candidates."""
         left = problem.space.size
         brackets = []
         for n_candidates, resources in self.brackets(problem):
-            n = min(n_candidates, left)
+            n = int(min(n_candidates, left))
             left -= n
             if n:
                 brackets.append(rungs_of(n, resources, self.factor))
         return Plan(tuple(brackets))
 
-    def next(self, history, rng):
-        """Finish the first bracket that has work: promote where a rung ended, else start."""
+    def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
+        """Promote or start a candidate in the first bracket that has work."""
         brackets = self._plan(history).brackets
-        for bracket in range(self._n_over(history, brackets), len(brackets)):
+        for bracket in range(self._n_finished(history, brackets), len(brackets)):
             rungs = brackets[bracket]
             for lower, upper in itertools.pairwise(rungs):
                 promoted = self._promoted(history, bracket, lower, upper)
@@ -138,8 +143,8 @@ class BracketScheduler(Scheduler):
                 return Start(first.resource, bracket)
         return None
 
-    def retired(self, history, job):
-        """Free those who reached the top, and at the end of a rung those who are left behind."""
+    def retired(self, history: History, job: Job) -> list[int]:
+        """Return trials that reached the top, and at the end of a rung those not promoted."""
         rungs = self._plan(history).brackets[job.bracket]
         if job.resource == rungs[-1].resource:
             return [job.trial_id]
@@ -149,23 +154,25 @@ class BracketScheduler(Scheduler):
             return []
         return sorted(set(history.rung(job.bracket, job.resource)) - set(promoted))
 
-    def _plan(self, history) -> Plan:
+    def _plan(self, history: History) -> Plan:
         if "plan" not in history.cache:
             history.cache["plan"] = self.plan(history.problem)
         return history.cache["plan"]
 
-    def _n_over(self, history, brackets) -> int:
-        """Count of brackets, from the first on, in which there is nothing left to ask for."""
-        n = history.cache.get("n_over", 0)
+    def _n_finished(self, history: History, brackets: tuple[tuple[Rung, ...], ...]) -> int:
+        """Count of brackets, from the first on, without any job left to ask for."""
+        n = history.cache.get("n_finished", 0)
         while n < len(brackets) and self._is_full(
             history, n, brackets[n][-1], len(history.rung(n, brackets[n][-1].resource))
         ):
             n += 1
-        history.cache["n_over"] = n
+        history.cache["n_finished"] = n
         return n
 
-    def _promoted(self, history, bracket, lower, upper) -> list[int] | None:
-        """Ids of those that go on from rung `lower`, best first; None while it is not over."""
+    def _promoted(
+        self, history: History, bracket: int, lower: Rung, upper: Rung
+    ) -> list[int] | None:
+        """Ids of the trials promoted from rung `lower`, best first; None while it is not over."""
         if (key := ("promoted", bracket, lower.resource)) in history.cache:
             return history.cache[key]
         ids = history.rung(bracket, lower.resource)
@@ -181,8 +188,8 @@ class BracketScheduler(Scheduler):
         history.cache[key] = ranked[:n]
         return history.cache[key]
 
-    def _is_full(self, history, bracket, rung, n_asked) -> bool:
-        """Whether nobody will join this rung any more."""
+    def _is_full(self, history: History, bracket: int, rung: Rung, n_asked: int) -> bool:
+        """Whether no further trial will come to this rung."""
         rungs = self._plan(history).brackets[bracket]
         i = rungs.index(rung)
         if i == 0:

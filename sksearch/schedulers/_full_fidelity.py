@@ -1,7 +1,8 @@
-"""Every candidate at the full resource."""
+"""Full fidelity: every candidate gets the full resource."""
 
 from dataclasses import dataclass
 
+from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler
 
 
@@ -24,6 +25,6 @@ class FullFidelity(BracketScheduler):
 
     n_candidates: int = 10
 
-    def brackets(self, problem):
-        """One bracket with one rung."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return one bracket with one rung."""
         return [(self.n_candidates, [problem.max_resources])]

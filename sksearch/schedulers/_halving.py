@@ -1,18 +1,20 @@
-"""What halving schedulers do where there is nothing to halve."""
+"""The base of schedulers that promote one candidate in `factor`."""
 
-from sksearch.schedulers._brackets import ladder
+from sksearch.base import Scheduler
+from sksearch.history import Problem
+from sksearch.schedulers._brackets import BracketScheduler, ladder
 from sksearch.schedulers._full_fidelity import FullFidelity
 
 N_WHOLE = 10  # candidates at full resource, as many as RandomizedSearchCV has
 
 
-class Halving:
-    """A scheduler that promotes one candidate in `factor`, by rungs that are `factor` apart."""
+class Halving(BracketScheduler):
+    """A scheduler that promotes one candidate in `factor`, with rungs `factor` times apart."""
 
     factor: float
     n_candidates: int | None = None
 
-    def adapt(self, problem):
+    def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
         """Bring all candidates to full resource where not even two rungs fit in."""
         rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
         scheduler = self if len(rungs) > 1 else FullFidelity(self.n_candidates or N_WHOLE)

@@ -1,27 +1,30 @@
-"""Hyperband: brackets of successive halving, from the most aggressive to none."""
+"""Hyperband: brackets of successive halving, from early to no discarding of candidates."""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, ladder
 from sksearch.schedulers._halving import Halving
 
 
 @dataclass(frozen=True)
 class Hyperband(Halving, BracketScheduler):
-    """Hedge over how early candidates can be told apart: one bracket for each lowest rung.
+    """Brackets of successive halving, one for each possible lowest rung.
+
+    How early candidates can be told apart is not known, so every lowest rung is tried.
 
     Parameters
     ----------
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     n_iterations : int, default=1
-        How often the set of brackets is gone through, each time with new candidates.
+        How often the set of brackets is run, each time with new candidates.
     candidates : {"table", "algorithm1"}, default="table"
-        Candidates that the brackets begin with: those of the published table, for
-        ``max_resources=81`` and ``factor=3`` 81, 27, 9, 6, 5, or those of the formula in
-        Algorithm 1 of [1]_, 81, 34, 15, 8, 5. The two disagree in the paper.
+        Counts of candidates that the brackets begin with. For ``max_resources=81`` and
+        ``factor=3`` the table in [1]_ has 81, 27, 9, 6 and 5, the formula of its Algorithm 1
+        gives 81, 34, 15, 8 and 5.
 
     Notes
     -----
@@ -55,15 +58,15 @@ class Hyperband(Halving, BracketScheduler):
     n_iterations: int = 1
     candidates: str = "table"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.candidates not in ("table", "algorithm1"):
             raise ValueError(
                 f"candidates={self.candidates!r} must be 'table' (81 27 9 6 5 for "
                 "max_resources=81) or 'algorithm1' (81 34 15 8 5)."
             )
 
-    def brackets(self, problem):
-        """Name s_max + 1 brackets, `n_iterations` times."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return s_max + 1 brackets, `n_iterations` times."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         s_max = len(resources) - 1
         eta = Fraction(self.factor)

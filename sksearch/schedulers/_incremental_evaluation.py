@@ -1,11 +1,11 @@
-"""Incremental evaluation: a large population at first, and a fixed step for those who are kept.
+"""Incremental evaluation: a large population, and a fixed step for candidates that are kept.
 
 Notation (Wistuba 2017 is [1]_ below):
 
 =================  ===================================================================
 B                  ``budget``, units in total
-b_init             ``min_resources``, what each candidate of the population gets
-b                  ``step``, what each that is kept gets on top, again and again
+b_init             ``min_resources``, units of each candidate of the population
+b                  ``step``, further units of each candidate that is kept, at each rung
 r                  ``keep``, the part of a rung that goes on
 =================  ===================================================================
 """
@@ -16,44 +16,46 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
 
-from sksearch.base import Plan, Rung
+from sksearch.base import Plan, Rung, Scheduler
+from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, n_promoted
 
-BEGINNING = 10  # the document's candidates begin with 2 of at most 20 epochs: one tenth
+BEGINNING = 10  # in [1]_ candidates begin with 2 of at most 20 epochs: one tenth
 N_WHOLE = 10  # candidates at full resource that a default budget would pay for
 MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, of which floor(0.3 * 10) keeps 3; as a binary fraction 2
 
 
 @dataclass(frozen=True)
 class IncrementalEvaluation(BracketScheduler):
-    """One bracket that spends most of its budget at once, and then ever less.
+    """One bracket that spends most of its budget at the lowest rung.
 
-    The population gets ``min_resources`` units each. Then the best `keep` of them go on by
-    `step` units, again and again, until one is left. Unlike successive halving, whose rungs cost
-    the same, each costs about `keep` of the one before: it is for those who expect that
-    candidates can hardly be told apart after little training.
+    Each candidate of the population gets ``min_resources`` units. Then the best `keep` of them go
+    on by `step` units, again and again, until one is left. In successive halving all rungs cost
+    the same; here each costs about `keep` of the one before. It is for
+    users who expect that candidates can hardly be told apart after little training.
 
     Parameters
     ----------
     budget : int or None, default=None
-        Count of units for all candidates together, never exceeded. None: what ten candidates
-        cost at ``max_resources``.
+        Largest count of units for all candidates together. None: the cost of ten candidates at
+        ``max_resources``.
     keep : float, default=0.25
         The part of a rung that goes on, between 0 and 1; one candidate at least.
     step : int or None, default=None
         Count of units between two rungs. None: half of ``min_resources``, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
-        The population: by the formula of Algorithm 1 in [1]_, or the largest that `budget` pays
-        for. They differ little up to ``keep=0.5``; above, the formula leaves much unspent.
+        Size of the population: that of the formula of Algorithm 1 in [1]_, or the largest that
+        `budget` pays for. The two differ little up to ``keep=0.5``; above, the formula leaves
+        much unspent.
 
     Notes
     -----
     Algorithm 1 begins with ``floor(B / (b_init + b r / (1 - r)))`` candidates, or with ``b_init
-    / (1 - r) + b r / (1 - r)**2`` for the denominator if training starts from nothing. This
-    takes the series of rungs for unending and the counts for fractions. In truth a rung that
-    would keep less than one candidate keeps one, which may cost more than `budget`: the
-    population is then lowered to the largest whose rungs, as they are run, cost no more. As a
-    rule they cost less, and what is left is not spent.
+    / (1 - r) + b r / (1 - r)**2`` for the denominator if training starts from nothing. The
+    formula assumes an infinite series of rungs and fractions of candidates. In truth a rung that
+    would keep less than one candidate keeps one, which may cost more than `budget`. Then the
+    population is the largest whose rungs, as they are run, cost no more. As a rule they cost
+    less, and the rest of the budget is not spent.
 
     The last rung is the one where one candidate is left. (The count of rungs in [1]_,
     ``ceil(log(n) / log(1 / r))``, may be one more, whose ``floor(r)`` candidates are none.) No
@@ -89,7 +91,7 @@ class IncrementalEvaluation(BracketScheduler):
     step: int | None = None
     candidates: str = "algorithm1"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (0 < self.keep < 1 and 0 < _exact(self.keep) < 1):
             raise ValueError(
                 f"keep={self.keep} must lie between 0 and 1: the part of a rung that goes on, "
@@ -97,7 +99,7 @@ class IncrementalEvaluation(BracketScheduler):
             )
         for name in ("budget", "step"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, Integral) and value >= 1):
+            if value is not None and not (isinstance(value, Integral) and int(value) >= 1):
                 raise ValueError(f"{name}={value} must be None or a count of at least 1 unit.")
         if self.candidates not in ("algorithm1", "largest"):
             raise ValueError(
@@ -106,17 +108,17 @@ class IncrementalEvaluation(BracketScheduler):
             )
 
     @property
-    def factor(self) -> Fraction:
+    def factor(self) -> Fraction:  # type: ignore[override]  # computed, and read only
         """One candidate in `factor` goes on: ``1 / keep``, exact."""
         return 1 / _exact(self.keep)
 
-    def brackets(self, problem):
-        """One bracket, as far as one candidate is left or ``max_resources`` is reached.
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return one bracket, until one candidate is left or ``max_resources`` is reached.
 
         Parameters
         ----------
         problem : Problem
-            With the resources and the space.
+            What the search is asked to solve.
 
         Returns
         -------
@@ -126,7 +128,7 @@ class IncrementalEvaluation(BracketScheduler):
         Raises
         ------
         ValueError
-            If `budget` pays for less than two candidates, of which to keep one.
+            If `budget` does not pay for two candidates, of which one is kept.
         """
         budget = N_WHOLE * problem.max_resources if self.budget is None else self.budget
         n_candidates = self._population(problem, budget)
@@ -138,51 +140,51 @@ class IncrementalEvaluation(BracketScheduler):
                 f"candidates={self.candidates!r}. Pass a larger budget, or a smaller "
                 "min_resources, step or keep."
             )
-        rungs = self._rungs(problem, min(n_candidates, problem.space.size))
+        rungs = self._rungs(problem, int(min(n_candidates, problem.space.size)))
         return [(rungs[0].n_candidates, [rung.resource for rung in rungs])]
 
-    def adapt(self, problem):
+    def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
         """Give the population a tenth of the largest resource."""
         return self, max(problem.min_resources, problem.max_resources // BEGINNING)
 
-    def _population(self, problem, budget: int) -> int:
+    def _population(self, problem: Problem, budget: int) -> int:
         """Count of candidates to begin with, 0 if `budget` does not pay for one."""
         n = budget // problem.min_resources
         if self.candidates == "algorithm1":
-            n = math.floor(budget / self._unending_cost(problem))  # [1]_ Alg. 1, line 1
+            n = math.floor(budget / self._cost_per_candidate(problem))  # [1]_ Alg. 1, line 1
         # What is really spent grows with the population, so the largest that fits is found.
         return bisect_right(range(1, n + 1), budget, key=lambda n: self._cost(problem, n))
 
-    def _unending_cost(self, problem) -> Fraction:
-        """What a candidate and all that is kept of it cost, in an unending series of rungs."""
+    def _cost_per_candidate(self, problem: Problem) -> Fraction:
+        """Cost of a candidate and of its share in all later rungs, an infinite series of them."""
         r, low, step = _exact(self.keep), problem.min_resources, self._step(problem)
         if problem.continues:
             return low + step * r / (1 - r)
         return low / (1 - r) + step * r / (1 - r) ** 2
 
-    def _rungs(self, problem, n_candidates: int) -> list[Rung]:
-        """The rungs of a population, until one is left."""
+    def _rungs(self, problem: Problem, n_candidates: int) -> list[Rung]:
+        """Rungs of a bracket that begins with so many candidates."""
         rungs = [Rung(problem.min_resources, n_candidates)]
         while (last := rungs[-1]).n_candidates > 1 and last.resource < problem.max_resources:
             resource = min(last.resource + self._step(problem), problem.max_resources)
             rungs.append(Rung(resource, n_promoted(last.n_candidates, self.factor)))
         return rungs
 
-    def _cost(self, problem, n_candidates: int) -> int:
-        """Count of units that a population really costs."""
+    def _cost(self, problem: Problem, n_candidates: int) -> int:
+        """Count of units of a bracket that begins with so many candidates."""
         return Plan.bracket_resources(self._rungs(problem, n_candidates), problem.continues)
 
-    def _step(self, problem) -> int:
+    def _step(self, problem: Problem) -> int:
         return max(1, problem.min_resources // 2) if self.step is None else self.step
 
-    def _smallest_budget(self, problem) -> int:
-        """Count of units from which on there are two candidates."""
+    def _smallest_budget(self, problem: Problem) -> int:
+        """Count of units that pays for two candidates."""
         cost = self._cost(problem, 2)
         if self.candidates == "algorithm1":
-            cost = max(cost, math.ceil(2 * self._unending_cost(problem)))
+            cost = max(cost, math.ceil(2 * self._cost_per_candidate(problem)))
         return cost
 
 
 def _exact(keep: float) -> Fraction:
-    """The decimal or simple fraction that is meant: 0.3, or 1 / 3."""
+    """The fraction that the user means: 3/10 by 0.3, 1/3 by ``1 / 3``."""
     return Fraction(keep).limit_denominator(MAX_DENOMINATOR)

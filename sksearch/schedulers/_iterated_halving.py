@@ -1,26 +1,29 @@
-"""Successive halving again and again: once wide, then short."""
+"""Iterated successive halving: a wide bracket, then short ones."""
 
 from dataclasses import dataclass, replace
 from itertools import count
 
-from sksearch.base import Plan
+from sksearch.base import Plan, Scheduler
+from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one, rungs_of
 from sksearch.schedulers._halving import Halving
 
-DEPTH = 3  # rungs of a first bracket below the last, where nobody chose
+DEPTH = 3  # rungs of the first bracket below the last, where the user chose no minimum
 
 
 @dataclass(frozen=True)
 class IteratedHalving(Halving, BracketScheduler):
-    """A wide bracket of successive halving to learn from, then short ones that know more.
+    """A wide bracket of successive halving for a model to learn from, then short ones.
 
-    The first bracket begins at the lowest rung, with as many times the candidates of a later one
-    as each bracket of Hyperband with these rungs may cost: `max_resources` a rung. Later
-    brackets begin one rung higher: there is something to learn from by then, and results that
-    are nearer to the end say more. With ``max_resources=27`` and factor 3 that is 36, 12, 4 and
-    1 candidates at 1, 3, 9 and 27, then 9, 3 and 1 at 3, 9 and 27: 3.8 full trainings, and 2.3
-    for a later bracket. Where training does not continue, as with rows, the first has 27
-    candidates for four full trainings, a later one costs three.
+    The first bracket begins at the lowest rung. Its count of candidates is the largest multiple
+    of that of a later bracket for which it costs no more than a bracket of Hyperband with these
+    rungs may: `max_resources` for each rung. Later brackets begin one rung higher, since there
+    are results to learn from by then, and those of larger resources say more.
+
+    With ``max_resources=27`` and factor 3 the first bracket has 36, 12, 4 and 1 candidates at 1,
+    3, 9 and 27 and costs 3.8 full trainings. A later one has 9, 3 and 1 at 3, 9 and 27 and costs
+    2.3. Where training does not continue, as with rows, the first has 27 candidates and costs
+    four full trainings, a later one three.
 
     Parameters
     ----------
@@ -33,8 +36,8 @@ class IteratedHalving(Halving, BracketScheduler):
     -----
     Where training continues (``problem.continues``), rungs are ``max_resources / factor**i``
     rounded to the nearest whole number, and not down as in `Hyperband`: with 52 epochs the
-    lowest rung has 2, and not 1.
-    Where it does not, 27 candidates have no room for that.
+    lowest rung has 2, and not 1. Where training does not continue they are rounded down, since
+    27 candidates would else cost more than the bracket may.
 
     Examples
     --------
@@ -52,24 +55,24 @@ class IteratedHalving(Halving, BracketScheduler):
     factor: float = 3
     n_iterations: int = 8
 
-    def brackets(self, problem):
-        """Name the wide bracket and the short ones."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return the wide bracket and the short ones."""
         resources = self._ladder(problem, problem.min_resources)
         short = resources[1:] or resources
         n = n_for_one(short, self.factor)
         budget = len(resources) * problem.max_resources
 
-        def fits(times):
+        def fits(times: int) -> bool:
             rungs = rungs_of(times * n, resources, self.factor)
             return Plan.bracket_resources(rungs, problem.continues) <= budget
 
         times = next(times for times in count(1) if not fits(times + 1))
         return [(times * n, resources)] + [(n, short)] * (self.n_iterations - 1)
 
-    def adapt(self, problem):
+    def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
         """Begin the first bracket three rungs below the last."""
         low = max(problem.min_resources, self._ladder(problem, 1)[-1 - DEPTH :][0])
         return super().adapt(replace(problem, min_resources=low))
 
-    def _ladder(self, problem, min_resources):
+    def _ladder(self, problem: Problem, min_resources: int) -> list[int]:
         return ladder(min_resources, problem.max_resources, self.factor, problem.continues)

@@ -5,26 +5,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch.base import Plan, Rung
-from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.history import History, Problem
+from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
 from sksearch.schedulers._brackets import ladder
 
 
 @dataclass(frozen=True)
 class MedianStopping(AsynchronousScheduler):
-    """Stop a candidate whose best score is below what half of the others had on average.
+    """Stop a candidate whose best score is below the median of the others' mean scores.
 
     A candidate goes from rung to rung until it reaches `max_resources`, or until its best score
-    so far is less than the median, over all others that were trained as far, of the mean of
-    their scores up to there [1]_.
+    so far is less than the median, over all others that reached the rung, of the mean of their
+    scores up to this rung [1]_.
 
     Parameters
     ----------
     n_candidates : int, default=30
         Count of candidates.
     factor : float, default=2
-        Ratio of neighbouring rungs, at which it is decided.
+        Ratio of neighbouring rungs. Candidates are stopped at rungs only.
     n_full : int, default=5
-        Count of results at a rung from which on candidates are stopped there.
+        Count of results of others that a rung must have before candidates are stopped there.
 
     References
     ----------
@@ -38,24 +39,26 @@ class MedianStopping(AsynchronousScheduler):
 
     variant = "stopping"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.n_full < 1:
             raise ValueError(f"n_full={self.n_full} must be at least 1.")
 
-    def brackets(self, problem):
-        """Name one bracket over the whole ladder."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return one bracket with all rungs."""
         rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
         return [(self.n_candidates, rungs)]
 
-    def plan(self, problem):
-        """Lay out what is done if nobody is stopped."""
+    def plan(self, problem: Problem) -> Plan:
+        """Compute what is done if no candidate is stopped."""
         ((n_candidates, rungs),) = self.brackets(problem)
-        n = min(n_candidates, problem.space.size)
+        n = int(min(n_candidates, problem.space.size))
         return Plan((tuple(Rung(resource, n) for resource in rungs),) if n else ())
 
-    def _goes_on(self, history, rungs, bracket, trial_id, resource):
-        def scores_of(i):
+    def _goes_on(
+        self, history: History, rungs: RungResults, bracket: int, trial_id: int, resource: int
+    ) -> bool:
+        def scores_of(i: int) -> list[float]:
             results = history.trials[i].results.items()
             return [result.score for r, result in results if r <= resource]
 

@@ -1,12 +1,12 @@
-"""Asynchronous successive halving with a maximum that grows only as far as it has to.
+"""Progressive asynchronous successive halving: the maximal resource grows while ranks change.
 
 ==============  ======================================================================
 symbol          meaning
 ==============  ======================================================================
 eta             ``factor``
 R_t             the goal: the resource that candidates are promoted to at present
-pi_K, pi_K-1    rankings, at the goal and one rung below, of those that are at the goal
-epsilon         how far apart two scores can be without telling candidates apart
+pi_K, pi_K-1    rankings, at the goal and one rung below, of the candidates at the goal
+epsilon         largest difference of two scores that may be noise
 ==============  ======================================================================
 """
 
@@ -16,21 +16,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch.base import Resume
+from sksearch.history import History, Problem
 from sksearch.schedulers._asha import ASHA
-from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
 from sksearch.schedulers._halving import Halving
 
-PERCENTILE = 90  # N of [1]_: of the differences that noise was seen to turn round
+PERCENTILE = 90  # N of [1]_: percentile of the differences of pairs that changed places twice
 
 
 @dataclass(frozen=True)
 class PASHA(Halving, AsynchronousScheduler):
-    """Progressive asynchronous successive halving: train no longer than ranks go on changing.
+    """Progressive asynchronous successive halving: add rungs only while rankings change.
 
-    At first candidates are promoted to the second rung only, as `ASHA` does. Each time that a
-    result at the highest rung so far shows another ranking than the rung below, the next rung
-    is opened. Once nothing more can be promoted, the best candidate at the highest rung is
-    brought up to `max_resources`.
+    At first candidates are promoted as by `ASHA`, but to the second rung only. Whenever a new
+    result at the highest rung shows another ranking than the rung below, the next rung is opened.
+    When no further candidate can be promoted, the best one at the highest rung is brought up to
+    `max_resources`.
 
     Parameters
     ----------
@@ -41,15 +42,15 @@ class PASHA(Halving, AsynchronousScheduler):
 
     See Also
     --------
-    ASHA : The same with all rungs open from the beginning.
+    ASHA : Asynchronous successive halving with all rungs from the beginning.
 
     Notes
     -----
-    Two rankings agree if at each place of the upper one there is a candidate whose score in the
-    rung below is within epsilon of the score that had this place there. Epsilon is the 90th
-    percentile of the differences, in the upper rung, between any two candidates that were in
-    this order, then in the other, and now in the first again: a difference that noise turns
-    round.
+    Two rankings agree if, for each place, the candidate that has it in the upper rung and the one
+    that has it in the rung below have scores in the rung below that differ by epsilon at most.
+    Epsilon is an estimate of noise: the 90th percentile of the differences, in the upper rung,
+    between any two candidates that were in one order, then in the opposite one, and now in the
+    first again.
 
     Departures from [1]_:
 
@@ -58,14 +59,14 @@ class PASHA(Halving, AsynchronousScheduler):
     - Where no two candidates of the highest rung have changed places twice, epsilon comes from
       the next rung below in which some have, with all that is known of it by now.
     - Equal scores at the highest rung are ranked as they were below: they contradict nothing.
-    - The best candidate is trained up to `max_resources` and scored there, going on from where
-      it is; in [1]_ it is trained anew, after the search. A failure there ends the search.
+    - The best candidate goes on from where it is up to `max_resources` and is scored there; in
+      [1]_ it is trained anew, after the search. If this fails, the search ends.
 
-    The plan is what is done if the maximum grows up to `max_resources`, and then as with `ASHA`
-    the least of it. It is less where rankings agree early, which takes rungs with few
-    candidates or hardly any noise; the second rung is always as planned.
+    If the maximum grows up to `max_resources`, the plan is the least that is done, as with
+    `ASHA`. Less is done where rankings agree early, which takes rungs with few candidates or
+    hardly any noise; the second rung is always as planned.
 
-    As with `ASHA`, who is promoted depends on which results came first.
+    As with `ASHA`, which candidates are promoted depends on the order in which results come in.
 
     References
     ----------
@@ -89,12 +90,12 @@ class PASHA(Halving, AsynchronousScheduler):
     n_candidates: int | None = None
     factor: float = 3
 
-    def brackets(self, problem):
-        """Name one bracket over the whole ladder."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return one bracket with all rungs."""
         return ASHA(self.n_candidates, self.factor).brackets(problem)
 
-    def _last_promotion(self, rungs) -> Resume | None:
-        """When all is done: the best one goes all the way."""
+    def _last_promotion(self, rungs: RungResults) -> Resume | None:
+        """At the end: bring the best candidate up to the largest resource."""
         if (resume := super()._last_promotion(rungs)) is not None:
             return resume
         for bracket, (ladder, goal) in enumerate(zip(rungs.ladders, rungs.goals, strict=True)):
@@ -105,24 +106,25 @@ class PASHA(Halving, AsynchronousScheduler):
 
     # ---- the goal
 
-    def _first_goal(self, ladder):
+    def _first_goal(self, ladder: list[int]) -> int:
         return ladder[min(1, len(ladder) - 1)]  # [1]_ Alg. 1: R_0 = eta r
 
-    def _next_goal(self, history, rungs, bracket, trial_id):
+    def _next_goal(self, history: History, rungs: RungResults, bracket: int, trial_id: int) -> int:
+        """Open the next rung if the rankings at the goal and below differ by more than noise."""
         ladder, goal = rungs.ladders[bracket], rungs.goals[bracket]
         n_rungs = ladder.index(goal) + 1
         results = history.trials[trial_id].results
         scores = rungs.at_goal.setdefault((bracket, goal), array("d"))
         scores.extend(results[r].score for r in ladder[n_rungs - 2 : n_rungs])
         change = rank_change(*np.array(scores).reshape(-1, 2).T)
-        # Without any change of order, which is common, noise need not be looked at.
+        # Without any change of order, which is common, noise need not be computed.
         if change == 0 or change <= _noise(history, rungs, bracket, n_rungs):
             return goal
         return ladder[n_rungs]
 
 
-def rank_change(before, now) -> float:
-    """Return the least epsilon for which two soft rankings agree.
+def rank_change(before: np.ndarray, now: np.ndarray) -> float:
+    """Return the smallest epsilon for which two rankings agree.
 
     Parameters
     ----------
@@ -132,8 +134,8 @@ def rank_change(before, now) -> float:
     Returns
     -------
     change : float
-        Largest difference, over places, between the score in the rung below of who has the
-        place now, and of who had it there.
+        For each place there is the candidate that has it now and the one that had it before:
+        the largest difference between their scores in the rung below.
 
     Examples
     --------
@@ -145,8 +147,8 @@ def rank_change(before, now) -> float:
     return np.abs(before[order] - np.sort(before)[::-1]).max()
 
 
-def swapped_back(curves) -> np.ndarray:
-    """Return by how much candidates differ at the end of curves that crossed twice.
+def swapped_back(curves: np.ndarray) -> np.ndarray:
+    """Return the differences, at their ends, of curves that crossed twice.
 
     Parameters
     ----------
@@ -175,17 +177,17 @@ def swapped_back(curves) -> np.ndarray:
     return np.abs(differences[crossed, -1])
 
 
-def _noise(history, rungs, bracket, n_rungs) -> float:
-    """Epsilon: of the highest rung in which noise was seen."""
+def _noise(history: History, rungs: RungResults, bracket: int, n_rungs: int) -> float:
+    """Estimate epsilon, from the highest rung in which candidates changed places twice."""
     for n in range(n_rungs, 2, -1):
         differences = swapped_back(_curves(history, rungs, bracket, n))
         if len(differences):
-            return np.percentile(differences, PERCENTILE)
+            return float(np.percentile(differences, PERCENTILE))
     return 0.0
 
 
-def _curves(history, rungs, bracket, n_rungs):
-    """Scores of those that are told at the last of these rungs, shape (n_candidates, n_rungs)."""
+def _curves(history: History, rungs: RungResults, bracket: int, n_rungs: int) -> np.ndarray:
+    """Scores of the candidates at the last of these rungs, shape (n_candidates, n_rungs)."""
     ladder = rungs.ladders[bracket][:n_rungs]
     ids = [i for _, i in rungs.entries[bracket, ladder[-1]]]
     return np.array([[history.trials[i].results[r].score for r in ladder] for i in ids])

@@ -1,14 +1,15 @@
-"""Successive halving: many candidates a little, the best ones more."""
+"""Successive halving: many candidates get little resource, the best ones more."""
 
 from dataclasses import dataclass
 
+from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one
 from sksearch.schedulers._halving import Halving
 
 
 @dataclass(frozen=True)
 class SuccessiveHalving(Halving, BracketScheduler):
-    """One bracket: all candidates at the lowest rung, the best ``1 / factor`` of them further.
+    """One bracket: at each rung the best ``1 / factor`` of the candidates are promoted.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class SuccessiveHalving(Halving, BracketScheduler):
     n_candidates: int | None = None
     factor: float = 3
 
-    def brackets(self, problem):
-        """Name one bracket over the whole ladder."""
+    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return one bracket with all rungs."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         n = self.n_candidates
         if n is None:

@@ -80,8 +80,8 @@ class BaseSearch(BaseSearchCV):
     ensemble_size: Count | None = None
 
     # Searches at several resources have parameters of these names.
-    resource = None
-    min_resources = max_resources = "auto"
+    resource = None  # type: Any
+    min_resources = max_resources = "auto"  # type: Any
     # And so have searches whose proposals learn.
     batch_size = 1
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from sksearch._compat import Interval, StrOptions
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
@@ -97,7 +97,7 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
     batch_size: Count = 1
 
     def _compose(self, space, rng):
-        sampler = POPULATIONS[self.population]
+        sampler: Any = POPULATIONS[self.population]
         # The population is chosen while it is trained its first epochs, and from those alone.
         sampler = sampler(transfer="none") if sampler.learns else sampler()
         return sampler, IncrementalEvaluation(self.budget, self.keep, self.step, self.candidates)

@@ -219,9 +219,9 @@ class SimulatedEstimator(BaseEstimator):
         return {name: value for name, value in state.items() if name != "_whole"}
 
     def _begin(self) -> None:
-        self.loss_curve_ = []
-        fixed = isinstance(self.random_state, Integral)
-        self.seed_ = int(self.random_state) if fixed else draw_seed(self.random_state)
+        self.loss_curve_: list[float] = []
+        seed = self.random_state
+        self.seed_ = int(seed) if isinstance(seed, Integral) else draw_seed(seed)
 
     def _advance(self, n_epochs: int) -> Self:
         """Continue the training up to a count of epochs."""

@@ -115,10 +115,10 @@ class Branin(Function):
     [0.3979, 55.6021]
     """
 
-    n_dims: ClassVar[int] = 2
-    bounds: ClassVar = np.array([[-5.0, 10.0], [0.0, 15.0]])
-    minimum: ClassVar[float] = 10 / (8 * np.pi)
-    argmin: ClassVar = np.array([[-np.pi, 12.275], [np.pi, 2.275], [3 * np.pi, 2.475]])
+    n_dims = 2
+    bounds = np.array([[-5.0, 10.0], [0.0, 15.0]])
+    minimum = 10 / (8 * np.pi)
+    argmin = np.array([[-np.pi, 12.275], [np.pi, 2.275], [3 * np.pi, 2.475]])
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         x0, x1 = np.ascontiguousarray(X.T)
@@ -167,10 +167,10 @@ class DropWave(Function):
     [-1.0]
     """
 
-    n_dims: ClassVar[int] = 2
-    bounds: ClassVar = np.array([[-5.12, 5.12], [-5.12, 5.12]])
-    minimum: ClassVar[float] = -1.0
-    argmin: ClassVar = np.zeros((1, 2))
+    n_dims = 2
+    bounds = np.array([[-5.12, 5.12], [-5.12, 5.12]])
+    minimum = -1.0
+    argmin = np.zeros((1, 2))
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         squared = (X**2).sum(axis=1)
@@ -192,10 +192,10 @@ class Hartmann3(Function):
     [-3.86278]
     """
 
-    n_dims: ClassVar[int] = 3
-    bounds: ClassVar = np.tile([0.0, 1.0], (3, 1))
-    minimum: ClassVar[float] = -3.8627797873327
-    argmin: ClassVar = np.array([[0.11458889, 0.55564889, 0.85254698]])
+    n_dims = 3
+    bounds = np.tile([0.0, 1.0], (3, 1))
+    minimum = -3.8627797873327
+    argmin = np.array([[0.11458889, 0.55564889, 0.85254698]])
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         return _hartmann(X, _A3, _P3)
@@ -217,12 +217,10 @@ class Hartmann6(Function):
     [-3.32237]
     """
 
-    n_dims: ClassVar[int] = 6
-    bounds: ClassVar = np.tile([0.0, 1.0], (6, 1))
-    minimum: ClassVar[float] = -3.3223680114155
-    argmin: ClassVar = np.array(
-        [[0.20168951, 0.15001069, 0.47687397, 0.27533243, 0.31165162, 0.65730053]]
-    )
+    n_dims = 6
+    bounds = np.tile([0.0, 1.0], (6, 1))
+    minimum = -3.3223680114155
+    argmin = np.array([[0.20168951, 0.15001069, 0.47687397, 0.27533243, 0.31165162, 0.65730053]])
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         return _hartmann(X, _A6, _P6)
@@ -392,10 +390,10 @@ class SixHumpCamel(Function):
     [-1.0316, 0.0]
     """
 
-    n_dims: ClassVar[int] = 2
-    bounds: ClassVar = np.array([[-3.0, 3.0], [-2.0, 2.0]])
-    minimum: ClassVar[float] = -1.0316284534898774
-    argmin: ClassVar = np.array(
+    n_dims = 2
+    bounds = np.array([[-3.0, 3.0], [-2.0, 2.0]])
+    minimum = -1.0316284534898774
+    argmin = np.array(
         [[0.08984201310031, -0.71265640302074], [-0.08984201310031, 0.71265640302074]]
     )
 
@@ -420,10 +418,10 @@ class EggHolder(Function):
     [-959.6407]
     """
 
-    n_dims: ClassVar[int] = 2
-    bounds: ClassVar = np.array([[-512.0, 512.0], [-512.0, 512.0]])
-    minimum: ClassVar[float] = -959.6406627208508
-    argmin: ClassVar = np.array([[512.0, 404.2318051137578]])
+    n_dims = 2
+    bounds = np.array([[-512.0, 512.0], [-512.0, 512.0]])
+    minimum = -959.6406627208508
+    argmin = np.array([[512.0, 404.2318051137578]])
 
     def _values(self, X: np.ndarray) -> np.ndarray:
         x0, x1 = np.ascontiguousarray(X.T)

@@ -1,7 +1,7 @@
 """Loss curves around a function with a known minimum, by a Gamma process."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -101,7 +101,7 @@ class GammaCurves(CurveProblem):
     ((2, 81), [-200.0, -198.0], -200.0)
     """
 
-    function: Callable
+    function: Any
     families: Sequence[Family] | None = None
     n_epochs: int = 81
     noise: float = 0.0
@@ -201,7 +201,7 @@ class GammaCurves(CurveProblem):
         """Return candidates as rows of shape (n, n_dims); raise if one is not in the space."""
         names = list(self.space)
         try:
-            points = [[p[name] for name in names] for p in params]
+            points: Any = [[p[name] for name in names] for p in params]
         except KeyError as error:
             raise ValueError(f"A candidate lacks {error}: the parameters are {names}.") from None
         for p in params:

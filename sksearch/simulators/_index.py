@@ -84,7 +84,7 @@ class Index:
         self._V, self._active = self._encode(params)
         self._patterns, which = _patterns(self._active)
         self._groups = [np.flatnonzero(which == g) for g in range(len(self._patterns))]
-        self._trees = {}
+        self._trees: dict = {}
 
     def nearest(self, params: Sequence[Mapping[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """Find the nearest recorded candidates.
@@ -198,7 +198,9 @@ class Index:
                 active[:, self._conditional.index(name)] = present
                 values = [value for value in values if value is not _ABSENT]
             elif not present.all():
-                raise ValueError(f"{params[present.argmin()]} lacks {name!r}: give it a value.")
+                raise ValueError(
+                    f"{params[int(present.argmin())]} lacks {name!r}: give it a value."
+                )
             stop = start + (dimension.size if unordered else 1)
             V[present, start:stop] = _features(dimension, unordered, values)
             n_names, start = n_names + present, stop
@@ -279,7 +281,7 @@ class _Scale:
         return x
 
 
-def _positions(dimension: Dimension, values: list) -> np.ndarray:
+def _positions(dimension: Any, values: list) -> np.ndarray:
     """Return the positions of choices in their list."""
     try:
         keys = [(type(value), value) for value in values]  # True is not 1

@@ -12,7 +12,6 @@ from scipy.stats import spearmanr
 from sksearch.simulators._index import Index
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space, When
-from sksearch.space._dimensions import Dimension
 from sksearch.space._values import equal
 
 _ABSENT = object()
@@ -283,12 +282,10 @@ class NearestCurves(CurveProblem):
         last = np.column_stack([self.curves[:, -1], self.curves[rows, -1]])
         last = last[np.isfinite(last).all(axis=1)]
         varies = len(last) > 1 and (np.ptp(last, axis=0) > 0).all()
-        return ApproximationError(
-            distances,
-            errors,
-            *(float(f(known)) if len(known) else math.nan for f in (np.mean, np.median, np.std)),
-            correlation=float(spearmanr(*last.T).statistic) if varies else math.nan,
-        )
+        statistics = (np.mean, np.median, np.std)
+        mean, median, sd = (float(f(known)) if len(known) else math.nan for f in statistics)
+        correlation = float(spearmanr(*last.T).statistic) if varies else math.nan
+        return ApproximationError(distances, errors, mean, median, sd, correlation)
 
 
 def check_table(
@@ -369,7 +366,7 @@ def _is_missing(value: Any) -> bool:
     return nan or value is None or type(value).__name__ == "NAType"
 
 
-def _converted(dimension: Dimension, value: Any) -> Any:
+def _converted(dimension: Any, value: Any) -> Any:
     """Return the equal value of the dimension if there is one, else the value itself."""
     if dimension.kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)

@@ -9,7 +9,7 @@ symbol      meaning                                shape
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class CurveProblem(ABC):
         return list(dict.fromkeys(name for each in dicts for name in each))
 
     @abstractmethod
-    def losses(self, params: Sequence[dict], seed: int = 0) -> np.ndarray:
+    def losses(self, params: Sequence[Mapping[str, Any]], seed: int = 0) -> np.ndarray:
         """Compute loss curves.
 
         Parameters
@@ -74,7 +74,7 @@ class CurveProblem(ABC):
             If a candidate lacks a parameter, or has one that the problem does not know.
         """
 
-    def seconds(self, params: Sequence[dict]) -> np.ndarray:
+    def seconds(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
         """Simulate how long trainings take: one second an epoch, unless a subclass knows better.
 
         Parameters

@@ -112,7 +112,9 @@ class TabularProblem(CurveProblem):
         self._means = self._losses.mean(axis=2)
         self.max_resources = self._means.shape[1]
         self.minimum = self.best = lowest(self._means[:, -1])
-        self.median = float(np.nanmedian(self._means[:, -1])) if self.best is not None else None
+        self.median: Any = (
+            float(np.nanmedian(self._means[:, -1])) if self.best is not None else None
+        )
         if self._index.n_distinct < len(self.params):
             raise ValueError(
                 f"params has {len(self.params)} candidates of which {self._index.n_distinct} are "
@@ -121,7 +123,7 @@ class TabularProblem(CurveProblem):
         whole = nearest or Space(space).size == len(self.params)
         self.space = space if whole else [_space_of_one(candidate) for candidate in self.params]
         self._seconds = check_seconds(seconds, *self._means.shape)
-        self._repetitions = (None, None)  # those of the last seed
+        self._repetitions: tuple[Any, Any] = (None, None)  # those of the last seed
 
     @classmethod
     def read(cls, path: str | Path, *, nearest: bool = False, noise: bool = True) -> Self:
@@ -352,7 +354,7 @@ def _values(entry: dict[str, Any]) -> Any:
     """Return the choices or the distribution of one parameter."""
     log = entry.get("log", False)
     if "choices" in entry:
-        values = list(entry["choices"])
+        values: Any = list(entry["choices"])
     elif entry["type"] == "int":
         make = LogRandInt if log else randint
         values = make(int(entry["lower"]), int(entry["upper"]) + 1)

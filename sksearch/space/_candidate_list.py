@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._dimensions import Categorical
+from ._dimensions import Categorical, Dimension
 from ._values import hashable_key
 
 # Mean squared difference between the coordinates of two independent uniform values.
@@ -31,7 +31,7 @@ class CandidateList:
 
     def __init__(self, candidates: list[dict[str, Any]]):
         names = sorted(set().union(*candidates))
-        self.dimensions = [
+        self.dimensions: list[Dimension] = [
             Categorical(name, _distinct(c[name] for c in candidates if name in c))
             for name in names
         ]
@@ -56,7 +56,8 @@ class CandidateList:
 
 def _distinct(values: Iterable) -> list:
     """Return the distinct values, numbers in ascending order."""
-    kept, keys = [], set()
+    kept: list = []
+    keys = set()
     for value in values:
         key = hashable_key(value)
         if key is None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ._dimensions import Dimension
 from ._values import equal
 
 _OPERATORS = {
@@ -129,7 +128,7 @@ class Subspace:
 
     def __init__(
         self,
-        dimensions: dict[str, Dimension],
+        dimensions: dict[str, Any],
         conditions: dict[str, list[When]],
         coordinates: dict[str, int],
     ):
@@ -162,7 +161,7 @@ class Subspace:
         dict
             The active parameters, in the order of their names.
         """
-        params = {}
+        params: dict[str, Any] = {}
         for name in self._order:
             if name not in self.conditions or self._is_active(name, params):
                 dimension = self.dimensions[name]
@@ -278,7 +277,7 @@ class Subspace:
 
     def _parents_first(self) -> list[str]:
         """Sort names such that parents come before their children, else by name."""
-        order = []
+        order: list[str] = []
         while len(order) < len(self.names):
             ready = [
                 name
@@ -310,7 +309,9 @@ class Subspace:
         """List the boxes of the component that consists of ``names``."""
         linked = [self.conditions.get(name, ()) for name in names]
         parents = {condition.parent for conditions in linked for condition in conditions}
-        boxes = [({}, {})]  # ranges of indices, and one value of each parent in them
+        boxes: list[tuple[dict[str, range], dict[str, Any]]] = [
+            ({}, {})
+        ]  # ranges of indices, and one value of each parent in them
         for name in self._order:
             if name not in names:
                 continue

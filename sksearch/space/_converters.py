@@ -5,7 +5,7 @@ Objects are known by their class names and attributes, so none of the libraries 
 
 import numbers
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -56,7 +56,8 @@ def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceD
         return {name: _from_skopt_dimension(name, d) for name, d in search_spaces.items()}
     if isinstance(search_spaces, tuple) and isinstance(search_spaces[-1], numbers.Integral):
         return from_skopt(search_spaces[0])
-    return [from_skopt(item) for item in search_spaces]
+    spaces: list[Any] = [from_skopt(item) for item in search_spaces]
+    return spaces
 
 
 def from_optuna(distributions: Mapping[str, Any]) -> SpaceDict:
@@ -144,7 +145,7 @@ def _integers(low: int, high: int, log: bool) -> rv_frozen | LogRandInt:
     return LogRandInt(low, high + 1) if log else stats.randint(low, high + 1)
 
 
-def _equally_likely(name: str, choices, weights) -> list:
+def _equally_likely(name: str, choices: Iterable, weights: Any) -> list:
     """Return the choices as a list; raise if their weights differ."""
     if weights is not None and not np.allclose(weights, weights[0]):
         raise ValueError(
@@ -173,9 +174,8 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
     )
     if isinstance(dimension, tuple) and is_range:
         integers = all(isinstance(bound, numbers.Integral) for bound in dimension[:2])
-        return (_integers if integers else _uniform)(
-            *dimension[:2], log=dimension[2:3] == ("log-uniform",)
-        )
+        low, high = dimension[:2]
+        return (_integers if integers else _uniform)(low, high, dimension[2:3] == ("log-uniform",))
     if is_range:
         warnings.warn(
             f"{name}={dimension!r} is taken as {len(dimension)} choices; scikit-optimize up to "
@@ -186,7 +186,7 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
     return [native(choice) for choice in dimension]
 
 
-def _is_number_pair(values) -> bool:
+def _is_number_pair(values: Any) -> bool:
     numeric = all(isinstance(native(value), (int, float)) for value in values)
     return len(values) == 2 and numeric and not any(isinstance(native(v), bool) for v in values)
 
@@ -219,7 +219,8 @@ def _from_hyperparameter(name: str, hyperparameter: Any) -> Any:
         return [native(value) for value in hyperparameter.sequence]
     if kind == "Categorical":
         return _equally_likely(name, hyperparameter.choices, hyperparameter.weights)
-    low, high = getattr(hyperparameter, "lower", None), getattr(hyperparameter, "upper", None)
+    low: Any = getattr(hyperparameter, "lower", None)
+    high: Any = getattr(hyperparameter, "upper", None)
     if kind == "UniformFloat":
         return _uniform(low, high, hyperparameter.log)
     if kind == "UniformInteger":

@@ -59,8 +59,8 @@ class Dimension(ABC):
     kind: str = "real"
     log: bool = False
     ordered: bool = False
-    size: float = math.inf
-    bounds: tuple[float, float] | None = None
+    size: Any = math.inf
+    bounds: Any = None
 
     def __init__(self, name: str):
         self.name = name

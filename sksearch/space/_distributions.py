@@ -89,9 +89,10 @@ class LogRandInt:
         int or ndarray of shape `size`
             The integers.
         """
-        if not hasattr(random_state, "uniform"):
-            random_state = np.random.default_rng(random_state)
-        x = self.low * (self.high / self.low) ** random_state.uniform(size=size)
+        rng: Any = random_state
+        if not hasattr(rng, "uniform"):
+            rng = np.random.default_rng(rng)
+        x = self.low * (self.high / self.low) ** rng.uniform(size=size)
         k = np.clip(np.floor(x), self.low, self.high - 1).astype(np.int64)
         return int(k) if size is None else k
 
@@ -244,9 +245,9 @@ def _from_scipy(name: str, frozen: rv_frozen, where: str) -> Dimension:
 
 def _checked_support(frozen: rv_frozen, where: str) -> tuple[float, float]:
     """Return the ends of a distribution; raise if its arguments are invalid."""
-    text = [repr(value) for value in frozen.args]
-    text += [f"{key}={value!r}" for key, value in frozen.kwds.items()]
-    text = f"{where} is {frozen.dist.name}({', '.join(text)})"
+    args = [repr(value) for value in frozen.args]
+    args += [f"{key}={value!r}" for key, value in frozen.kwds.items()]
+    text = f"{where} is {frozen.dist.name}({', '.join(args)})"
     with np.errstate(all="ignore"):  # what is invalid here is reported below
         low, high = frozen.support()
         # Infinite arguments are fine where they only open the support, as in truncnorm(-inf, 1).
@@ -314,7 +315,8 @@ def _refuse_prior(values, where):
 
 def _distinct(choices: list, where: str) -> list:
     """Drop the choices that occur before, with a warning."""
-    kept, keys = [], set()
+    kept: list = []
+    keys = set()
     for choice in choices:
         key = hashable_key(choice)
         if key is None:

@@ -12,7 +12,7 @@ from ._distributions import make_dimension
 UNION_NAME = "(dict)"
 
 # Dimensions and conditions of one dict, by name of the parameter.
-Parsed = tuple[dict[str, Dimension], dict[str, list[When]]]
+Parsed = tuple[dict[str, Any], dict[str, list[When]]]  # dimensions and conditions
 
 
 def parse(param_distributions: Any, accepts: Callable[[str, Any], bool] | None) -> list[Parsed]:
@@ -36,7 +36,7 @@ def parse(param_distributions: Any, accepts: Callable[[str, Any], bool] | None) 
     return [_parse_dict(grid, accepts) for grid in param_distributions]
 
 
-def _parse_dict(grid: Mapping, accepts) -> Parsed:
+def _parse_dict(grid: Mapping, accepts: Callable[[str, Any], bool] | None) -> Parsed:
     """Turn one dict of a user into dimensions and conditions by name."""
     dimensions, conditions = {}, {}
     for name, values in grid.items():
@@ -79,10 +79,10 @@ def share_coordinates(
     coordinates : list of dict of str to int
         For each dict the coordinates of its parameters.
     """
-    dimensions = []
+    dimensions: list[Dimension] = []
     if len(parsed) > 1:
         dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
-    coordinates = [{} for _ in parsed]
+    coordinates: list[dict[str, int]] = [{} for _ in parsed]
     for name in names:
         for (own, _), by_name in zip(parsed, coordinates, strict=True):
             if name in own:

@@ -153,9 +153,9 @@ class Space:
             raise ValueError(f"u has the shape {u.shape}: this space needs ({self.n_dims},).")
         if self._candidate_list:
             return self.candidate(self._candidate_list.nearest(u))
-        u = u.tolist()
-        which = self.dimensions[0].from_unit(u[0]) if len(self._subspaces) > 1 else 0
-        return self._subspaces[which].decode(u)
+        point = u.tolist()
+        which = self.dimensions[0].from_unit(point[0]) if len(self._subspaces) > 1 else 0
+        return self._subspaces[which].decode(point)
 
     def to_unit(self, params: dict[str, Any]) -> np.ndarray:
         """Return the coordinates of a candidate in the unit cube.
@@ -289,7 +289,7 @@ class Space:
         """
         if self.size == math.inf:
             raise ValueError("the candidates of an infinite space have no numbers: use sample.")
-        k = operator.index(i)
+        k: Any = operator.index(i)
         if not 0 <= k < self.size:
             raise IndexError(f"candidate {k} does not exist: the space has {self.size}.")
         if self._candidate_list:
@@ -333,17 +333,19 @@ class Space:
         """
         finite = self.size != math.inf
         for _ in range(N_TRIES):
-            params = self.candidate(_randbelow(rng, self.size)) if finite else self.sample(rng)
+            params = (
+                self.candidate(_randbelow(rng, int(self.size))) if finite else self.sample(rng)
+            )
             if self.key(params) not in keys:
                 return params
         if not finite:
             return None
-        unseen = (i for i in range(self.size) if self.key(self.candidate(i)) not in keys)
+        unseen = (i for i in range(int(self.size)) if self.key(self.candidate(i)) not in keys)
         if self.size > MAX_ENUMERATED:
             i = next(unseen, None)
             return None if i is None else self.candidate(i)
-        unseen = list(unseen)
-        return self.candidate(unseen[_randbelow(rng, len(unseen))]) if unseen else None
+        left = list(unseen)
+        return self.candidate(left[_randbelow(rng, len(left))]) if left else None
 
     def check(self, params: dict[str, Any], where: str = "initial_params[0]") -> None:
         """Raise an error if a user's guess is not a candidate.
@@ -396,14 +398,13 @@ class Space:
         TypeError, ValueError
             If a guess is not a candidate, as in `check`.
         """
-        if isinstance(initial_params, Mapping):
-            initial_params = [initial_params]
-        if not isinstance(initial_params or (), Iterable):
+        guesses: Any = [initial_params] if isinstance(initial_params, Mapping) else initial_params
+        if not isinstance(guesses or (), Iterable):
             raise TypeError(
                 f"initial_params={initial_params!r} must be a dict or a list of dicts."
             )
-        unique = {}
-        for i, guess in enumerate(initial_params or ()):
+        unique: dict[Any, Any] = {}
+        for i, guess in enumerate(guesses or ()):
             self.check(guess, where=f"initial_params[{i}]")
             unique.setdefault(self.key(guess), guess)
         return tuple(unique.values())
@@ -418,7 +419,8 @@ class Space:
 
     def _unhashable_choices(self) -> dict[str, Categorical]:
         """Collect the choices without a hashable key, by name over all dicts."""
-        choices = {}
+        choices: dict[str, list] = {}
+        dimension: Any
         for dimension in self.dimensions:
             if dimension.kind == "categorical":
                 known = choices.setdefault(dimension.name, [])

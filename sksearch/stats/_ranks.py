@@ -213,7 +213,7 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     n_methods = losses.shape[1]
     if control is None:
         i, j = np.array(list(combinations(range(n_methods), 2))).T
-        p_values = np.full((n_methods, n_methods), np.nan)
+        p_values: np.ndarray = np.full((n_methods, n_methods), np.nan)
         p_values[i, j] = p_values[j, i] = _adjusted(losses[:, i], losses[:, j])
         return p_values
     if not 0 <= check_count(control, "control", 0) < n_methods:

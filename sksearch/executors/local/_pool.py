@@ -115,12 +115,12 @@ class ProcessExecutor(Executor):
                 break
         return out
 
-    def __exit__(self, error_type: type | None, *error: object) -> None:
-        self._limit.__exit__(error_type, *error)
-        if error_type is not None:  # what still runs is of no use to anyone
+    def __exit__(self, *error: Any) -> None:
+        self._limit.__exit__(*error)
+        if error[0] is not None:  # what still runs is of no use to anyone
             _close(self._workers)
         self._threads.shutdown(cancel_futures=True)
-        if error_type is None:
+        if error[0] is None:
             _keep_workers(self._visible, self._workers)
         self._folder.remove()
 

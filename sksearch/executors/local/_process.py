@@ -59,7 +59,8 @@ class WorkerProcess:
 
     def __init__(self, env: dict[str, str] | None = None):
         self._env = env
-        self._process = self._connection = None
+        self._process: Any = None
+        self._connection: Any = None
         self._closed = False
         self.loaded: str | None = None
 
@@ -92,7 +93,7 @@ class WorkerProcess:
             self._connection.send_bytes(message)
             if not self._wait_for_answer(None if seconds is None else begin + seconds):
                 self.kill()
-                return LostTask("timeout", f"took more than {seconds:g} seconds", seconds)
+                return LostTask("timeout", f"took more than {seconds:g} seconds", seconds or 0.0)
             failed, value = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
             return LostTask("crash", self._describe_end(), time.monotonic() - begin)
@@ -194,7 +195,7 @@ def _allow_children():
 
     The reason to forbid it is that they could outlive their parent, and ours never do.
     """
-    config = current_process()._config
+    config = current_process()._config  # type: ignore[attr-defined]  # private
     daemon = config.get("daemon", False)
     config["daemon"] = False
     try:

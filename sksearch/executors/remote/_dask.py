@@ -23,7 +23,7 @@ class DaskEngine(Engine):
     """The workers of a Dask client."""
 
     name = "The Dask cluster"
-    run_message = staticmethod(run_message_on_dask)
+    run_message = staticmethod(run_message_on_dask)  # type: ignore[assignment]  # it says itself whether it is alone
     retries_tasks = True
 
     def __init__(self, backend: Any, n_workers: int):

@@ -36,7 +36,7 @@ class _PendingTask:
 
     def __init__(self, task, isolate):
         self.task, self.isolate = task, isolate
-        self.future = Future()
+        self.future: Future = Future()
         self.handle = None  # the engine's future
         self.n_sent = 0  # how often with the data
         self.n_crashes = 0
@@ -116,7 +116,7 @@ class RemoteExecutor(Executor):
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._stack.close()
 
     def submit(self, task: Any) -> Future:

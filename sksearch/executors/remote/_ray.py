@@ -41,6 +41,6 @@ class RayEngine(Engine):
             return "it was shut down and started again"
         return None
 
-    def cancel(self, handle: Future) -> None:
+    def cancel(self, handle: Any) -> None:
         """Stop the task; to cancel its future would leave it running."""
         self._ray.cancel(handle.ref, force=True)
