@@ -19,6 +19,7 @@ SECTIONS = {
     "Samplers": "sksearch.samplers",
     "Schedulers": "sksearch.schedulers",
     "Resources": "sksearch.resources",
+    "A search of your own": "sksearch.search",
     "Plans and ensembles": "sksearch.fitting",
     "Checkpoints": "sksearch.checkpoint",
     "Progress": "sksearch.progress",

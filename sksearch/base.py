@@ -17,6 +17,18 @@ from sksearch.history import History, Params, Problem
 #: Class labels of the whole y: one array, a list of them for several outputs, None for no labels.
 Labels = np.ndarray | list[np.ndarray] | None
 
+__all__ = [
+    "Job",
+    "Plan",
+    "Resource",
+    "Resume",
+    "Rung",
+    "Sampler",
+    "Scheduler",
+    "Start",
+    "State",
+]
+
 
 @dataclass(frozen=True)
 class Start:

@@ -1,21 +1,15 @@
 """Acquisition functions, and their maximisation over mixed spaces."""
 
-from sksearch.acquisition._criterion import Criterion, InteriorPrior, Penalty
-from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI, log_h
-from sksearch.acquisition._maximise import candidates, draw, enumerate_points, maximise, perturb
+from sksearch.acquisition._criterion import Criterion as Criterion
+from sksearch.acquisition._criterion import InteriorPrior as InteriorPrior
+from sksearch.acquisition._criterion import Penalty as Penalty
+from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition._functions import log_h as log_h
+from sksearch.acquisition._maximise import candidates as candidates
+from sksearch.acquisition._maximise import draw as draw
+from sksearch.acquisition._maximise import enumerate_points as enumerate_points
+from sksearch.acquisition._maximise import maximise as maximise
+from sksearch.acquisition._maximise import perturb as perturb
 
-__all__ = [
-    "UCB",
-    "Acquisition",
-    "Criterion",
-    "InteriorPrior",
-    "LogEI",
-    "LogPI",
-    "Penalty",
-    "candidates",
-    "draw",
-    "enumerate_points",
-    "log_h",
-    "maximise",
-    "perturb",
-]
+# Names written twice are for other packages of the house, not for users.
+__all__ = ["UCB", "Acquisition", "LogEI", "LogPI"]

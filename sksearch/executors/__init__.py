@@ -1,30 +1,28 @@
 """Where jobs run, and the loop that feeds them."""
 
 from sksearch._clock import spend
-from sksearch.executors._base import Executor, TaskEnvironment
-from sksearch.executors._factory import check_devices, make_executor
-from sksearch.executors._limits import EngineLostError, Limits, LostTask, can_limit_memory
-from sksearch.executors._loop import Workload, drive
-from sksearch.executors._signals import Interrupts
+from sksearch.executors._base import Executor
+from sksearch.executors._base import TaskEnvironment as TaskEnvironment
+from sksearch.executors._factory import check_devices as check_devices
+from sksearch.executors._factory import make_executor as make_executor
+from sksearch.executors._limits import EngineLostError
+from sksearch.executors._limits import Limits as Limits
+from sksearch.executors._limits import LostTask as LostTask
+from sksearch.executors._limits import can_limit_memory as can_limit_memory
+from sksearch.executors._loop import Workload as Workload
+from sksearch.executors._loop import drive as drive
+from sksearch.executors._signals import Interrupts as Interrupts
 from sksearch.executors._virtual import VirtualClock, VirtualExecutor
 from sksearch.executors.local._pool import end_idle_workers
 from sksearch.executors.remote._futures import FuturesBackend
 
+# Names written twice are for other packages of the house, not for users.
 __all__ = [
     "EngineLostError",
     "Executor",
     "FuturesBackend",
-    "Interrupts",
-    "Limits",
-    "LostTask",
-    "TaskEnvironment",
     "VirtualClock",
     "VirtualExecutor",
-    "Workload",
-    "can_limit_memory",
-    "check_devices",
-    "drive",
     "end_idle_workers",
-    "make_executor",
     "spend",
 ]

@@ -68,7 +68,7 @@ def models_of(states: StateStore, best: TopTrials) -> dict[tuple[int, int], Any]
 
 
 def best_rows(
-    rows: list[Row], results: dict, statuses: list[str], size: int, refit: Any
+    rows: list[Row], results: dict, statuses: list[str], size: int | None, refit: Any
 ) -> list[Row]:
     """Choose the rows of an ensemble, best first: those that got as much as the best of all.
 

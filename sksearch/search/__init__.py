@@ -1,27 +1,41 @@
-"""The search estimators."""
+"""The search estimators, and what a search of your own is made of."""
 
 from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
+from sksearch.search._base import BaseSearch
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
+from sksearch.search._parameters import (
+    Count,
+    HalvingParameters,
+    ModelParameters,
+    ResourceParameters,
+    documented,
+)
 
 __all__ = [
     "ASHASearchCV",
     "BOHBSearchCV",
+    "BaseSearch",
+    "Count",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",
     "GPHalvingSearchCV",
     "GPHyperbandSearchCV",
+    "HalvingParameters",
     "HyperbandSearchCV",
     "IncrementalEvaluationSearchCV",
+    "ModelParameters",
     "PASHASearchCV",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
+    "ResourceParameters",
     "SearchCV",
     "SuccessiveHalvingSearchCV",
     "TPEHalvingSearchCV",
     "TPESearchCV",
+    "documented",
 ]

@@ -47,15 +47,25 @@ from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
-from sksearch.search._parameters import Count, Seconds, constraints_of
+from sksearch.search._parameters import Count, Seconds, constraints_of, documented
 from sksearch.space import Space
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseSearch(BaseSearchCV):
-    """What all searches share; a subclass names its sampler and its scheduler.
+    """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
 
     Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.
+
+    Parameters
+    ----------
+    {head}
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
     """
 
     estimator: Any = field(kw_only=False)
@@ -165,8 +175,10 @@ class BaseSearch(BaseSearchCV):
 
         Parameters
         ----------
-        X, y, **params
+        X, y : array-like
             As for `fit`; the data tell the counts of rows, classes and folds.
+        **params : dict of str to object
+            As for `fit`.
 
         Returns
         -------

@@ -9,11 +9,12 @@ import re
 from dataclasses import dataclass
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from sksearch._compat import Interval, StrOptions
 from sksearch.base import Resource
 
+T = TypeVar("T")
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
 Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
@@ -217,15 +218,25 @@ n_iterations_ : int
 """
 
 
-def documented(cls):
+def documented(search: type[T]) -> type[T]:
     """Fill ``{head}``, ``{common}`` and the like in a docstring, and order the signature by it.
 
     Fields of a dataclass come in the order of its bases; who reads a signature, a repr or a page
     wants a search's own parameters first.
+
+    Parameters
+    ----------
+    search : type
+        The class; its docstring names all of its parameters.
+
+    Returns
+    -------
+    search : type
+        The same class.
     """
-    if cls.__doc__ is None:  # python -OO
-        return cls
-    fidelity = "{fidelity_attributes}" in cls.__doc__
+    if search.__doc__ is None:  # python -OO
+        return search
+    fidelity = "{fidelity_attributes}" in search.__doc__
     parts = {
         "head": HEAD,
         "common": COMMON,
@@ -235,13 +246,13 @@ def documented(cls):
         "attributes": ATTRIBUTES.format(fidelity=FIDELITY_COLUMNS if fidelity else ""),
         "fidelity_attributes": FIDELITY_ATTRIBUTES,
     }
-    doc = inspect.cleandoc(cls.__doc__)
+    doc = inspect.cleandoc(search.__doc__)
     for name, text in parts.items():
         doc = doc.replace("{" + name + "}", text.strip())
-    cls.__doc__ = doc
-    signature = inspect.signature(cls.__init__)
+    search.__doc__ = doc
+    signature = inspect.signature(search.__init__)
     names = re.findall(r"^(\w+) : ", doc.partition("\nAttributes\n")[0], flags=re.MULTILINE)
     first, *others = signature.parameters.values()
     others.sort(key=lambda parameter: names.index(parameter.name))
-    cls.__init__.__signature__ = signature.replace(parameters=[first, *others])
-    return cls
+    vars(search)["__init__"].__signature__ = signature.replace(parameters=[first, *others])
+    return search
