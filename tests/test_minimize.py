@@ -453,4 +453,5 @@ def test_a_short_search_begins_with_a_quarter_of_it_at_most():
         result = minimize(func, space, n_iter=10, sampler=sampler, random_state=0)
         return [trial.params for trial in result.history.trials]
 
-    assert tried(None) == tried(GPSampler(n_initial=2)) != tried(GPSampler())
+    quarter = tried(GPSampler(n_initial=2))
+    assert tried(None) == tried(GPSampler()) == quarter != tried(GPSampler(n_initial=10))

@@ -168,7 +168,7 @@ def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_e
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["processes", "dask"])
+@pytest.mark.parametrize("name", all_engines("ray", "threads", "mpi", "spark"))
 def test_a_suspect_takes_nobody_with_it(name):
     with engine(name), start(act, None) as executor:
         assert executor.submit_suspect(Do("kill")).result().status == "crash"
@@ -310,6 +310,7 @@ def lost_after(executor, end):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("dask")
 def test_a_dask_cluster_that_is_closed_ends_the_search():
     distributed = pytest.importorskip("distributed")
     with (
@@ -323,6 +324,7 @@ def test_a_dask_cluster_that_is_closed_ends_the_search():
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")
 def test_ray_that_is_shut_down_ends_the_search():
     with engine("ray"):
         import ray
@@ -352,6 +354,7 @@ def test_a_pool_that_breaks_or_is_shut_down_ends_the_search():
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")
 def test_what_runs_on_ray_is_stopped_when_a_search_fails(tmp_path):
     with engine("ray"):
         with pytest.raises(ZeroDivisionError), start(act, None) as executor:
@@ -373,6 +376,8 @@ def test_what_the_engine_does_not_have_yet_can_be_cancelled():
         assert all(isinstance(future.result(), int) for future in futures[:3])
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
 def test_ctrl_c_ends_the_wait():
     with engine("dask"), start(act, None) as executor:
         future = executor.submit(Do("sleep", 2))
@@ -386,6 +391,8 @@ def test_ctrl_c_ends_the_wait():
 # ---- Dask's ways
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
 def test_dask_has_as_many_workers_as_n_jobs_or_as_the_cluster():
     with engine("dask", n_jobs=None):
         assert start(act, None).n_workers == 2
@@ -395,6 +402,7 @@ def test_dask_has_as_many_workers_as_n_jobs_or_as_the_cluster():
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("dask")
 def test_threads_of_one_dask_worker_have_processes_of_their_own():
     distributed = pytest.importorskip("distributed")
     with (
@@ -422,6 +430,7 @@ def search_on_dask():
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("dask")
 def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
     client = dask_client()
     expected = trials_of(start(square, {"offset": 1}))
