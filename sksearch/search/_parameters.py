@@ -253,6 +253,6 @@ def documented(search: type[T]) -> type[T]:
     signature = inspect.signature(search.__init__)
     names = re.findall(r"^(\w+) : ", doc.partition("\nAttributes\n")[0], flags=re.MULTILINE)
     first, *others = signature.parameters.values()
-    others.sort(key=lambda parameter: names.index(parameter.name))
+    others.sort(key=lambda p: names.index(p.name) if p.name in names else len(names))
     vars(search)["__init__"].__signature__ = signature.replace(parameters=[first, *others])
     return search
