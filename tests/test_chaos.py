@@ -35,18 +35,11 @@ def run_chaos(*args):
     return process.returncode, out
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(LIMIT + 10)
-@pytest.mark.parametrize(
-    ("kinds", "kills"),
-    [
-        (["halving, trees"], 2),
-        pytest.param(["Hyperband, epochs, in process"], 3, marks=pytest.mark.whole),
-        pytest.param(["halving, trees", "BOHB, rows"], 6, marks=pytest.mark.whole),
-    ],
-    ids=str,
-)
-def test_kills_change_no_result_and_no_ended_evaluation_is_run_again(kinds, kills):
-    status, out = run_chaos("--kills", str(kills), "--gone", "10", "--kinds", *kinds)
+def test_kills_change_no_result_and_no_ended_evaluation_is_run_again():
+    kinds = ["halving, trees", "Hyperband, epochs, in process"]
+    status, out = run_chaos("--kills", "4", "--parallel", "2", "--gone", "10", "--kinds", *kinds)
     assert status == 0, out
     assert out.count(": ok\n") == 5, out
 

@@ -52,8 +52,10 @@ def tries(log, what):
     ("task", "error"),
     [
         (("kill", signal.SIGKILL), r"killed by signal 9 (SIGKILL), perhaps for want of memory"),
-        (("kill", signal.SIGSEGV), r"killed by signal 11 (SIGSEGV)"),
-        (("exit", 3), "ended with exit code 3"),
+        pytest.param(
+            ("kill", signal.SIGSEGV), "killed by signal 11 (SIGSEGV)", marks=pytest.mark.whole
+        ),
+        pytest.param(("exit", 3), "ended with exit code 3", marks=pytest.mark.whole),
         (("exit", 0), "ended with exit code 0"),
     ],
 )
