@@ -133,8 +133,17 @@ def search_of(sampler, scheduler, resource, n_jobs):
     )
 
 
+def marked(cases, marks):
+    """The cases, with a mark by the resource, which is the last entry of each."""
+    marks = {kind: getattr(pytest.mark, name) for kind, name in marks.items()}
+    return [pytest.param(*case, marks=marks.get(case[-1], ())) for case in cases]
+
+
 @ignore_convergence
-@pytest.mark.parametrize(("sampler", "scheduler", "resource"), PAIRS, ids=str)
+@pytest.mark.parametrize(
+    ("sampler", "scheduler", "resource"),
+    marked(PAIRS, dict.fromkeys(set(RESOURCES) - {"epochs", "folds"}, "slow")), ids=str,
+)  # fmt: skip
 def test_a_composition_does_what_it_planned_and_the_same_again(sampler, scheduler, resource):
     # Where results are told as they come, more workers find other candidates.
     n_jobs = (1, 1) if scheduler.asynchronous else (1, 2)
@@ -168,6 +177,7 @@ def assert_same_results(one, other):
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_seconds_compose_too_though_their_scores_depend_on_the_machine(n_jobs):
     search = search_of(QuasiRandomSampler(), Hyperband(factor=2), "seconds", n_jobs)
@@ -245,7 +255,6 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "params", "sampler", "scheduler", "kind"), CASES, ids=str)
 def test_a_named_search_is_its_composition(name, params, sampler, scheduler, kind):
     estimator, space, n_rows, common = FIDELITY.get(kind, (SGD, ALPHA, 90, {}))
     common = {"cv": 3, "random_state": 0, "refit": False} | common
