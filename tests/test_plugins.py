@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, SearchCV
+from sksearch.executors import end_idle_workers
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
 from tests.contracts import test_samplers as samplers_contract
@@ -39,6 +40,7 @@ def examples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plugins")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
+        end_idle_workers()  # of earlier tests: they were born with another path
         classes = {}
         for kind, code in EXAMPLES:
             (folder / f"my_{kind}.py").write_text(code, encoding="utf-8")

@@ -255,6 +255,11 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("name", "params", "sampler", "scheduler", "kind"),
+    marked(CASES, {"n_samples": "slow", "too few rows for two rungs": "slow", "folds": "whole",
+                   "n_estimators": "whole"}), ids=str,
+)  # fmt: skip
 def test_a_named_search_is_its_composition(name, params, sampler, scheduler, kind):
     estimator, space, n_rows, common = FIDELITY.get(kind, (SGD, ALPHA, 90, {}))
     common = {"cv": 3, "random_state": 0, "refit": False} | common
