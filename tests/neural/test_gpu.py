@@ -14,7 +14,8 @@ pytest.importorskip("skorch")
 import torch
 
 from sksearch import HyperbandSearchCV, RandomSearchCV
-from sksearch.executors import _devices, end_idle_workers
+from sksearch.executors import end_idle_workers
+from sksearch.executors.local import _devices
 from sksearch.neural import BlockConvNetClassifier, ConvNetClassifier
 
 pytestmark = [
