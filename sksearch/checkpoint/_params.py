@@ -47,6 +47,15 @@ def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | Non
         return None
 
 
+def contradicts(space: Space, encoded: dict[str, Any], params: dict[str, Any]) -> bool:
+    """Whether params that were proposed anew differ from what is stored of the candidate."""
+    if encoded.keys() != params.keys():
+        return True
+    again = encode_params(space, params)
+    stored = (name for name, value in encoded.items() if not _is_text(value))
+    return any(again[name] != encoded[name] for name in stored)
+
+
 def readable(encoded: Any) -> Any:
     """Return what a table shows for an encoded value, without the space.
 
@@ -65,6 +74,13 @@ def readable(encoded: Any) -> Any:
 
 class _NotStoredError(ValueError):
     """A value is not in the record, or not in the space."""
+
+
+def _is_text(encoded):
+    """Whether a value could not be stored, or a part of it."""
+    if isinstance(encoded, dict):
+        return encoded["is"] == "text" or _is_text(encoded.get("v"))
+    return isinstance(encoded, list) and any(map(_is_text, encoded))
 
 
 def _dimensions(space: Space, name: str) -> list:

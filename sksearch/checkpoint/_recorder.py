@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import sklearn
 
+from sksearch.base import Job
 from sksearch.checkpoint._checkpoint import Checkpoint
+from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._fingerprint import check_same, fingerprint
 from sksearch.checkpoint._folder import write_spool
-from sksearch.checkpoint._params import decode_params, encode_params
+from sksearch.checkpoint._params import contradicts, decode_params, encode_params
 from sksearch.checkpoint._records import (
     Asked,
     Exhausted,
@@ -140,7 +142,7 @@ class JournalRecorder(Recorder):
 
     def replay(self, run):
         """Bring a run to where the journal ends."""
-        jobs: dict[tuple[int, int], object] = {}
+        jobs: dict[tuple[int, int], Job] = {}
         for event in map(decode_record, self.checkpoint.events):
             match event:
                 case Asked():
@@ -149,6 +151,8 @@ class JournalRecorder(Recorder):
                     jobs[key] = run.study.replay(
                         event.trial_id, params, event.resource, event.bracket, event.parent
                     )
+                    if params is None and event.params:
+                        self._check_proposal(event, jobs[key].params)
                     self._asked.add(key)
                 case Told():
                     job = jobs.pop((event.trial_id, event.resource))
@@ -212,6 +216,15 @@ class JournalRecorder(Recorder):
         if not self._same_version:
             return replace(output, state=None)
         return state_in_folder(output, self.folder)
+
+    def _check_proposal(self, event, params):
+        """Refuse a journal whose candidates are not those that are proposed now."""
+        if contradicts(self._space, event.params, params):
+            raise JournalError(
+                f"{self.checkpoint.path} has values that cannot be stored, so candidates are "
+                f"proposed anew, and candidate {event.trial_id} is another one: the search that "
+                "wrote it was of another version. Pass another checkpoint_dir, or delete this one."
+            )
 
     def _key(self, params, rungs, resource, fold):
         """What an evaluation is known by when the number of its trial has changed.

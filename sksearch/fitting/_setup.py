@@ -86,11 +86,11 @@ def adapt(
     problem: Problem, scheduler: Scheduler, minimum_is_free: bool
 ) -> tuple[Problem, Scheduler]:
     """Settle what is the scheduler's to say: the lowest rung, and how many get it all."""
+    if isinstance(scheduler, FullFidelity):  # and not what stands in for rungs below
+        problem = replace(problem, n_candidates=scheduler.n_candidates)
     if minimum_is_free:
         scheduler, low = scheduler.adapt(problem)
         problem = replace(problem, min_resources=low)
-    if isinstance(scheduler, FullFidelity):
-        problem = replace(problem, n_candidates=scheduler.n_candidates)
     return problem, scheduler
 
 

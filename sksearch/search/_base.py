@@ -5,11 +5,10 @@ number of folds, so ``fit`` is ours; prediction, delegation, tags and routing ar
 """
 
 import copy
-import inspect
 import os
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Annotated, Any, Self
 
@@ -47,7 +46,7 @@ from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
-from sksearch.search._parameters import Count, Seconds, constraints_of, documented
+from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
 
 
@@ -95,13 +94,7 @@ class BaseSearch(BaseSearchCV):
     # And so have searches whose proposals learn.
     batch_size = 1
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        cls._parameter_constraints = dict(BaseSearchCV._parameter_constraints)
-        for base in filter(is_dataclass, reversed(cls.__mro__)):
-            for name, annotation in inspect.get_annotations(base, eval_str=True).items():
-                if constraints := constraints_of(annotation):
-                    cls._parameter_constraints[name] = constraints
+    _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
 
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
@@ -189,6 +182,10 @@ class BaseSearch(BaseSearchCV):
         self._validate_params()
         # Any generator will do: how much is spent does not depend on it.
         return self._prepare(X, y, params, check_random_state(0)).plan
+
+    def __dask_tokenize__(self):
+        # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.
+        return type(self), self.__getstate__()
 
     def __getstate__(self):
         # A copy, made at once: another thread may be setting attributes while this is pickled.

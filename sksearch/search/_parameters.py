@@ -6,15 +6,18 @@ scikit-learn validates before ``fit``.
 
 import inspect
 import re
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from weakref import WeakKeyDictionary
 
 from sksearch._compat import Interval, StrOptions
 from sksearch.base import Resource
 
 T = TypeVar("T")
+NUMBERS = {int: Integral, float: Real}  # as scikit-learn understands them
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
 Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
@@ -58,9 +61,39 @@ def constraints_of(annotation: Any) -> list:
         return [each for arg in get_args(annotation) for each in constraints_of(arg)]
     if get_origin(annotation) is Literal:
         return [StrOptions(set(get_args(annotation)))]
-    if annotation is Any:
-        return []
-    return [None if annotation is NoneType else annotation]
+    if annotation in (None, NoneType):
+        return [None]
+    kind = NUMBERS.get(annotation, get_origin(annotation) or annotation)
+    return [kind] if isinstance(kind, type) and kind is not Any else []
+
+
+class FieldConstraints:
+    """Constraints of all parameters of a search, made from its fields once for each class.
+
+    A class that writes a dict ``_parameter_constraints`` itself has that dict.
+    """
+
+    def __init__(self, inherited: dict):
+        self._inherited = inherited
+        self._known: WeakKeyDictionary[type, dict] = WeakKeyDictionary()
+
+    def __get__(self, search: Any, cls: type) -> dict:
+        if cls not in self._known:
+            found = {field.name: constraints_of(_evaluated(cls, field)) for field in fields(cls)}
+            own = {name: constraints for name, constraints in found.items() if constraints}
+            self._known[cls] = self._inherited | own
+        return self._known[cls]
+
+
+def _evaluated(cls, field):
+    """The annotation of a field; ``Any`` for one whose text names what is not there."""
+    if not isinstance(field.type, str):
+        return field.type
+    owner = next(base for base in cls.__mro__ if field.name in inspect.get_annotations(base))
+    try:
+        return eval(field.type, vars(sys.modules[owner.__module__]))
+    except Exception:  # a name that only type checkers see
+        return Any
 
 
 # ---- texts

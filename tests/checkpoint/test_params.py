@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.checkpoint._params import decode_params, encode_params, readable
+from sksearch.checkpoint._params import contradicts, decode_params, encode_params, readable
 from sksearch.space import LogRandInt, Space, When
 
 
@@ -240,3 +240,11 @@ def test_another_process_reads_what_this_one_wrote(tmp_path, request):
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.stdout == "ok\n", done.stderr
+
+
+def test_a_candidate_that_is_proposed_anew_must_be_the_one_that_was_stored():
+    space = Space({"a": uniform(), "b": uniform()})
+    stored = {"a": 0.25, "b": {"is": "text", "t": "an object"}}
+    assert not contradicts(space, stored, {"a": 0.25, "b": object()})
+    assert contradicts(space, stored, {"a": 0.26, "b": object()})
+    assert contradicts(space, stored, {"a": 0.25})
