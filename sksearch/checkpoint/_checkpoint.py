@@ -26,15 +26,12 @@ JOURNAL = "journal.jsonl"
 
 
 class Checkpoint:
-    """What a search has done, in a directory that only it writes to.
+    """What a search has done, in a directory that only it writes to; a context manager.
 
-    Opening creates the directory or reads and repairs what is there. Everything that can be
-    wrong with a directory is found here, before anything is spent. It is a context manager.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The directory; an absent one is created with its parents, for the user's eyes only.
+    Opening creates the directory, for the user's eyes only, or reads and repairs what is there.
+    Everything that can be wrong with a directory is found here, before anything is spent:
+    NotADirectoryError, PermissionError (others can write to it, or we cannot), SearchLockedError,
+    JournalError (no journal, or a newer version: it is left as it is), OSError (a full disk).
 
     Attributes
     ----------
@@ -44,23 +41,8 @@ class Checkpoint:
         Records after the last header, as they were at opening.
     earlier : list of dict
         Records before the last header, headers included: of a search that was extended.
-    states : Path
-        Directory of fitted models.
-    spool : Path
-        Directory of results that the journal may not have yet.
-
-    Raises
-    ------
-    NotADirectoryError
-        If the path is a file.
-    PermissionError
-        If others can write to the directory, or we cannot.
-    SearchLockedError
-        If another search uses the directory.
-    JournalError
-        If its journal is none, or of a newer version. It is left as it is.
-    OSError
-        If the disk is full or cannot be written.
+    states, spool : Path
+        Directories of fitted models, and of results that the journal may not have yet.
 
     Notes
     -----
@@ -105,21 +87,10 @@ class Checkpoint:
         return self._log.complete
 
     def begin(self, header: dict, splits: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Write what the search is, before it does anything.
+        """Write what the search is, before it does anything: a record, and the rows of each fold.
 
-        Parameters
-        ----------
-        header : dict
-            A record; what it holds is the caller's. "k" and "fmt" are added.
-        splits : list of (train, test)
-            Rows of each fold, as integers or masks.
-
-        Raises
-        ------
-        TypeError
-            If the header holds what a journal cannot.
-        OSError
-            If the disk is full or cannot be written.
+        "k" and "fmt" are added to the header. Raises TypeError if it holds what a journal
+        cannot, and OSError if the disk is full or cannot be written.
         """
         header = {"k": "header", "fmt": FORMATS[-1]} | header
         as_read = decode(encode(header))
@@ -130,39 +101,17 @@ class Checkpoint:
         self.header, self.events = as_read, []
 
     def append(self, record: dict, sync: bool = True) -> None:
-        """Append a record to the journal.
+        """Append a record to the journal; TypeError if it holds what a journal cannot.
 
         A disk that refuses it is no error: the record is kept in memory, a warning is given the
-        first time, and it is tried again with each later record and when closing.
-
-        Parameters
-        ----------
-        record : dict
-            JSON values, NaN, infinities, and scalars of numpy. Tuples come back as lists.
-        sync : bool, default=True
-            Whether the record must survive a loss of power once this returns. Otherwise it
-            survives the end of this process, and the next synced record makes it safe.
-
-        Raises
-        ------
-        TypeError
-            If the record holds what a journal cannot.
+        first time, and it is tried again with each later record and when closing. With `sync` the
+        record survives a loss of power once this returns, else the end of this process; the next
+        synced record makes it safe. Tuples come back as lists.
         """
         self._log.append(record, sync)
 
     def load_splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the folds that `begin` was given; masks come back as integers.
-
-        Returns
-        -------
-        splits : list of (train, test)
-            Rows of each fold.
-
-        Raises
-        ------
-        JournalError
-            If their file is missing or damaged.
-        """
+        """Return the folds that `begin` was given, masks as integers; JournalError if damaged."""
         return read_splits(self._splits)
 
     def spooled(self, name: str) -> dict | None:
@@ -175,13 +124,7 @@ class Checkpoint:
             _remove(spool_file(self.spool, name))
 
     def sweep(self, keep: set[str]) -> None:
-        """Remove files that nobody needs any more: states, and what was never finished.
-
-        Parameters
-        ----------
-        keep : set of str
-            Names of the files in `states` that stay.
-        """
+        """Remove states but those to keep, and files that were never finished."""
         for file in _files(self.states):
             if file.name not in keep:
                 _remove(file)
@@ -204,30 +147,11 @@ class Checkpoint:
 
 
 def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list[dict]]:
-    """Read the journal of a checkpoint directory, also while a search writes to it.
+    """Read the last header (or None), the records after it and those before it.
 
-    Nothing is locked, repaired or written.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The directory.
-
-    Returns
-    -------
-    header : dict or None
-        The last header, None if the search has not begun.
-    events : list of dict
-        Records after it.
-    earlier : list of dict
-        Records before it, headers included.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no journal.
-    JournalError
-        If it is no journal, or of a newer version.
+    A search may be writing to the journal: nothing is locked, repaired or written. Raises
+    FileNotFoundError if there is none, and JournalError if it is no journal, or of a newer
+    version.
     """
     path = Path(path) / JOURNAL
     found = scan(path)
