@@ -23,6 +23,7 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.slow)
         if any(mark.args[0] in CLUSTERS for mark in item.iter_markers("xdist_group")):
             item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.whole)
     if not config.option.whole:
         left = [item for item in items if item.get_closest_marker("whole")]
         config.hook.pytest_deselected(items=left)

@@ -18,7 +18,7 @@ from sksearch.schedulers import FullFidelity
 from sksearch.simulators import Branin, GammaCurves
 from sksearch.stats import ks_best_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.whole
 
 PROBLEM = GammaCurves(Branin(), n_epochs=27)
 N_TRAININGS, N_SEEDS = 36, 12
@@ -45,7 +45,7 @@ SEARCHES = {
     "IncrementalEvaluationSearchCV": {"budget": 36 * 27, "min_resources": 8, "step": 8} | EPOCHS,
 }
 AS_RANDOM = ("RandomSearchCV", "QuasiRandomSearchCV")
-#: Of each way to save epochs or to learn one; the others take a minute more.
+#: Of each way to save epochs or to learn one.
 SOME = ("SearchCV", "TPESearchCV", "GPBayesSearchCV", "HyperbandSearchCV", "BOHBSearchCV",
         "ASHASearchCV", "GPHalvingSearchCV")  # fmt: skip
 
