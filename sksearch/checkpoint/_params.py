@@ -52,8 +52,7 @@ def contradicts(space: Space, encoded: dict[str, Any], params: dict[str, Any]) -
     if encoded.keys() != params.keys():
         return True
     again = encode_params(space, params)
-    stored = (name for name, value in encoded.items() if not _is_text(value))
-    return any(again[name] != encoded[name] for name in stored)
+    return any(_differs(value, again[name]) for name, value in encoded.items())
 
 
 def readable(encoded: Any) -> Any:
@@ -76,11 +75,15 @@ class _NotStoredError(ValueError):
     """A value is not in the record, or not in the space."""
 
 
-def _is_text(encoded):
-    """Whether a value could not be stored, or a part of it."""
-    if isinstance(encoded, dict):
-        return encoded["is"] == "text" or _is_text(encoded.get("v"))
-    return isinstance(encoded, list) and any(map(_is_text, encoded))
+def _differs(encoded: Any, again: Any) -> bool:
+    """Whether a value is another one, as far as it is stored: of a choice its text may change."""
+    if isinstance(encoded, dict) and encoded["is"] == "choice":
+        return not isinstance(again, dict) or {**again, "t": ""} != {**encoded, "t": ""}
+    try:
+        _undo(encoded)
+    except _NotStoredError:
+        return False
+    return again != encoded
 
 
 def _dimensions(space: Space, name: str) -> list:

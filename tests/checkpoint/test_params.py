@@ -248,3 +248,12 @@ def test_a_candidate_that_is_proposed_anew_must_be_the_one_that_was_stored():
     assert not contradicts(space, stored, {"a": 0.25, "b": object()})
     assert contradicts(space, stored, {"a": 0.26, "b": object()})
     assert contradicts(space, stored, {"a": 0.25})
+
+
+def test_a_choice_is_told_by_its_numbers_where_its_text_has_changed():
+    space = Space({"a": CHOICES})
+    stored = encode_params(space, {"a": named})
+    stored["a"]["t"] = "as another process would write it"
+    assert not contradicts(space, stored, {"a": named})
+    assert contradicts(space, stored, {"a": LogisticRegression})
+    assert contradicts(space, stored, {"a": "l2"})
