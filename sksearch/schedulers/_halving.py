@@ -5,8 +5,6 @@ from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, ladder
 from sksearch.schedulers._full_fidelity import FullFidelity
 
-N_WHOLE = 10  # candidates at full resource, as many as RandomizedSearchCV has
-
 
 class Halving(BracketScheduler):
     """A scheduler that promotes one candidate in `factor`, with rungs `factor` times apart."""
@@ -17,5 +15,5 @@ class Halving(BracketScheduler):
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
         """Bring all candidates to full resource where not even two rungs fit in."""
         rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
-        scheduler = self if len(rungs) > 1 else FullFidelity(self.n_candidates or N_WHOLE)
-        return scheduler, problem.min_resources
+        n = self.n_candidates or FullFidelity.n_candidates
+        return self if len(rungs) > 1 else FullFidelity(n), problem.min_resources
