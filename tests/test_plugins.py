@@ -22,6 +22,7 @@ from sksearch import HyperbandSearchCV, SearchCV
 from sksearch.executors import end_idle_workers
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
+from tests.comparisons import assert_same_results, planned_and_done
 from tests.contracts import test_samplers as samplers_contract
 from tests.contracts import test_schedulers as schedulers_contract
 
@@ -48,20 +49,6 @@ def examples(tmp_path_factory):
             own = (obj for obj in vars(module).values() if inspect.isclass(obj))
             (classes[kind],) = (cls for cls in own if cls.__module__ == module.__name__)
         yield classes
-
-
-def planned_and_done(search):
-    """Candidates of each rung: as planned, and as evaluated."""
-    planned = {(rung.bracket, rung.n_resources): rung.n_candidates for rung in search.plan_.rungs}
-    results = search.cv_results_
-    rows = list(zip(results["bracket"], results["n_resources"], strict=True))
-    return planned, {key: rows.count(key) for key in rows}
-
-
-def assert_same_results(search, other):
-    for name, column in search.cv_results_.items():
-        if not name.endswith("_time"):
-            np.testing.assert_array_equal(column, other.cv_results_[name], err_msg=name)
 
 
 def test_there_is_an_example_of_each():

@@ -38,6 +38,7 @@ from sksearch.schedulers import (
     SuccessiveHalving,
 )
 from sksearch.space import Space
+from tests.comparisons import assert_same_results, planned_and_done
 from tests.contracts import test_samplers, test_schedulers
 
 X, y = make_classification(90, 5, random_state=0)
@@ -148,11 +149,10 @@ def test_a_composition_does_what_it_planned_and_the_same_again(sampler, schedule
     # Where results are told as they come, more workers find other candidates.
     n_jobs = (1, 1) if scheduler.asynchronous else (1, 2)
     one, other = (search_of(sampler, scheduler, resource, n).fit(X, y) for n in n_jobs)
-    planned = {(r.bracket, r.n_resources): r.n_candidates for r in one.plan_.rungs}
-    rows = list(zip(one.cv_results_["bracket"], one.cv_results_["n_resources"], strict=True))
+    planned, done = planned_and_done(one)
     if not scheduler.asynchronous:
-        assert {key: rows.count(key) for key in rows} == planned
-    assert_same_results(one, other)
+        assert done == planned
+    assert_same_searches(one, other)
     assert one.cv_results_["n_resources"][one.best_index_] == max(one.n_resources_)
 
 
@@ -160,7 +160,7 @@ def test_a_composition_does_what_it_planned_and_the_same_again(sampler, schedule
 def test_without_a_resource_each_sampler_gives_whole_fits(sampler):
     serial, parallel = (search_of(sampler, FullFidelity(4), None, n).fit(X, y) for n in (1, 2))
     assert len(serial.cv_results_["params"]) == 4
-    assert_same_results(serial, parallel)
+    assert_same_searches(serial, parallel)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS[1:], ids=str)
@@ -169,11 +169,8 @@ def test_rungs_without_a_resource_are_refused(scheduler):
         search_of(RandomSampler(), scheduler, None, 1).fit(X, y)
 
 
-def assert_same_results(one, other):
-    for name, column in one.cv_results_.items():
-        if not name.endswith("_time"):
-            np.testing.assert_array_equal(column, other.cv_results_[name], err_msg=name)
-    assert one.best_params_ == other.best_params_
+def assert_same_searches(one, other):
+    assert_same_results(one, other)
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
@@ -183,9 +180,8 @@ def test_seconds_compose_too_though_their_scores_depend_on_the_machine(n_jobs):
     search = search_of(QuasiRandomSampler(), Hyperband(factor=2), "seconds", n_jobs)
     one_fold = [(np.arange(60), np.arange(60, 90))]
     search.set_params(max_resources=2, cv=one_fold).fit(X, y)
-    planned = {(r.bracket, r.n_resources): r.n_candidates for r in search.plan_.rungs}
-    rows = list(zip(search.cv_results_["bracket"], search.cv_results_["n_resources"], strict=True))
-    assert {key: rows.count(key) for key in rows} == planned
+    planned, done = planned_and_done(search)
+    assert done == planned
     assert search.best_estimator_[-1].t_ > 1000
 
 
@@ -269,7 +265,7 @@ def test_a_named_search_is_its_composition(name, params, sampler, scheduler, kin
         common["min_resources"] = params["min_resources"]
     named = getattr(sksearch, name)(estimator, space, **(common | params))
     composed = SearchCV(estimator, space, sampler=sampler, scheduler=scheduler, **common)
-    assert_same_search(named, composed, n_rows)
+    assert_same_composition(named, composed, n_rows)
 
 
 @pytest.mark.parametrize("name", [n for n in sksearch.__all__ if n.endswith("SearchCV")])
@@ -283,16 +279,12 @@ def test_a_search_is_what_it_says_it_is_composed_of(name):
     named = cls(SGD, ALPHA, **common, **few)
     sampler, scheduler = named._compose(Space(ALPHA), np.random.RandomState(0))
     composed = SearchCV(SGD, ALPHA, sampler=sampler, scheduler=scheduler, **common)
-    assert_same_search(named, composed, len(X))
+    assert_same_composition(named, composed, len(X))
 
 
-def assert_same_search(named, composed, n_rows):
+def assert_same_composition(named, composed, n_rows):
     assert named.plan(X[:n_rows], y[:n_rows]) == composed.plan(X[:n_rows], y[:n_rows])
     named.fit(X[:n_rows], y[:n_rows])
     composed.fit(X[:n_rows], y[:n_rows])
     assert named.history_.log == composed.history_.log
-    assert set(named.cv_results_) == set(composed.cv_results_)
-    for column, values in named.cv_results_.items():
-        if not column.endswith("_time"):
-            np.testing.assert_array_equal(values, composed.cv_results_[column], err_msg=column)
-    assert named.best_params_ == composed.best_params_
+    assert_same_results(named, composed)

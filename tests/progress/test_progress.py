@@ -7,40 +7,18 @@ import time
 
 import numpy as np
 import pytest
-from scipy.stats import uniform
 from sklearn.base import BaseEstimator
 
 from sksearch import ASHASearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.executors import VirtualClock, spend
-from sksearch.fitting._plan import SearchPlan
-from sksearch.history import Problem, Result
+from sksearch.history import Result
 from sksearch.progress._progress import Progress, Watch
 from sksearch.progress._status_line import duration
 from sksearch.resources import EpochsResource, SamplesResource
-from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA, FullFidelity, Hyperband, IncrementalEvaluation
-from sksearch.space import Space
-from sksearch.study import Study
+from tests.progress.studies import SPACE, played, studied
 
-SPACE = {"x": uniform(0, 1)}
 X = np.zeros((20, 1))
-
-
-def studied(scheduler, max_resources=27, resource=None):
-    """A study that was not asked yet, and its plan."""
-    problem = Problem(Space(SPACE), 1, max_resources, seed=0)
-    plan = scheduler.plan(problem)
-    plan = SearchPlan.of(plan, resource or EpochsResource(), n_splits=3, refit=True)
-    return Study(problem, RandomSampler(), scheduler), plan
-
-
-def played(study, n_jobs=10**9):
-    """Tell up to so many jobs, one by one."""
-    for _ in range(n_jobs):
-        if (job := study.ask()) is None:
-            return
-        study.tell(job, Result(job.params["x"] + job.resource / 100, cost=job.resource))
-        yield job
 
 
 class Slow(BaseEstimator):

@@ -10,39 +10,16 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import uniform
 from sklearn.base import BaseEstimator
 
 from sksearch import RandomSearchCV
-from sksearch.fitting._plan import SearchPlan
-from sksearch.history import Problem, Result
 from sksearch.progress import _status_line
 from sksearch.progress._progress import Watch
 from sksearch.progress._status_line import StatusLine
-from sksearch.resources import EpochsResource
-from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.space import Space
-from sksearch.study import Study
+from tests.progress.studies import SPACE, played, studied
 
-SPACE = {"x": uniform(0, 1)}
 X = np.zeros((20, 1))
-
-
-def studied(scheduler, max_resources=27):
-    """A study that was not asked yet, and its plan."""
-    problem = Problem(Space(SPACE), 1, max_resources, seed=0)
-    plan = SearchPlan.of(scheduler.plan(problem), EpochsResource(), n_splits=3, refit=True)
-    return Study(problem, RandomSampler(), scheduler), plan
-
-
-def played(study, n_jobs=10**9):
-    """Tell up to so many jobs, one by one."""
-    for _ in range(n_jobs):
-        if (job := study.ask()) is None:
-            return
-        study.tell(job, Result(job.params["x"] + job.resource / 100, cost=job.resource))
-        yield job
 
 
 class Plain(BaseEstimator):

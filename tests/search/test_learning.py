@@ -31,6 +31,7 @@ from sksearch.samplers import GPSampler
 from sksearch.samplers._gp import CHOICES, PENDING
 from sksearch.schedulers import SuccessiveHalving
 from sksearch.search._parameters import ResourceParameters
+from tests.comparisons import assert_same_results
 from tests.fakes import Curve, Failing
 
 X, y = load_iris(return_X_y=True)
@@ -75,14 +76,6 @@ def search_of(cls, estimator=None, space=None, **kwargs):
     else:
         kwargs = {"n_iter": 14} | kwargs
     return cls(estimator or Bowl(), space or BOWL, **kwargs)
-
-
-def assert_same_results(one, other):
-    assert list(one.cv_results_) == list(other.cv_results_)
-    for name, column in one.cv_results_.items():
-        if not name.endswith("_time"):
-            np.testing.assert_array_equal(column, other.cv_results_[name], err_msg=name)
-    assert one.best_params_ == other.best_params_
 
 
 def most_running(history):

@@ -1,0 +1,20 @@
+"""What several tests compare of two searches, or of a search and its plan."""
+
+import numpy as np
+
+
+def assert_same_results(one, other):
+    """All columns but times are equal, and so is the best candidate."""
+    assert list(one.cv_results_) == list(other.cv_results_)
+    for name, column in one.cv_results_.items():
+        if not name.endswith("_time"):
+            np.testing.assert_array_equal(column, other.cv_results_[name], err_msg=name)
+    assert one.best_params_ == other.best_params_
+
+
+def planned_and_done(search):
+    """Candidates of each rung: as planned, and as evaluated."""
+    planned = {(rung.bracket, rung.n_resources): rung.n_candidates for rung in search.plan_.rungs}
+    results = search.cv_results_
+    rows = list(zip(results["bracket"], results["n_resources"], strict=True))
+    return planned, {key: rows.count(key) for key in rows}
