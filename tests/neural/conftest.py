@@ -68,6 +68,6 @@ def make(request):
 
     def make(**params):
         net = tiny_nets()[request.param]().set_params(max_epochs=2, batch_size=50, random_state=0)
-        return net.set_params(device="cpu", **params)
+        return net.set_params(**{"device": "cpu"} | params)
 
     return make
