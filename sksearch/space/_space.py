@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ._conditions import Subspace
 from ._dimensions import Categorical
+from ._outcome import Outcome
 from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
 from ._values import hashable_key, stable_repr
 
@@ -81,7 +82,7 @@ class Space:
         *,
         accepts: Callable[[str, Any], bool] | None = None,
     ):
-        parsed = parse(param_distributions, accepts)
+        parsed, self._outcomes = parse(param_distributions, accepts)
         self.names = sorted(set().union(*(dimensions for dimensions, _ in parsed)))
         self._candidate_list = listed = list_candidates(parsed)
         if listed:
@@ -346,6 +347,30 @@ class Space:
             return None if i is None else self.candidate(i)
         left = list(unseen)
         return self.candidate(left[_randbelow(rng, len(left))]) if left else None
+
+    def outcome(self, params: dict[str, Any]) -> tuple[str, Outcome] | None:
+        """Return the count that training finds for a candidate.
+
+        Parameters
+        ----------
+        params : dict
+            A candidate.
+
+        Returns
+        -------
+        outcome : tuple (str, Outcome) or None
+            Name of the parameter and its largest value; None if there is none.
+        """
+        found, subspaces = self._outcomes, self._subspaces
+        if len(found) == 1 or not any(found):
+            return found[0]
+        fitting = (o for o, s in zip(found, subspaces, strict=True) if not s.violation(params))
+        return next(fitting, None)
+
+    @property
+    def outcomes(self) -> list[str]:
+        """Names of the counts that training finds, list of str."""
+        return sorted({found[0] for found in self._outcomes if found})
 
     def check(self, params: dict[str, Any], where: str = "initial_params[0]") -> None:
         """Raise an error if a user's guess is not a candidate.
