@@ -6,4 +6,12 @@ from ._distributions import LogRandInt
 from ._outcome import Outcome
 from ._space import Space
 
-__all__ = ["LogRandInt", "Outcome", "Space", "When", "from_configspace", "from_optuna", "from_skopt"]
+__all__ = [
+    "LogRandInt",
+    "Outcome",
+    "Space",
+    "When",
+    "from_configspace",
+    "from_optuna",
+    "from_skopt",
+]
