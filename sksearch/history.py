@@ -79,12 +79,16 @@ class Result:
         finite number), "crash" (its worker process died) or "timeout" (it took too long).
     error : str
         The first line of the error, "" for a job that did not fail.
+    fold_scores : tuple of float, default=()
+        Scores of all folds that the trial was evaluated on so far, in the order of the folds;
+        `score` is their mean. Empty where a fold failed, and where there are no folds.
     """
 
     score: float
     cost: float = 0.0
     status: str = "ok"
     error: str = ""
+    fold_scores: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if math.isinf(self.score):

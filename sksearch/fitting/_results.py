@@ -90,7 +90,7 @@ class Outputs:
 
 
 def job_result(reached: list[Output], new: list[Output], metric: str | None) -> Result:
-    """Return the mean score over folds and the cost of a job; NaN if a fold failed.
+    """Return the mean score over folds, their scores and the cost; NaN if a fold failed.
 
     `reached` are the outputs of all folds that the trial was evaluated on, `new` those of this
     job, which are its cost; `metric` is the one that counts, None for the first or the only one.
@@ -104,7 +104,7 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None) -> 
     score = float(np.add.reduce(scores) / len(scores))  # np.mean takes four times as long
     if not math.isfinite(score):
         return Result(math.nan, cost, "nan", f"the scorer returned {score}")
-    return Result(score, cost)
+    return Result(score, cost, fold_scores=tuple(map(float, scores)))
 
 
 def name_error_scores(outputs: list[Output]) -> None:
