@@ -36,12 +36,14 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     """
     text_of = partial(describe, memo={})
     params = search.get_params(deep=False)
+    if params["initial_params"] == "auto" and not search._is_auto():
+        params["initial_params"] = None  # which is what it means there
     n_splits = len(setup.context.splits)
     return {
         "class": _part(path_of(type(search))),
         "settings": _items(_settings(text_of, params)),
         "estimator": _estimator(text_of, params["estimator"]),
-        "space": _items(_space(text_of, params["param_distributions"])),
+        "space": _items(_space(text_of, setup.problem.space.given)),
         "scoring": _part(text_of(params["scoring"])),
         "cv": _part(f"{_splitter(text_of, params['cv'])}: {n_splits} folds"),
         "data": _items({"X": text_of(setup.context.X), "y": text_of(setup.context.y)}),

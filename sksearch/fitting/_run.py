@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._clock import now
-from sksearch._compat import warn_or_raise_about_fit_failures
+from sksearch._compat import num_samples, warn_or_raise_about_fit_failures
 from sksearch.base import Job
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._callbacks import RungContexts
@@ -80,6 +80,8 @@ class Run(Workload):
         self.models: dict[tuple[int, int], Any] = {}
         self.done = False
         self._n_finite = 0
+        self._refits = setup.plan.refit  # whose seconds count, too
+        self._best_score, self._refit_seconds = -math.inf, 0.0
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         asynchronous = study.scheduler.asynchronous
@@ -164,6 +166,8 @@ class Run(Workload):
         self.watch.update()
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
+        if self._refits and job.resource == self._top and score > self._best_score:
+            self._best_score, self._refit_seconds = score, self._seconds_to_refit(job)
         self._n_finite += math.isfinite(score)
         if self.target_score is not None and job.resource == self._max_resources:
             self.done |= score >= self.target_score
@@ -182,7 +186,7 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        return None if self.deadline is None else self.deadline - now()
+        return None if self.deadline is None else self.deadline - now() - self._refit_seconds
 
     # ---- before and afterwards
 
@@ -236,6 +240,16 @@ class Run(Workload):
             )
 
     # ---- inside
+
+    def _seconds_to_refit(self, job):
+        """What it takes to train a candidate on all rows, by what it took on the folds."""
+        context, history = self.context, self.study.history
+        results = history.trials[job.trial_id].results
+        rungs = results if history.problem.continues else [job.resource]
+        fits = [output for rung in rungs for output in self.outputs.new[job.trial_id, rung]]
+        n_rows = [num_samples(train) for train, _ in context.splits]
+        ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
+        return ratio * sum(output.fit_time for output in fits) / len(context.splits)
 
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""

@@ -10,9 +10,10 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
@@ -48,6 +49,7 @@ from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
+from sksearch.search._auto import first_guesses, space_for
 from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
 
@@ -70,7 +72,7 @@ class BaseSearch(BaseSearchCV):
     """
 
     estimator: Any = field(kw_only=False)
-    param_distributions: dict | list | tuple = field(kw_only=False)
+    param_distributions: dict | list | tuple | None = field(default=None, kw_only=False)
     scoring: Any = None
     n_jobs: Any = None
     refit: Any = True
@@ -80,7 +82,7 @@ class BaseSearch(BaseSearchCV):
     random_state: Annotated[Any, "random_state"] = None
     error_score: Any = np.nan
     return_train_score: Any = False
-    initial_params: dict | list | tuple | None = None
+    initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
     timeout: Seconds | None = None
     target_score: Annotated[float, Real] | None = None
     candidate_timeout: Seconds | None = None
@@ -107,6 +109,14 @@ class BaseSearch(BaseSearchCV):
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
+
+    def _resource(self, splits: list) -> Any:
+        """Name the resource, where the user may leave that to the search."""
+        return self.resource
+
+    def _is_auto(self) -> bool:
+        """Whether the search chooses its first candidates, unless the user does."""
+        return self.param_distributions is None
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
@@ -213,21 +223,23 @@ class BaseSearch(BaseSearchCV):
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
+        given = space_for(self.param_distributions, estimator, X)
         space = Space(
-            self.param_distributions,
+            given,
             accepts=lambda name, value: is_valid_value(estimator, name, value),
         )
         check_names(estimator, space)
         check_outcomes(estimator, space, self)
-        resource = as_resource(self.resource, estimator, len(splits[0][0]))
+        resource = as_resource(self._resource(splits), estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler, scheduler = self._compose(space, copy.deepcopy(rng))
         limits = (self.min_resources, self.max_resources)
+        guesses = first_guesses(self.initial_params, estimator, space, X, self._is_auto())
         problem = make_problem(
-            space, resource, estimator, X, classes, len(splits), limits, rng, self.initial_params
+            space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
@@ -278,7 +290,7 @@ class BaseSearch(BaseSearchCV):
         recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
-        batch_size = self.batch_size if setup.sampler.learns else None
+        batch_size = self._batch_size(setup) if setup.sampler.learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
                 drive(study, executor, run, batch_size)
@@ -292,6 +304,13 @@ class BaseSearch(BaseSearchCV):
         left = run.seconds_left()
         run.close("finished" if left is None or left > 0 else "stopped")
         return run
+
+    def _batch_size(self, setup):
+        """Count of candidates under way at a time: "auto" is as many as keep all workers busy."""
+        if self.batch_size != "auto":
+            return self.batch_size
+        n_folds = len(setup.context.resource.folds(len(setup.context.splits), 1, 0))
+        return max(1, -(-effective_n_jobs(self.n_jobs) // n_folds))
 
     # ---- after
 

@@ -50,6 +50,8 @@ class Space(Beyond):
         One for each coordinate; two of the same name if the dicts of a union differ in it.
     n_dims : int
         Count of coordinates.
+    given : dict or list of dicts
+        `param_distributions`, as it was passed.
     size : int or inf
         Count of candidates; those that lie in several dicts of a union count several times.
 
@@ -82,6 +84,7 @@ class Space(Beyond):
         *,
         accepts: Callable[[str, Any], bool] | None = None,
     ):
+        self.given = param_distributions
         parsed, self._outcomes = parse(param_distributions, accepts)
         self.names = sorted(set().union(*(dimensions for dimensions, _ in parsed)))
         self._candidate_list = listed = list_candidates(parsed)
