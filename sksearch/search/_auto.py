@@ -18,17 +18,34 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sksearch._compat import num_samples
-from sksearch.space import Space
+from sksearch.history import Problem
+from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space, first_candidates
 
+#: Resources that leave one training whole.
+WITH_OUTCOMES = (None, "auto", "folds", "n_samples")
 N_CANDIDATES = 50  # where neither a count nor a time ends the search
 
 
-def space_for(param_distributions: Any, estimator: Any, X: Any) -> Any:
-    """Return what the user gave, or the default space of the estimator for these data."""
+def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -> Any:
+    """Return what the user gave, or the default space of the estimator for these data.
+
+    A default space lacks what the resource is, and a count of iterations that training finds
+    where the resource cuts training into pieces.
+    """
     if param_distributions is not None:
         return param_distributions
-    return default_space(estimator, **_sizes(X))
+    whole = resource in WITH_OUTCOMES
+    space = default_space(estimator, **_sizes(X))
+    left = [
+        {
+            name: v
+            for name, v in each.items()
+            if name != resource and (whole or not isinstance(v, Outcome))
+        }
+        for each in ([space] if isinstance(space, dict) else space)
+    ]
+    return left[0] if isinstance(space, dict) else left
 
 
 def first_guesses(
@@ -66,6 +83,19 @@ def first_guesses(
         if space.contains(params):
             guesses.setdefault(space.key(params), params)
     return tuple(guesses.values()), own is not None
+
+
+def choices(param_distributions: Any, problem: Problem) -> tuple[str, ...]:
+    """Say what was chosen for the user: a line for the space, one for the beginning."""
+    notes = []
+    if param_distributions is None:
+        names = [*problem.space.names, *problem.space.outcomes]
+        notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}")
+    if problem.has_baseline:
+        n = len(problem.initial_params) - 1
+        more = f", then {n} that are good on many data sets" if n else ""
+        notes.append(f"first candidates: the estimator as it is{more}")
+    return tuple(notes)
 
 
 def values_of(param_distributions: Mapping | Iterable[Mapping]) -> list:

@@ -8,7 +8,7 @@ import copy
 import os
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self
 
@@ -42,14 +42,15 @@ from sksearch.fitting._checks import (
 )
 from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._refit import refit
+from sksearch.fitting._refit import refit, seconds_of_one_fit
 from sksearch.fitting._results import cv_results, name_error_scores
 from sksearch.fitting._run import Run
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
+from sksearch.history import Problem
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
-from sksearch.search._auto import first_guesses, space_for
+from sksearch.search._auto import choices, first_guesses, space_for
 from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
 
@@ -114,6 +115,10 @@ class BaseSearch(BaseSearchCV):
         """Name the resource, where the user may leave that to the search."""
         return self.resource
 
+    def _notes(self, problem: Problem, sampler: Sampler, scheduler: Scheduler) -> tuple[str, ...]:
+        """Say what was chosen for the user, a line each."""
+        return choices(self.param_distributions, problem)
+
     def _is_auto(self) -> bool:
         """Whether the search chooses its first candidates, unless the user does."""
         return self.param_distributions is None
@@ -175,13 +180,18 @@ class BaseSearch(BaseSearchCV):
             raise AttributeError(f"This {type(self).__name__} is not fitted: call fit first.")
         return self._watch.progress()
 
-    def plan(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> SearchPlan:
-        """Lay out brackets, rungs and their cost, without training anything.
+    def plan(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, measure: bool = False, **params: Any
+    ) -> SearchPlan:
+        """Lay out brackets, rungs and their cost, before anything is spent.
 
         Parameters
         ----------
         X, y : array-like
             As for `fit`; the data tell the counts of rows, classes and folds.
+        measure : bool, default=False
+            Whether the estimator as it is is trained once, on the first fold, to tell how long
+            the search will take. Nothing is trained otherwise.
         **params : dict of str to object
             As for `fit`.
 
@@ -193,7 +203,10 @@ class BaseSearch(BaseSearchCV):
         """
         self._validate_params()
         # Any generator will do: how much is spent does not depend on it.
-        return self._prepare(X, y, params, check_random_state(0)).plan
+        setup = self._prepare(X, y, params, check_random_state(0))
+        if not measure:
+            return setup.plan
+        return replace(setup.plan, seconds_per_fit=seconds_of_one_fit(setup.context))
 
     def __dask_tokenize__(self):
         # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.
@@ -223,7 +236,7 @@ class BaseSearch(BaseSearchCV):
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
-        given = space_for(self.param_distributions, estimator, X)
+        given = space_for(self.param_distributions, estimator, X, self.resource)
         space = Space(
             given,
             accepts=lambda name, value: is_valid_value(estimator, name, value),
@@ -243,6 +256,7 @@ class BaseSearch(BaseSearchCV):
         )
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
+        plan = replace(plan, notes=self._notes(problem, sampler, scheduler))
         context = Context(
             estimator=estimator,
             X=X,
@@ -277,10 +291,9 @@ class BaseSearch(BaseSearchCV):
         """Run to the end; whatever ends it before, what is known is kept."""
         study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
-            print(
-                f"Fitting {len(context.splits)} folds for each of {plan.n_candidates} "
-                f"candidates, totalling {plan.n_fits - plan.refit} fits"
-            )
+            of = f"of {plan.n_candidates} candidates, totalling {plan.n_fits - plan.refit} fits"
+            of = "candidate until the time is up" if plan.is_endless else of
+            print(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
         run = Run(

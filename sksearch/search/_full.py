@@ -131,6 +131,14 @@ class SearchCV(BaseSearch):
     def _resource(self, splits):
         return None if self.resource == "auto" else self.resource
 
+    def _notes(self, problem, sampler, scheduler):
+        chosen = [
+            f"{name}: {part}"
+            for name, part in (("sampler", sampler), ("scheduler", scheduler))
+            if getattr(self, name) is None
+        ]
+        return (*super()._notes(problem, sampler, scheduler), *chosen)
+
     def _is_auto(self):
         return self.param_distributions is None or self.sampler is None
 
