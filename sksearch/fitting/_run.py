@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +66,22 @@ class Recorder:
         """Record that the search has ended; `keep` names the files of states that are needed."""
 
 
+@dataclass(frozen=True)
+class Stops:
+    """What ends a search before its plan does: parameters of the search, None for no such end."""
+
+    timeout: float | None = None
+    target_score: float | None = None
+    patience: int | None = None
+
+
 class Run(Workload):
     """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
-    def __init__(
-        self, study, setup, callbacks, recorder, watch, timeout, target_score, ensemble_size
-    ):
+    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size):
         self.study, self.context, self.plan = study, setup.context, setup.plan
-        self.recorder, self.watch, self.target_score = recorder, watch, target_score
-        self.deadline = None if timeout is None else now() + timeout
+        self.recorder, self.watch, self.stops = recorder, watch, stops
+        self.deadline = None if stops.timeout is None else now() + stops.timeout
         self.outputs = Outputs()
         self.states = StateStore()
         self.best = TopTrials(ensemble_size)
@@ -81,7 +89,7 @@ class Run(Workload):
         self.done = False
         self._n_finite = 0
         self._refits = setup.plan.refit  # whose seconds count, too
-        self._best_score, self._refit_seconds = -math.inf, 0.0
+        self._best_score, self._refit_seconds, self._n_in_vain = -math.inf, 0.0, 0
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         asynchronous = study.scheduler.asynchronous
@@ -166,11 +174,12 @@ class Run(Workload):
         self.watch.update()
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
-        if self._refits and job.resource == self._top and score > self._best_score:
-            self._best_score, self._refit_seconds = score, self._seconds_to_refit(job)
+        if job.resource == self._top:
+            self._compare(job, score)
         self._n_finite += math.isfinite(score)
-        if self.target_score is not None and job.resource == self._max_resources:
-            self.done |= score >= self.target_score
+        target = self.stops.target_score
+        if target is not None and job.resource == self._max_resources:
+            self.done |= score >= target
         if not self._rungs.tell(job):
             return
         stop = self._rungs.end(job)
@@ -240,6 +249,14 @@ class Run(Workload):
             )
 
     # ---- inside
+
+    def _compare(self, job, score):
+        """See whether a candidate at the top is the best so far, and whether it is worth going on."""
+        self._n_in_vain += 1
+        if score > self._best_score:
+            self._best_score, self._n_in_vain = score, 0
+            self._refit_seconds = self._seconds_to_refit(job) if self._refits else 0.0
+        self.done |= self._n_in_vain >= (self.stops.patience or math.inf)
 
     def _seconds_to_refit(self, job):
         """What it takes to train a candidate on all rows, by what it took on the folds."""

@@ -44,7 +44,7 @@ from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit, seconds_of_one_fit
 from sksearch.fitting._results import cv_results, name_error_scores
-from sksearch.fitting._run import Run
+from sksearch.fitting._run import Run, Stops
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.history import Problem
@@ -86,6 +86,7 @@ class BaseSearch(BaseSearchCV):
     initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
     timeout: Seconds | None = None
     target_score: Annotated[float, Real] | None = None
+    patience: Count | None = None
     candidate_timeout: Seconds | None = None
     memory_limit: Count | None = None
     max_retries: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
@@ -296,10 +297,8 @@ class BaseSearch(BaseSearchCV):
             print(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
-        run = Run(
-            study, setup, root, recorder, watch,
-            self.timeout, self.target_score, self.ensemble_size,
-        )  # fmt: skip
+        stops = Stops(self.timeout, self.target_score, self.patience)
+        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
         recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)

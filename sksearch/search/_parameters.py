@@ -145,6 +145,9 @@ timeout : float or None, default=None
     and at least one is evaluated.
 target_score : float or None, default=None
     Stop when a candidate has reached this score at full resource.
+patience : int or None, default=None
+    Stop when so many candidates in a row, of those that got the full resource, were no better
+    than the best before them.
 candidate_timeout : float or None, default=None
     Seconds that the training and scoring of a candidate may take on one fold, from one rung to
     the next. A training that takes longer is stopped and fails, with the status "timeout".
