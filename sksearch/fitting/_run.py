@@ -251,7 +251,7 @@ class Run(Workload):
     # ---- inside
 
     def _compare(self, job, score):
-        """See whether a candidate at the top is the best so far, and whether it is worth going on."""
+        """See whether a candidate at the top is the best so far, and stop if too many were not."""
         self._n_in_vain += 1
         if score > self._best_score:
             self._best_score, self._n_in_vain = score, 0
