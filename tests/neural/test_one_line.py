@@ -5,10 +5,10 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from sksearch import SearchCV
+
 torch = pytest.importorskip("torch")
 skorch = pytest.importorskip("skorch")
-
-from sksearch import SearchCV
 
 
 def test_a_torch_net():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
