@@ -88,6 +88,7 @@ class Growth(ABC):
         params: dict[str, Any],
         score: Score,
         seconds: float | None = None,
+        least: int = 1,
     ) -> None:
         """Train until the score has passed its top, or to `high`, or as long as there is time.
 
@@ -107,8 +108,10 @@ class Growth(ABC):
             Called with an estimator that predicts with so many steps, and with their count, in
             ascending order; returns the score on the test rows.
         seconds : float or None, default=None
-            Training and scoring go on no longer than that, but at least to the estimator's own
-            count. None: no limit.
+            Training and scoring go on no longer than that, if `least` steps are done. None: no
+            limit.
+        least : int, default=1
+            Count that is reached however long it takes.
         """
         start = now()
         best, best_count, seen = -float("inf"), 0, 0
@@ -116,7 +119,7 @@ class Growth(ABC):
         self._make_endless(state.estimator)
         X, params = enter(state, rows[0], rows[1], params)
         for look in self.looks(high, state.estimator):
-            if seen and seconds is not None and seen >= min(self.own or 1, high):
+            if seconds is not None and min(least, high) <= seen:
                 expected = (now() - start) * look / seen
                 if expected > seconds:
                     break
