@@ -21,13 +21,19 @@ _FILES = {
     "magic": "tabular/magic.csv.gz",
     "letter": "tabular/letter.csv.gz",
     "california_housing": "tabular/california_housing.csv.gz",
+    "churn": "tabular/churn.csv.gz",
+    "phoneme": "tabular/phoneme.csv.gz",
+    "satimage": "tabular/satimage.csv.gz",
+    "house_16h": "tabular/house_16h.csv.gz",
+    "diamonds": "tabular/diamonds.csv.gz",
+    "spambase": "tabular/spambase.csv.gz",
+    "nursery": "tabular/nursery.csv.gz",
+    "pol": "tabular/pol.csv.gz",
 }
-_BUNDLED = {
-    "adult": load_breast_cancer,
-    "magic": load_breast_cancer,
-    "california_housing": load_diabetes,
-}  # the others: load_digits
-_REGRESSION = {"california_housing"}
+_REGRESSION = {"california_housing", "house_16h", "diamonds", "pol"}
+_BUNDLED = dict.fromkeys(("adult", "magic", "churn", "phoneme", "spambase"), load_breast_cancer)
+_BUNDLED |= dict.fromkeys(_REGRESSION, load_diabetes)  # the others: load_digits
+_TEXT = {"adult", "diamonds"}  # tables with columns of text, and those of adult with gaps
 
 
 def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
@@ -42,9 +48,11 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
     name : str
         "mnist", "fashion_mnist" or "cifar10" (training images as rows, 0 to 1; else digits),
         "digits" (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; else
-        breast cancer), "magic" (else breast cancer), "letter" (else digits), or
-        "california_housing" (regression; else diabetes). Rows of "cifar10" are images of
-        32 x 32 pixels in 3 colours, colours last; there are 10,000 in the folder.
+        breast cancer), "magic", "churn", "phoneme", "spambase" (two classes; else breast cancer),
+        "letter", "satimage", "nursery" (26, 6 and 4 classes; else digits), "california_housing",
+        "house_16h", "pol" (regression; else diabetes), or "diamonds" (regression on a DataFrame
+        with text, needs pandas; else diabetes). Rows of "cifar10" are images of 32 x 32 pixels in
+        3 colours, colours last; there are 10,000 in the folder.
     n_samples : int or None, default=None
         Count of rows, at most all. Classes keep their proportions, and each class has a row if
         there are as many rows as classes. None: all rows.
@@ -106,13 +114,14 @@ def _read(name: str) -> tuple[Any, np.ndarray, str] | None:
         with np.load(path) as arrays:
             X, y = arrays["x_train"], arrays["y_train"]
         return X.reshape(len(X), -1), y.astype(np.int64), str(path)
-    if name == "adult":
+    if name in _TEXT:
         try:
             import pandas as pd
         except ImportError:
             return None
         table = pd.read_csv(path)
-        return table.drop(columns="target"), table["target"].to_numpy(), str(path)
+        y = table["target"].to_numpy(float if name in _REGRESSION else np.int64)
+        return table.drop(columns="target"), y, str(path)
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     y = table[:, -1] if name in _REGRESSION else table[:, -1].astype(np.int64)
     return table[:, :-1], y, str(path)

@@ -11,6 +11,7 @@ from sksearch.datasets import load
 NAMES = [
     *["mnist", "fashion_mnist", "cifar10", "digits"],
     *["adult", "magic", "letter", "california_housing"],
+    *["churn", "phoneme", "satimage", "house_16h", "diamonds", "spambase", "nursery", "pol"],
 ]
 SHAPES = {
     "mnist": 784,
@@ -20,7 +21,17 @@ SHAPES = {
     "magic": 10,
     "letter": 16,
     "california_housing": 8,
+    "churn": 20,
+    "phoneme": 5,
+    "satimage": 36,
+    "house_16h": 16,
+    "diamonds": 9,
+    "spambase": 57,
+    "nursery": 8,
+    "pol": 26,
 }
+N_CLASSES = {"letter": 26, "satimage": 6, "nursery": 4}  # the others, if not regression: 2
+REGRESSION = ("california_housing", "house_16h", "diamonds", "pol")
 
 
 @pytest.fixture
@@ -57,6 +68,27 @@ def test_the_folder_is_read_where_there_is_one(name):
     bunch = load(name, n_samples=500)
     assert bunch.data.shape == (500, SHAPES[name])
     assert bunch.source.startswith(str(datasets._data_folder()))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES[4:] if name not in REGRESSION])
+def test_a_table_has_its_classes_as_integers(name):
+    if not datasets._data_folder().is_dir():
+        pytest.skip("no data folder here")
+    target = load(name).target
+    assert target.dtype == np.int64
+    assert len(np.unique(target)) == N_CLASSES.get(name, 2)
+
+
+@pytest.mark.parametrize("name", REGRESSION)
+@pytest.mark.parametrize("folder", [True, False])
+def test_regression_has_floats_to_predict(name, folder, monkeypatch, tmp_path):
+    if not folder:
+        monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    elif not datasets._data_folder().is_dir():
+        pytest.skip("no data folder here")
+    target = load(name, n_samples=400).target
+    assert target.dtype == np.float64
+    assert len(np.unique(target)) > 10
 
 
 def test_images_become_rows_from_zero_to_one(monkeypatch, tmp_path):
@@ -100,12 +132,15 @@ def test_adult_is_a_data_frame_with_text(monkeypatch, tmp_path):
     assert sorted(bunch.target) == [0, 1]
 
 
-def test_adult_needs_no_pandas(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "stand_in"), [("adult", "breast_cancer"), ("diamonds", "diabetes")]
+)
+def test_tables_with_text_need_no_pandas(name, stand_in, monkeypatch, tmp_path):
     monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
     monkeypatch.setitem(sys.modules, "pandas", None)
     (tmp_path / "tabular").mkdir()
-    (tmp_path / "tabular" / "adult.csv.gz").touch()
-    assert load("adult").source == "sklearn.datasets.load_breast_cancer"
+    (tmp_path / "tabular" / f"{name}.csv.gz").touch()
+    assert load(name).source == f"sklearn.datasets.load_{stand_in}"
 
 
 @pytest.mark.usefixtures("no_folder")
