@@ -14,10 +14,14 @@ import numpy as np
 
 from sksearch.history import History, Params, Problem
 
+#: Count of candidates in the plan of a scheduler that goes on until the search is ended.
+ENDLESS = 10**9
+
 #: Class labels of the whole y: one array, a list of them for several outputs, None for no labels.
 Labels = np.ndarray | list[np.ndarray] | None
 
 __all__ = [
+    "ENDLESS",
     "Job",
     "Plan",
     "Resource",
