@@ -77,7 +77,7 @@ FAMILIES = {
 }
 SCALED = ("MLP", "SVM", "KNeighbors", "LogisticRegression", "Ridge", "SGD")
 
-# TabRepo's greedy order, rounded: learning rates of at least 0.02, since we train far fewer rounds.
+# TabRepo's greedy order, rounded; learning rates of at least 0.02, since rounds are fewer here.
 LIGHTGBM = [
     (0.03, 127, 0.9, 3, False), (0.02, 53, 0.7, 14, False), (0.02, 16, 0.56, 48, True),
     (0.034, 127, 0.83, 6, True), (0.047, 89, 0.62, 56, False), (0.02, 22, 0.74, 6, False),
@@ -136,10 +136,8 @@ def tables(names):
         X, y = bunch.data, bunch.target
         order = np.random.default_rng(0).permutation(len(y))
         y = np.asarray(y)[order]
-        if y.dtype.kind == "f":
-            y = (y - y.mean()) / y.std()
-        else:
-            y = LabelEncoder().fit_transform(y)
+        is_regression = y.dtype.kind == "f"
+        y = (y - y.mean()) / y.std() if is_regression else LabelEncoder().fit_transform(y)
         text, numbers = [], list(range(X.shape[1]))
         if hasattr(X, "columns"):
             text = make_column_selector(dtype_exclude="number")
@@ -295,7 +293,7 @@ def keep(cache, records, key, family, table, entry, error, seconds):
 
 
 def matrix(family, records, names):
-    """Entries trained on all tables; logarithms of their errors; mean seconds over the own ones."""
+    """Entries trained on all tables, logarithms of errors, seconds as multiples of the own."""
     own = [r for r in records.values() if r["family"] == family and r["table"] in names]
     columns = [name for name in names if any(r["table"] == name for r in own)]
     rows = {}
@@ -345,13 +343,12 @@ def report(records):
         if len(entries) < 2:
             continue
         found[family], chosen = choose(entries, logs, cost)
-        gain, chance = left_out(logs, entries, cost)
+        gains = left_out(logs, entries, cost)
+        drop, chance = (f"{1 - np.exp(-gain):.1%}" for gain in gains)
         print(
-            f"\n{family}: {len(entries)} entries. Error less than the own params' by, on a table"
+            f"\n{family}: {len(entries)} entries. On a table left out the error falls, from that"
         )
-        print(
-            f"left out, five chosen ones: {1 - np.exp(-gain):.1%}, random ones: {1 - np.exp(-chance):.1%}"
-        )
+        print(f"of the own params, by {drop} with five chosen ones, {chance} with random ones")
         best = logs[0].copy()
         for i in chosen[1:]:
             best = np.minimum(best, logs[i])
