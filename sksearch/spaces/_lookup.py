@@ -114,7 +114,7 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
 
 def _listed(name, estimator, space):
     """Leave out what a subclass does not have; other libraries take more than they list."""
-    if not name.startswith(("sklearn.", "imblearn.")):
+    if not name.startswith(("sklearn.", "imblearn.", "sksearch.")):
         return space
     own = estimator.get_params(deep=False)
     return {name: values for name, values in space.items() if name in own}
@@ -141,6 +141,9 @@ def _inner(size):
 def _after(step, size):
     """The table that a transformer makes."""
     names = class_names(step)
+    if hasattr(step, "transformers") and step.remainder == "drop":
+        counts = [_count(columns) for _, part, columns in step.transformers if part != "drop"]
+        return size.within(sum(counts)) if None not in counts else size
     if any(name in KEEP_COLUMNS for name in names) or not hasattr(step, "transform"):
         return size
     if any(name in TEXTS for name in names):

@@ -189,6 +189,8 @@ def test_the_width_of_a_kernel_is_centred_at_one_over_the_columns():
         ([PCA(5)], 1 / 5),
         ([SelectKBest(k=8)], 1 / 8),
         ([ColumnTransformer([("one", OneHotEncoder(), [0])], remainder="passthrough")], 1 / 40),
+        ([ColumnTransformer([("one", OneHotEncoder(), [0, 4]), ("off", "drop", [1])])], 1 / 2),
+        ([ColumnTransformer([("one", PCA(), [True] * 4 + [False] * 36)])], 1 / 4),
         ([TfidfVectorizer()], 1),
         ([PolynomialFeatures()], 10**-1.5),
         ([Doubled()], 10**-1.5),
@@ -303,6 +305,23 @@ def test_a_skorch_net_is_known_by_the_name_of_its_class():
     assert default_space(Net()).keys() == {"lr", "batch_size"}
     slow = bounds(default_space(Net(type("Adam", (), {}))), "lr")
     assert slow[1] < bounds(default_space(Net()), "lr")[1]
+
+
+def test_nets_for_images_have_rates_around_their_default():
+    base = type("ImageClassifier", (BaseEstimator,), {"__module__": "sksearch.neural._base"})
+
+    class Net(base):
+        learning_rate = 0.2
+
+        def __init__(self, learning_rate=0.2, weight_decay=0.1):
+            self.learning_rate, self.weight_decay = learning_rate, weight_decay
+
+        def fit(self, X, y):
+            return self
+
+    space = default_space(Net(learning_rate=0.9))
+    assert space.keys() == {"learning_rate", "weight_decay"}
+    assert bounds(space, "learning_rate") == pytest.approx((0.2 / 30, 1.0), rel=0.1)
 
 
 def test_catboost_keeps_the_names_that_its_user_has_set():
