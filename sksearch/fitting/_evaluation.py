@@ -56,6 +56,7 @@ class Context:
     return_train_score: bool
     verbose: int
     n_candidates: int  # as planned, for messages
+    curve_seconds: float | None = None  # for one candidate on one fold, whose steps are an outcome
     search: Any = None  # what callbacks are told is being fitted; None if there are none
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
 
@@ -255,7 +256,8 @@ def _record_curve(context, task, output, state, rows, fit_params):
         return value_of(scores, context.metric) if output.status == "ok" else math.nan
 
     growth = growth_of(state.estimator, name)
-    growth.curve(state, train[1:], high, context.classes, fit_params, score)
+    seconds = context.curve_seconds
+    growth.curve(state, train[1:], high, context.classes, fit_params, score, seconds)
     # Of one fold alone; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None

@@ -54,6 +54,9 @@ from sksearch.search._auto import choices, first_guesses, space_for
 from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
 
+#: Of the timeout, for one candidate whose count of iterations training finds.
+SHARE = 0.2
+
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -275,6 +278,7 @@ class BaseSearch(BaseSearchCV):
             return_train_score=self.return_train_score,
             verbose=self.verbose,
             n_candidates=plan.n_candidates,
+            curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
         )
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric)
 
