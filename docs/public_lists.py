@@ -16,6 +16,7 @@ from sksearch.executors import Executor
 SECTIONS = {
     "Searches": "sksearch",
     "Spaces": "sksearch.space",
+    "Default spaces": "sksearch.spaces",
     "Samplers": "sksearch.samplers",
     "Schedulers": "sksearch.schedulers",
     "Resources": "sksearch.resources",

@@ -66,6 +66,7 @@ __all__ = [
     "safe_split",
     "to_namespace_of",
     "to_numpy",
+    "trees_attribute",
     "warn_or_raise_about_fit_failures",
 ]
 
@@ -119,6 +120,11 @@ def is_hist_gradient_boosting(estimator: Any) -> bool:
     # Importing the module takes a while, and whoever has such an estimator has imported it.
     module = sys.modules.get("sklearn.ensemble._hist_gradient_boosting.gradient_boosting")
     return module is not None and isinstance(estimator, module.BaseHistGradientBoosting)
+
+
+def trees_attribute(boosting: Any) -> str:
+    """Name of the attribute with the trees of a booster of scikit-learn, one entry a step."""
+    return "_predictors" if is_hist_gradient_boosting(boosting) else "estimators_"
 
 
 def to_numpy(array: Any) -> np.ndarray:

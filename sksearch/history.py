@@ -35,6 +35,9 @@ class Problem:
     n_candidates : int or None
         Count of candidates, where each is brought straight up to `max_resources`; None where
         weak ones are discarded earlier.
+    has_baseline : bool
+        Whether the first of `initial_params` is what the search should beat, the estimator as it
+        is. It may lie outside of the space.
     """
 
     space: Space
@@ -44,6 +47,13 @@ class Problem:
     initial_params: tuple[Params, ...] = ()
     continues: bool = True
     n_candidates: int | None = None
+    has_baseline: bool = False
+
+    @property
+    def size(self) -> float:
+        """Count of candidates, the baseline included."""
+        inside = not self.has_baseline or self.space.contains(self.initial_params[0])
+        return self.space.size + (not inside)
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_resources <= self.max_resources:

@@ -53,6 +53,8 @@ class Study:
         if not isinstance(problem.space, Space):
             raise TypeError(f"problem.space={problem.space!r} must be a Space: Space(the dict).")
         for i, params in enumerate(problem.initial_params):
+            if i == 0 and problem.has_baseline:
+                continue
             problem.space.check(params, where=f"initial_params[{i}]")
         self.sampler = sampler
         self.scheduler = scheduler
@@ -159,7 +161,7 @@ class Study:
         guesses = history.problem.initial_params
         if (trial_id := len(history.trials)) < len(guesses):
             return guesses[trial_id]
-        if trial_id < history.problem.space.size:
+        if trial_id < history.problem.size:
             for attempt in range(N_TRIES):
                 rng = rng if attempt == 0 else self._rng(trial_id, attempt)
                 params = self.sampler.ask(history, start, rng)

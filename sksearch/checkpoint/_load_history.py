@@ -155,7 +155,9 @@ class SavedSearch:
                     self.history_.exhausted = True
                 case Stopped(why="finished"):
                     self.finished = True
-        return outputs.rows(self.history_.trials, self._params_at)
+        found = self._header.finds
+        outcome = (found, None) if found else None
+        return outputs.rows(self.history_.trials, self._params_at, lambda params: outcome)
 
     def _ask(self, event):
         if event.trial_id < len(self.history_.trials):
@@ -169,7 +171,7 @@ class SavedSearch:
         kept = outputs.reached.get((trial.id, trial.resource), [])
         if len(kept) + len(event.outputs) > self.n_splits_:
             kept = []  # the folds are no resource: all were evaluated again
-        outputs.add(trial.id, resource, kept, event.outputs)
+        outputs.add(trial.id, resource, kept, event.outputs, self._header.metric)
         reached = outputs.reached[trial.id, resource]
         result = job_result(reached, event.outputs, self._header.metric)
         self.history_.tell(trial.id, resource, result)

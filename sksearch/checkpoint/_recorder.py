@@ -309,6 +309,7 @@ def _header(search, setup, parts, random_state):
         unit=resource.unit,
         whole=isinstance(resource, WholeResource),
         adds=next(iter(resource.params({}, 1)), None),
+        finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
         metric=search.refit if isinstance(search.refit, str) else None,
         refit=bool(search.refit),
         return_train_score=bool(search.return_train_score),

@@ -34,6 +34,7 @@ class Header:
     unit: str  # name of the resource
     whole: bool  # whether each candidate is fitted once, at full resource
     adds: str | None  # the estimator's parameter that the resource is, if it is one
+    finds: str | None  # the one whose value training finds, if there is one
     metric: str | None  # the one to be refitted, where the user names it
     refit: bool
     return_train_score: bool
@@ -44,8 +45,8 @@ class Header:
 
     @classmethod
     def of(cls, record: dict) -> "Header":
-        """Read a record; "adds" and "refit" are not in those of the first versions."""
-        record = {"adds": None, "refit": True, "search": record["class"]} | record
+        """Read a record; "adds", "finds" and "refit" are not in those of all versions."""
+        record = {"adds": None, "finds": None, "refit": True, "search": record["class"]} | record
         return cls(**{field.name: record[field.name] for field in fields(cls)})
 
     def search_plan(self) -> SearchPlan:
@@ -131,8 +132,9 @@ def decode_record(record: dict) -> Header | Asked | Told | Exhausted | Stopped |
 def output_to_record(output: Output) -> dict:
     """Return an output as JSON values; a state that is in no file is left out."""
     record = {name: getattr(output, name) for name in OUTPUT_FIELDS}
-    if output.train_scores is None:
-        del record["train_scores"]
+    for name in ("train_scores", "curve"):
+        if record[name] is None:
+            del record[name]
     state = output.state
     saved = isinstance(state, SavedState)
     entry = {"f": state.path.name, "h": state.sha, "n": state.size} if saved else None

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, to_numpy
 from sksearch.executors import can_limit_memory
+from sksearch.resources import growth_of
 
 
 def check_target(estimator, y):
@@ -65,10 +66,30 @@ def check_ensemble(size, estimator, classes):
         )
 
 
+def check_outcomes(estimator, space, search):
+    """Raise ValueError for a count that training cannot find."""
+    for name in space.outcomes:
+        steps = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
+        if not any(step in space.names for step in steps):  # else each candidate is asked
+            growth_of(estimator, name)
+        if search.resource not in (None, "auto", "folds", "n_samples"):
+            raise ValueError(
+                f"param_distributions[{name!r}] is an Outcome, which is found within one training "
+                f"of a candidate, and resource={search.resource!r} cuts training into pieces: "
+                "take resource='n_samples' or 'folds', or take the Outcome out of the space."
+            )
+        if search.ensemble_size is not None:
+            raise ValueError(
+                f"ensemble_size={search.ensemble_size} needs models with the count of iterations "
+                f"that is found, and those of param_distributions[{name!r}], an Outcome, are "
+                "trained beyond it: leave one of them out."
+            )
+
+
 def check_names(estimator, space):
     """Raise ValueError if the estimator does not know a parameter of the space."""
     known = estimator.get_params()
-    for name in space.names:
+    for name in [*space.names, *space.outcomes]:
         if name in known:
             continue
         parents = [name[:i] for i in range(len(name)) if name.startswith("__", i)]

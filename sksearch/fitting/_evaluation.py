@@ -3,6 +3,7 @@
 Its arguments and what it returns travel between processes, so they are plain data.
 """
 
+import math
 import numbers
 import warnings
 from contextlib import nullcontext, suppress
@@ -26,7 +27,9 @@ from sksearch._seeds import seeded
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
 from sksearch.fitting._callbacks import Message, callback_arguments
+from sksearch.fitting._curves import value_of
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line
+from sksearch.resources import growth_of
 
 
 class InvalidScoreError(TypeError, ValueError):
@@ -72,6 +75,7 @@ class Task:
     keep: bool  # whether a later rung may go on from here
     final: bool  # whether the model itself is wanted, since no later rung trains it
     callbacks: Any  # a leaf of the tree of contexts
+    outcome: tuple[str, int] | None = None  # a parameter that training finds, and its maximum
 
     @property
     def name(self) -> str:
@@ -105,6 +109,7 @@ class Output:
     n_test_samples: int = 0
     n_steps: int = 0  # steps of training that a later rung goes on from
     seconds: float = 0.0  # spent in training since the beginning
+    curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -159,7 +164,10 @@ def _evaluate(context, task, environment):
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
-            for spent, resource in steps:
+            if task.outcome:
+                rows = (train, *train_rows), (test, *test_rows)
+                _record_curve(context, task, output, state, rows, fit_params)
+            for spent, resource in steps if not task.outcome else ():
                 # What is lost is trained again with the seeds that it was trained with.
                 again = resource < task.resource
                 with _seeded(context, task, resource, environment) if again else nullcontext():
@@ -174,8 +182,9 @@ def _evaluate(context, task, environment):
         output.test_scores = _error_scores(context)
         output.train_scores = _error_scores(context) if context.return_train_score else None
     else:
-        output.fit_time = now() - start
-        _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
+        output.fit_time = now() - start - output.score_time
+        if not task.outcome:
+            _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
         if task.final and output.status == "ok":
             _save_state(environment, task, output, replace(state, rows=None))
         elif task.keep and state.n_steps > 0:
@@ -229,6 +238,27 @@ def _save_state(environment, task, output, state):
             output.state = SavedState.write(content, environment.folder / task.name)
     except Exception as error:  # an attribute without pickle, a full disk
         output.lost_state = first_line(error)
+
+
+def _record_curve(context, task, output, state, rows, fit_params):
+    """Train until the score on the test rows has passed its top, and keep all scores."""
+    name, high = task.outcome
+    train, test = rows
+    curve: list = []
+
+    def score(estimator, count):
+        before = now()
+        scores, output.status, output.error = _score(context, estimator, *test)
+        on_train = _score(context, estimator, *train)[0] if context.return_train_score else None
+        output.score_time += now() - before
+        curve.append([count, scores, on_train])
+        return value_of(scores, context.metric) if output.status == "ok" else math.nan
+
+    growth = growth_of(state.estimator, name)
+    growth.curve(state, train[1:], high, context.classes, fit_params, score)
+    # Of one fold alone; `settle` finds the count for all of them.
+    _, output.test_scores, output.train_scores = curve[-1]
+    output.curve = curve if output.status == "ok" else None
 
 
 # ---- failures

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
+from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
 from sksearch.history import Params, Result, Trial
 
@@ -38,14 +39,33 @@ class Outputs:
     reached: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
     #: Of the folds that were evaluated for this resource.
     new: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
+    #: Counts of iterations that training found.
+    counts: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def add(self, trial_id: int, resource: int, kept: list[Output], new: list[Output]) -> None:
-        """Enter what a job brought, after the outputs of earlier jobs that are `kept`."""
-        self.new[trial_id, resource] = new
-        self.reached[trial_id, resource] = kept + new
+    def add(
+        self,
+        trial_id: int,
+        resource: int,
+        kept: list[Output],
+        new: list[Output],
+        metric: str | None = None,
+    ) -> None:
+        """Enter what a job brought, after the outputs of earlier jobs that are `kept`.
+
+        Where training finds the count of iterations, the scores become those at the count that
+        is best for `metric` over all folds so far.
+        """
+        count, reached = settle(kept + new, metric)
+        if count is not None:
+            self.counts[trial_id, resource] = count
+        self.new[trial_id, resource] = reached[len(kept) :]
+        self.reached[trial_id, resource] = reached
 
     def rows(
-        self, trials: Sequence[Trial], params_at: Callable[[Params, int], Params]
+        self,
+        trials: Sequence[Trial],
+        params_at: Callable[[Params, int], Params],
+        outcome: Callable[[Params], tuple[str, Any] | None] = lambda params: None,
     ) -> list[Row]:
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
         rungs: dict[int, set[int]] = {}
@@ -61,6 +81,9 @@ class Outputs:
             trial = trials[trial_id]
             if resource in trial.results:  # else Ctrl-C came between two lines
                 params, new = params_at(trial.params, resource), self.new[trial_id, resource]
+                count = self.counts.get((trial_id, resource))
+                if count is not None and (found := outcome(trial.params)):
+                    params = {**params, found[0]: count}
                 i = iters[trial.bracket, resource]
                 rows.append(Row(params, reached, new, trial_id, trial.bracket, i, resource))
         return sorted(rows, key=lambda row: (row.bracket, row.iter, row.trial_id))
@@ -77,17 +100,11 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None) -> 
     for output in reached:
         if output.status != "ok":
             return Result(math.nan, cost, output.status, output.error)
-    scores = [_score_of(output.test_scores, metric) for output in reached]
+    scores = [value_of(output.test_scores, metric) for output in reached]
     score = float(np.add.reduce(scores) / len(scores))  # np.mean takes four times as long
     if not math.isfinite(score):
         return Result(math.nan, cost, "nan", f"the scorer returned {score}")
     return Result(score, cost, fold_scores=tuple(map(float, scores)))
-
-
-def _score_of(scores, metric):
-    if not isinstance(scores, dict):
-        return scores
-    return scores[metric] if metric in scores else next(iter(scores.values()))
 
 
 def name_error_scores(outputs: list[Output]) -> None:

@@ -124,6 +124,9 @@ class Run(Workload):
         """Make a `Task`, which continues if what was spent has left steps of training."""
         earlier = self.outputs.reached.get((trial_id, spent), ())[fold : fold + 1]
         continues = any(output.n_steps > 0 for output in earlier)
+        outcome = self.study.history.problem.space.outcome(rest["params"])
+        if outcome is not None:
+            rest["outcome"] = (outcome[0], outcome[1].high)
         return Task(trial_id=trial_id, fold=fold, spent=spent, continues=continues, **rest)
 
     def collect(self, job, outputs):
@@ -138,7 +141,7 @@ class Run(Workload):
         if self._is_news:
             self.recorder.record_outputs(job, tasks, outputs)
         kept = self.outputs.reached.get((job.trial_id, job.spent), [])[: tasks[0].fold]
-        self.outputs.add(job.trial_id, job.resource, kept, outputs)
+        self.outputs.add(job.trial_id, job.resource, kept, outputs, self.context.metric)
         for task, output in zip(tasks, outputs, strict=True):
             self.states.replace(task.trial_id, task.fold, output.state)
             self._warn_lost_state(output.lost_state)
@@ -209,7 +212,8 @@ class Run(Workload):
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
-        return self.outputs.rows(self.study.history.trials, self.context.resource.params)
+        trials, outcome = self.study.history.trials, self.study.history.problem.space.outcome
+        return self.outputs.rows(trials, self.context.resource.params, outcome)
 
     def folds(self, resource: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `resource` evaluates."""

@@ -120,7 +120,8 @@ class ResultIndex:
         if index is None:
             index = history.cache["results"] = cls(space.n_dims)
         for trial in history.trials[index.points.n :]:
-            index.points.append(space.to_unit(trial.params))
+            is_baseline = history.problem.has_baseline and trial.id == 0
+            index.points.append((space.place if is_baseline else space.to_unit)(trial.params))
         for position in range(index.n_read, len(history.log)):
             event, trial_id, resource = history.log[position]
             if event == "tell":

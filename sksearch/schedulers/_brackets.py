@@ -116,7 +116,7 @@ class BracketScheduler(Scheduler):
 
     def plan(self, problem: Problem) -> Plan:
         """Compute all brackets; where a finite space runs out, later ones get fewer candidates."""
-        left = problem.space.size
+        left = problem.size
         brackets = []
         for n_candidates, resources in self.brackets(problem):
             n = int(min(n_candidates, left))

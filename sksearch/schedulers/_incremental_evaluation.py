@@ -140,7 +140,7 @@ class IncrementalEvaluation(BracketScheduler):
                 f"candidates={self.candidates!r}. Pass a larger budget, or a smaller "
                 "min_resources, step or keep."
             )
-        rungs = self._rungs(problem, int(min(n_candidates, problem.space.size)))
+        rungs = self._rungs(problem, int(min(n_candidates, problem.size)))
         return [(rungs[0].n_candidates, [rung.resource for rung in rungs])]
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:

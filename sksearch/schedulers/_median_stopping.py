@@ -52,7 +52,7 @@ class MedianStopping(AsynchronousScheduler):
     def plan(self, problem: Problem) -> Plan:
         """Compute what is done if no candidate is stopped."""
         ((n_candidates, rungs),) = self.brackets(problem)
-        n = int(min(n_candidates, problem.space.size))
+        n = int(min(n_candidates, problem.size))
         return Plan((tuple(Rung(resource, n) for resource in rungs),) if n else ())
 
     def _goes_on(

@@ -26,7 +26,7 @@ from sksearch._compat import (
     is_valid_value,
 )
 from sksearch._seeds import seeded
-from sksearch.base import Sampler, Scheduler, State
+from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
@@ -34,12 +34,14 @@ from sksearch.fitting._checks import (
     check_ensemble,
     check_memory_limit,
     check_names,
+    check_outcomes,
     check_sample_weight,
     check_target,
     classes_of,
 )
 from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._refit import refit
 from sksearch.fitting._results import cv_results, name_error_scores
 from sksearch.fitting._run import Run
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
@@ -216,6 +218,7 @@ class BaseSearch(BaseSearchCV):
             accepts=lambda name, value: is_valid_value(estimator, name, value),
         )
         check_names(estimator, space)
+        check_outcomes(estimator, space, self)
         resource = as_resource(self.resource, estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
         classes, strata = classes_of(estimator, y)
@@ -355,17 +358,9 @@ class BaseSearch(BaseSearchCV):
         ):
             leaf.call_on_fit_task_begin(**hook)
             start = now()
-            state = context.resource.refit(
-                State(best),
-                context.X,
-                context.y,
-                row.n_resources,
-                int(np.median([output.n_steps for output in row.outputs])),
-                context.classes,
-                context.fit_params,
-            )
+            outcome = setup.problem.space.outcome(self.history_.trials[row.trial_id].params)
+            self.best_estimator_ = refit(context, best, row, outcome and outcome[0])
             self.refit_time_ = now() - start
-        self.best_estimator_ = state.estimator
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)

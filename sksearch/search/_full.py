@@ -15,7 +15,7 @@ from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, documented
-from sksearch.space import When
+from sksearch.space import Outcome, When
 
 
 @documented
@@ -137,8 +137,9 @@ class RandomSearchCV(BaseSearch):
 
     def _compose(self, space, rng):
         scheduler = FullFidelity(self.n_iter)
-        if any(isinstance(v, When) for v in _values(self.param_distributions)):
-            # RandomizedSearchCV knows no conditions, so there is nothing to equal.
+        special = (When, Outcome)
+        if any(isinstance(v, special) for v in _values(self.param_distributions)):
+            # RandomizedSearchCV knows neither, so there is nothing to equal.
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(self.param_distributions, self.n_iter, random_state=rng)
         return ListedSampler(tuple(map(_with_python_scalars, candidates))), scheduler
@@ -146,7 +147,7 @@ class RandomSearchCV(BaseSearch):
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
         if len(rows) < space.size or any(
-            hasattr(v, "rvs") or isinstance(v, When) for v in _values(self.param_distributions)
+            hasattr(v, "rvs") or isinstance(v, (When, Outcome)) for v in _values(self.param_distributions)
         ):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.

@@ -3,6 +3,15 @@
 from ._conditions import When
 from ._converters import from_configspace, from_optuna, from_skopt
 from ._distributions import LogRandInt
+from ._outcome import Outcome
 from ._space import Space
 
-__all__ = ["LogRandInt", "Space", "When", "from_configspace", "from_optuna", "from_skopt"]
+__all__ = [
+    "LogRandInt",
+    "Outcome",
+    "Space",
+    "When",
+    "from_configspace",
+    "from_optuna",
+    "from_skopt",
+]

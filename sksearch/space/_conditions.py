@@ -5,6 +5,7 @@ import itertools
 import math
 import numbers
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -240,6 +241,14 @@ class Subspace:
             if active and not dimension.contains(params[name]):
                 return f"sets {name!r} to {params[name]!r}: it must be {dimension.allowed()}"
         return None
+
+    def baseline(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the values whose parameters are active."""
+        params: dict[str, Any] = {}
+        for name in self._order:
+            if name in values and self._is_active(name, params):
+                params[name] = values[name]
+        return {name: params[name] for name in self.names if name in params}
 
     def _is_active(self, name: str, params: dict[str, Any]) -> bool:
         return all(

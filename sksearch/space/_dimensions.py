@@ -429,3 +429,16 @@ def _takes_random_state(rvs: Callable) -> bool:
         return True  # compiled, so without a signature: scikit-learn would pass it as well
     kinds = [parameter.kind for parameter in parameters.values()]
     return "random_state" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def unhashable_choices(dimensions: Iterable[Any]) -> dict[str, Categorical]:
+    """Collect the choices without a hashable key, by name over all dicts."""
+    choices: dict[str, list] = {}
+    for dimension in dimensions:
+        if dimension.kind == "categorical":
+            known = choices.setdefault(dimension.name, [])
+            for choice in dimension.choices:
+                new = not any(choice is other for other in known)
+                if new and hashable_key(choice) is None:
+                    known.append(choice)
+    return {name: Categorical(name, known) for name, known in choices.items()}

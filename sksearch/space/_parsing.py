@@ -7,16 +7,20 @@ from ._candidate_list import CandidateList
 from ._conditions import When, unwrap
 from ._dimensions import Categorical, Dimension
 from ._distributions import make_dimension
+from ._outcome import Outcome, split_outcome
 
 # Name of the coordinate that picks one dict of several. No keyword of Python is spelled so.
 UNION_NAME = "(dict)"
 
 # Dimensions and conditions of one dict, by name of the parameter.
 Parsed = tuple[dict[str, Any], dict[str, list[When]]]  # dimensions and conditions
+Found = tuple[str, Outcome] | None  # what training finds, with its name
 
 
-def parse(param_distributions: Any, accepts: Callable[[str, Any], bool] | None) -> list[Parsed]:
-    """Turn each dict of a user into dimensions and conditions by name."""
+def parse(
+    param_distributions: Any, accepts: Callable[[str, Any], bool] | None
+) -> tuple[list[Parsed], list[Found]]:
+    """Turn each dict of a user into dimensions and conditions by name, and its outcome."""
     if isinstance(param_distributions, Mapping):
         param_distributions = [param_distributions]
     if not isinstance(param_distributions, (list, tuple)):
@@ -33,7 +37,8 @@ def parse(param_distributions: Any, accepts: Callable[[str, Any], bool] | None) 
             raise TypeError(
                 f"param_distributions contains {grid!r}: every item of the list must be a dict."
             )
-    return [_parse_dict(grid, accepts) for grid in param_distributions]
+    split = [split_outcome(grid) for grid in param_distributions]
+    return [_parse_dict(grid, accepts) for grid, _ in split], [found for _, found in split]
 
 
 def _parse_dict(grid: Mapping, accepts: Callable[[str, Any], bool] | None) -> Parsed:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._beyond import Beyond
 from ._conditions import Subspace
-from ._dimensions import Categorical
+from ._dimensions import unhashable_choices
 from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
-from ._values import hashable_key, stable_repr
+from ._values import hashable_key, randbelow, stable_repr
 
 # Up to this size unseen candidates are enumerated, so that the draw is exactly uniform.
 MAX_ENUMERATED = 100_000
@@ -21,7 +22,7 @@ N_TRIES = 100
 MIN_CONTINUOUS = 16  # count of integers from which on they are as good as continuous
 
 
-class Space:
+class Space(Beyond):
     """The candidates that a search may try, and their coordinates in the unit cube.
 
     Each parameter is one coordinate, on which its distribution is uniform: a real value x is at
@@ -81,7 +82,7 @@ class Space:
         *,
         accepts: Callable[[str, Any], bool] | None = None,
     ):
-        parsed = parse(param_distributions, accepts)
+        parsed, self._outcomes = parse(param_distributions, accepts)
         self.names = sorted(set().union(*(dimensions for dimensions, _ in parsed)))
         self._candidate_list = listed = list_candidates(parsed)
         if listed:
@@ -96,7 +97,7 @@ class Space:
             self._subspaces.append(Subspace(own, conditions, by_name))
         self.size = sum(subspace.size for subspace in self._subspaces)
         self._cumulative_weights = self._accumulate_weights()
-        self._unhashable = self._unhashable_choices()
+        self._unhashable = unhashable_choices(self.dimensions)
         self._numbers = {}
         if listed:
             for i, subspace in enumerate(self._subspaces):
@@ -178,18 +179,23 @@ class Space:
         if self._candidate_list:
             self.check(params, "the candidate")
             return self._candidate_list.U[self._numbers[self.key(params)]].copy()
-        subspace = self._subspaces[0]
-        u = np.full(self.n_dims, np.nan)
+        which = 0
         if len(self._subspaces) > 1:
             self.check(params, "the candidate")
             which = next(i for i, s in enumerate(self._subspaces) if s.violation(params) is None)
-            subspace = self._subspaces[which]
+        return self._place(which, params, lambda dimension, value: dimension.to_unit(value))
+
+    def _place(self, which: int, params: dict[str, Any], at: Callable) -> np.ndarray:
+        """Coordinates of params of one of the dicts."""
+        subspace = self._subspaces[which]
+        u = np.full(self.n_dims, np.nan)
+        if len(self._subspaces) > 1:
             u[0] = self.dimensions[0].to_unit(which)
         for name, value in params.items():
             if name not in subspace.coordinates:
                 raise ValueError(f"{name!r} is unknown: the parameters are {subspace.names}.")
             j = subspace.coordinates[name]
-            u[j] = min(max(self.dimensions[j].to_unit(value), 0.0), 1.0)
+            u[j] = min(max(at(self.dimensions[j], value), 0.0), 1.0)
         return u
 
     def canonical(self, U: ArrayLike) -> np.ndarray:
@@ -333,9 +339,7 @@ class Space:
         """
         finite = self.size != math.inf
         for _ in range(N_TRIES):
-            params = (
-                self.candidate(_randbelow(rng, int(self.size))) if finite else self.sample(rng)
-            )
+            params = self.candidate(randbelow(rng, int(self.size))) if finite else self.sample(rng)
             if self.key(params) not in keys:
                 return params
         if not finite:
@@ -345,7 +349,7 @@ class Space:
             i = next(unseen, None)
             return None if i is None else self.candidate(i)
         left = list(unseen)
-        return self.candidate(left[_randbelow(rng, len(left))]) if left else None
+        return self.candidate(left[randbelow(rng, len(left))]) if left else None
 
     def check(self, params: dict[str, Any], where: str = "initial_params[0]") -> None:
         """Raise an error if a user's guess is not a candidate.
@@ -417,28 +421,9 @@ class Space:
         ends = itertools.accumulate(subspace.size for subspace in self._subspaces[:-1])
         return [end / self.size for end in ends]
 
-    def _unhashable_choices(self) -> dict[str, Categorical]:
-        """Collect the choices without a hashable key, by name over all dicts."""
-        choices: dict[str, list] = {}
-        dimension: Any
-        for dimension in self.dimensions:
-            if dimension.kind == "categorical":
-                known = choices.setdefault(dimension.name, [])
-                for choice in dimension.choices:
-                    new = not any(choice is other for other in known)
-                    if new and hashable_key(choice) is None:
-                        known.append(choice)
-        return {name: Categorical(name, known) for name, known in choices.items()}
-
     def _value_key(self, name: str, value: Any) -> tuple:
         key = hashable_key(value)
         if key is None and name in self._unhashable:
             index = self._unhashable[name].index(value)
             key = None if index is None else ("choice", index)
         return ("repr", stable_repr(value)) if key is None else key
-
-
-def _randbelow(rng: np.random.Generator, n: int) -> int:
-    """Draw from 0 .. n - 1 for any n, also beyond the 64 bits that NumPy draws."""
-    # Eight bytes more than n has: the remainder is uniform to within 2**-64.
-    return int.from_bytes(rng.bytes(n.bit_length() // 8 + 9), "little") % n

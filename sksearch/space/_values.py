@@ -1,6 +1,7 @@
 """Values of parameters, of any type: whether two are the same, in any process."""
 
 import math
+import numbers
 import re
 from typing import Any
 
@@ -58,3 +59,21 @@ def equal(a: Any, b: Any) -> bool:
 def stable_repr(value: Any) -> str:
     """Return the repr of an object without the address that changes from run to run."""
     return f"{type(value).__qualname__}:" + re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def place(dimension: Any, value: Any) -> float:
+    """Coordinate of a value that may be none of the dimension's: see `Space.place`."""
+    if dimension.contains(value):
+        return dimension.to_unit(value)
+    if value is None:
+        return 1.0
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if number and dimension.kind in ("real", "integer") and not math.isnan(value):
+        return dimension.to_unit(min(max(value, dimension.bounds[0]), dimension.bounds[1]))
+    return 0.5
+
+
+def randbelow(rng: np.random.Generator, n: int) -> int:
+    """Draw from 0 .. n - 1 for any n, also beyond the 64 bits that NumPy draws."""
+    # Eight bytes more than n has: the remainder is uniform to within 2**-64.
+    return int.from_bytes(rng.bytes(n.bit_length() // 8 + 9), "little") % n

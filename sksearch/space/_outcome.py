@@ -1,0 +1,94 @@
+"""A count of training steps that training finds by itself, and no search tries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from ._conditions import When
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A count of iterations that is found by training, as the value of a parameter in a space.
+
+    Few trees favour large learning rates, so a search that compares candidates after few of them
+    is misled, and one that tries counts pays for each of them. With an `Outcome` each candidate
+    is trained further and further, and scored on the test fold on its way. It stops when its
+    score has passed its top, or at `high`. The count with the best mean over the folds is the
+    candidate's own: it stands in its params, and the best model is trained on all rows with it.
+
+    Parameters
+    ----------
+    high : int
+        Largest count.
+
+    See Also
+    --------
+    sksearch.spaces.default_space : Has one for estimators that grow.
+
+    Notes
+    -----
+    It is for the ``max_iter`` of ``HistGradientBoosting``, the ``n_estimators`` of
+    ``GradientBoosting``, LightGBM and XGBoost, the ``iterations`` of CatBoost, and the
+    ``max_iter`` of a ``MLP``, which is trained epoch by epoch by ``partial_fit``.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.space import Outcome
+    >>> space = {"learning_rate": loguniform(0.05, 0.5), "max_iter": Outcome(200)}
+    >>> search = RandomSearchCV(
+    ...     HistGradientBoostingClassifier(max_leaf_nodes=7), space, n_iter=3, cv=3,
+    ...     random_state=0,
+    ... ).fit(*load_breast_cancer(return_X_y=True))
+    >>> search.best_estimator_.n_iter_ == search.best_params_["max_iter"] < 200
+    True
+    """
+
+    high: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.high, Integral) or isinstance(self.high, bool) or self.high < 1:
+            raise ValueError(
+                f"Outcome(high={self.high!r}): high must be a count of at least 1 iteration."
+            )
+
+
+def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, Outcome] | None]:
+    """Separate what is searched from the one count that is found by training.
+
+    Parameters
+    ----------
+    grid : mapping of str to object
+        One dict of a space.
+
+    Returns
+    -------
+    searched : dict
+        All but the outcome.
+    outcome : tuple (str, Outcome) or None
+        Name and largest count; None if there is no outcome.
+
+    Raises
+    ------
+    ValueError
+        If there are several, or one with a condition.
+    """
+    found = [(name, values) for name, values in grid.items() if isinstance(values, Outcome)]
+    for name, values in grid.items():
+        if isinstance(values, When) and isinstance(values.values, Outcome):
+            raise ValueError(
+                f"param_distributions[{name!r}] is an Outcome with a condition: put it into a "
+                "dict of its own, as a list of dicts allows."
+            )
+    if len(found) > 1:
+        raise ValueError(
+            f"param_distributions has several Outcomes, {', '.join(name for name, _ in found)}: "
+            "training finds one count."
+        )
+    searched = {name: values for name, values in grid.items() if not isinstance(values, Outcome)}
+    return searched, found[0] if found else None
