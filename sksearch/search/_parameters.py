@@ -177,7 +177,7 @@ BATCH_SIZE = """
 batch_size : int, default=1
     Count of candidates that are under way at a time. With 1 only the folds of one candidate are
     trained in parallel; with more, more jobs can run, but each proposal knows less. The result
-    depends on `batch_size`, and not on `n_jobs`.
+    depends on `batch_size`, and not on `n_jobs`. In a race over folds each job is a single fold.
 """
 
 RESOURCES = """
