@@ -178,6 +178,10 @@ class Scheduler(ABC):
     #: Whether results are told as they come in, so that decisions depend on the count of workers
     #: and on their speed.
     asynchronous: bool = False
+    #: Whether candidates are compared fold by fold as results come in. Then the resource must be
+    #: folds, `plan` is the most that is done, ``batch_size`` holds with every sampler, and models
+    #: learn from all candidates together, see `Problem.races`.
+    races: bool = False
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:

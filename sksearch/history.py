@@ -33,11 +33,14 @@ class Problem:
         Whether a trial that is brought further pays for the difference only, as with epochs, or
         for everything from nothing, as with rows.
     n_candidates : int or None
-        Count of candidates, where each is brought straight up to `max_resources`; None where
-        weak ones are discarded earlier.
+        Count of candidates, where each is brought straight up to `max_resources`, and in a race
+        over folds; None where weak ones are discarded earlier, and where nobody knows it.
     has_baseline : bool
         Whether the first of `initial_params` is what the search should beat, the estimator as it
         is. It may lie outside of the space.
+    races : bool
+        Whether one unit is one fold, and candidates are dropped fold by fold. Then the mean of a
+        candidate over its first folds is compared with those of others on the same folds.
     """
 
     space: Space
@@ -48,6 +51,7 @@ class Problem:
     continues: bool = True
     n_candidates: int | None = None
     has_baseline: bool = False
+    races: bool = False
 
     @property
     def size(self) -> float:
@@ -128,6 +132,32 @@ class Trial:
     def resource(self) -> int:
         """Largest resource with a result, 0 before the first one."""
         return max(self.results, default=0)
+
+    def fold_scores(self, resource: int) -> list[float]:
+        """Return the scores on the first folds, where one unit is one fold.
+
+        Where the result has none, they are computed from the means at the rungs; folds that came
+        together have their mean.
+
+        Parameters
+        ----------
+        resource : int
+            Count of folds that the trial has a score at.
+
+        Returns
+        -------
+        scores : list of float
+            One for each fold.
+        """
+        known = self.results[resource].fold_scores
+        if len(known) == resource:
+            return list(known)
+        scores: list[float] = []
+        for r in sorted(r for r in self.results if r <= resource):
+            rest = r * self.results[r].score - math.fsum(scores)
+            n_new = r - len(scores)
+            scores += [rest / n_new] * n_new
+        return scores
 
 
 class History:

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, to_numpy
 from sksearch.executors import can_limit_memory
-from sksearch.resources import growth_of
+from sksearch.resources import FoldsResource, growth_of
 
 
 def check_target(estimator, y):
@@ -84,6 +84,22 @@ def check_outcomes(estimator, space, search):
                 f"that is found, and those of param_distributions[{name!r}], an Outcome, are "
                 "trained beyond it: leave one of them out."
             )
+
+
+def check_race(scheduler, resource, size, limits):
+    """Refuse a race over anything but folds, and one that would not end."""
+    if not scheduler.races:
+        return
+    if not isinstance(resource, FoldsResource):
+        raise ValueError(
+            f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
+            f"is one of {resource.unit}: pass resource='folds'."
+        )
+    if scheduler.n_candidates is None and size == np.inf and limits == (None, None):
+        raise ValueError(
+            f"scheduler={scheduler} would never end: pass timeout= or target_score=, or a count "
+            "of candidates."
+        )
 
 
 def check_names(estimator, space):

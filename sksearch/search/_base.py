@@ -36,6 +36,7 @@ from sksearch.fitting._checks import (
     check_memory_limit,
     check_names,
     check_outcomes,
+    check_race,
     check_sample_weight,
     check_target,
     classes_of,
@@ -258,6 +259,7 @@ class BaseSearch(BaseSearchCV):
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
+        check_race(scheduler, resource, space.size, (self.timeout, self.target_score))
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
         plan = replace(plan, notes=self._notes(problem, sampler, scheduler))
@@ -306,7 +308,8 @@ class BaseSearch(BaseSearchCV):
         recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
-        batch_size = self._batch_size(setup) if setup.sampler.learns else None
+        learns = setup.sampler.learns or setup.scheduler.races
+        batch_size = self._batch_size(setup) if learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
                 drive(study, executor, run, batch_size)
