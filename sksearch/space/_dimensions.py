@@ -247,10 +247,21 @@ class Categorical(Dimension):
         super().__init__(name)
         self.choices = list(choices)
         self.size = len(self.choices)
+        self._number_choices()
+        self.ordered = _is_monotone(self.choices)
+
+    def _number_choices(self) -> None:
         keys = [hashable_key(choice) for choice in self.choices]
         self._positions = {key: i for i, key in enumerate(keys) if key is not None}
         self._objects = [i for i, key in enumerate(keys) if key is None]
-        self.ordered = _is_monotone(self.choices)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A dict whose keys are tuples is more than some formats can hold (skops).
+        return vars(self) | {"_positions": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._number_choices()
 
     @property
     def distribution_key(self) -> tuple:
