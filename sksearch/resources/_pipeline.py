@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from sksearch._compat import consumed_params, num_samples
-from sksearch.base import State
+from sksearch.base import Resource, State
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 
@@ -38,8 +38,15 @@ def resamples(estimator: Any) -> bool:
     return False
 
 
-def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) -> None:
-    """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled."""
+def check_resampled(
+    estimator: Any, fit_params: dict[str, Any], n_samples: int, resource: Resource | None = None
+) -> None:
+    """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled.
+
+    With a resource that fits pipelines as a whole, nothing is raised here.
+    """
+    if resource is not None and not (resource.continues and resource.comparable):
+        return
     resampled = False
     while isinstance(estimator, Pipeline):
         resampled = resampled or any(map(_is_sampler, estimator.steps[:-1]))

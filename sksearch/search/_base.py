@@ -251,8 +251,7 @@ class BaseSearch(BaseSearchCV):
         check_outcomes(estimator, space, self)
         resource = as_resource(self._resource(splits), estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
-        if resource.continues and resource.comparable:
-            check_resampled(estimator, routed.estimator.fit, num_samples(X))
+        check_resampled(estimator, routed.estimator.fit, num_samples(X), resource)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
