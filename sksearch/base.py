@@ -256,12 +256,15 @@ class State:
     rows : array-like or None
         The training rows as the last step of a pipeline saw them first, where ``transform``
         cannot compute them again.
+    y : array-like or None
+        Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
     """
 
     estimator: Any
     n_steps: int = 0
     seconds: float = 0.0
     rows: Any = None
+    y: Any = None
 
 
 class Resource(ABC):
@@ -275,6 +278,9 @@ class Resource(ABC):
     unit: str = "units"
     #: Whether a promoted candidate pays only the difference to its last rung.
     continues: bool = False
+    #: Whether all rungs are scored on the same test rows, by models of the same training rows, so
+    #: that scores of different rungs can be compared and a candidate may win at any of them.
+    comparable: bool = False
 
     @abstractmethod
     def limits(

@@ -187,7 +187,7 @@ def _evaluate(context, task, environment):
         if not task.outcome:
             _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
         if task.final and output.status == "ok":
-            _save_state(environment, task, output, replace(state, rows=None))
+            _save_state(environment, task, output, replace(state, rows=None, y=None))
         elif task.keep and state.n_steps > 0:
             _save_state(environment, task, output, state)
     finally:

@@ -117,13 +117,13 @@ class Growth(ABC):
         best, best_count, seen = -float("inf"), 0, 0
         known = self.known(high, state.estimator)
         self._make_endless(state.estimator)
-        X, params = enter(state, rows[0], rows[1], params)
+        *rows_in, params = enter(state, *rows, params)
         for look in self.looks(high, state.estimator):
             if seconds is not None and min(least, high) <= seen:
                 expected = (now() - start) * look / seen
                 if expected > seconds:
                     break
-            self.train(state, (X, rows[1]), look, classes, params)
+            self.train(state, tuple(rows_in), look, classes, params)
             for count in (count for count in known if seen < count <= look):
                 with self.at(state.estimator, count) as seen_at:
                     value = score(seen_at, count)
@@ -268,8 +268,8 @@ class _Epochs(Growth):
 
     def refit(self, state, rows, count, classes, params):
         """Train epoch by epoch on all rows, as it was scored."""
-        X, params = enter(state, rows[0], rows[1], params)
-        self.train(state, (X, rows[1]), count, classes, params)
+        *rows_in, params = enter(state, *rows, params)
+        self.train(state, tuple(rows_in), count, classes, params)
         last_step(state.estimator).set_params(**{self.name: count})
         return state
 

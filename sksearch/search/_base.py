@@ -25,6 +25,7 @@ from sksearch._compat import (
     check_method_params,
     fit_context,
     is_valid_value,
+    num_samples,
 )
 from sksearch._seeds import seeded
 from sksearch.base import Sampler, Scheduler
@@ -51,6 +52,7 @@ from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.history import Problem
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
+from sksearch.resources._pipeline import check_resampled
 from sksearch.search._auto import choices, first_guesses, space_for
 from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
@@ -250,6 +252,7 @@ class BaseSearch(BaseSearchCV):
         check_outcomes(estimator, space, self)
         resource = as_resource(self._resource(splits), estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
+        check_resampled(estimator, routed.estimator.fit, num_samples(X), resource)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.

@@ -2,7 +2,9 @@
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated
 
 import numpy as np
@@ -195,7 +197,7 @@ class RandomSearchCV(BaseSearch):
             # RandomizedSearchCV knows neither, so there is nothing to equal.
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
-        return ListedSampler(tuple(map(_with_python_scalars, candidates))), scheduler
+        return ListedSampler(_Draws(candidates)), scheduler
 
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
@@ -251,6 +253,30 @@ class QuasiRandomSearchCV(BaseSearch):
     def _compose(self, space, rng):
         sampler = QuasiRandomSampler(self.method, self.n_iter)
         return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
+
+
+class _Draws(Sequence):
+    """The candidates of a ``ParameterSampler``, drawn in its order and not before they are read.
+
+    A plan of many candidates, or a search that ends early, need not wait for all of them.
+    """
+
+    def __init__(self, sampler: ParameterSampler):
+        self._n, self._iterator = len(sampler), iter(sampler)
+        # The first one is drawn at once, since then there may be a warning or an error.
+        self._drawn = [_with_python_scalars(params) for params in islice(self._iterator, 1)]
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i):
+        new = islice(self._iterator, max(0, range(self._n)[i] + 1 - len(self._drawn)))
+        self._drawn += map(_with_python_scalars, new)
+        return self._drawn[i]
+
+    def __getstate__(self) -> dict:
+        self[-1]  # a generator cannot be pickled, nor copied
+        return vars(self) | {"_iterator": iter(())}
 
 
 def _with_python_scalars(params):
