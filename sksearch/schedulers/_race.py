@@ -120,7 +120,7 @@ class FoldRace(Scheduler):
     def plan(self, problem: Problem) -> Plan:
         """Compute what is done if no candidate is dropped, which is the most that can be.
 
-        Where `n_candidates` is None, and the space does not end, the plan has `ENDLESS` candidates.
+        Where `n_candidates` is None, and the space does not end, it has `ENDLESS` candidates.
         """
         n = problem.size if self.n_candidates is None else min(self.n_candidates, problem.size)
         n = int(n) if math.isfinite(n) else ENDLESS

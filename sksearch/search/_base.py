@@ -28,7 +28,7 @@ from sksearch._compat import (
     num_samples,
 )
 from sksearch._seeds import seeded
-from sksearch.base import Sampler, Scheduler
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
@@ -117,6 +117,12 @@ class BaseSearch(BaseSearchCV):
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
+
+    def _compose_for(
+        self, space: Space, rng: np.random.RandomState, resource: Resource
+    ) -> tuple[Sampler, Scheduler]:
+        """Name sampler and scheduler for a resource, which most searches need not know."""
+        return self._compose(space, rng)
 
     def _resource(self, splits: list) -> Any:
         """Name the resource, where the user may leave that to the search."""
@@ -256,7 +262,7 @@ class BaseSearch(BaseSearchCV):
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
-        sampler, scheduler = self._compose(space, copy.deepcopy(rng))
+        sampler, scheduler = self._compose_for(space, copy.deepcopy(rng), resource)
         limits = (self.min_resources, self.max_resources)
         guesses = first_guesses(self.initial_params, estimator, space, X, self._is_auto())
         problem = make_problem(
