@@ -82,8 +82,8 @@ class Size:
         return self.n_samples or 1000
 
     def leaf(self, most: int) -> int:
-        """Largest sensible count of rows in a leaf: a twentieth of all, at most `most`."""
-        return max(2, min(most, self.rows // 20))
+        """Largest sensible count of rows in a leaf: a fortieth of all, at most `most`."""
+        return max(5, min(most, self.rows // 40))
 
     def root(self, most: int) -> int:
         """The square root of the count of rows, at most `most`: for neighbours and clusters."""

@@ -157,7 +157,7 @@ def test_ranges_depend_on_rows():
         return bounds(default_space(estimator, n_samples=n), name)[1]
 
     trees = HistGradientBoostingClassifier()
-    assert [largest(n, trees, "min_samples_leaf") for n in (100, 1000, 10**6)] == [5, 50, 100]
+    assert [largest(n, trees, "min_samples_leaf") for n in (100, 1000, 10**6)] == [5, 25, 100]
     neighbors = KNeighborsClassifier()
     assert [largest(n, neighbors, "n_neighbors") for n in (100, 2500, 10**6)] == [10, 50, 100]
     assert largest(None, neighbors, "n_neighbors") == 31
