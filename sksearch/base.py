@@ -178,6 +178,10 @@ class Scheduler(ABC):
     #: Whether results are told as they come in, so that decisions depend on the count of workers
     #: and on their speed.
     asynchronous: bool = False
+    #: Whether candidates are compared fold by fold as results come in. Then the resource must be
+    #: folds, `plan` is the most that is done, ``batch_size`` holds with every sampler, and models
+    #: learn from all candidates together, see `Problem.races`.
+    races: bool = False
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
@@ -252,12 +256,15 @@ class State:
     rows : array-like or None
         The training rows as the last step of a pipeline saw them first, where ``transform``
         cannot compute them again.
+    y : array-like or None
+        Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
     """
 
     estimator: Any
     n_steps: int = 0
     seconds: float = 0.0
     rows: Any = None
+    y: Any = None
 
 
 class Resource(ABC):
@@ -271,6 +278,9 @@ class Resource(ABC):
     unit: str = "units"
     #: Whether a promoted candidate pays only the difference to its last rung.
     continues: bool = False
+    #: Whether all rungs are scored on the same test rows, by models of the same training rows, so
+    #: that scores of different rungs can be compared and a candidate may win at any of them.
+    comparable: bool = False
 
     @abstractmethod
     def limits(

@@ -33,11 +33,14 @@ class Problem:
         Whether a trial that is brought further pays for the difference only, as with epochs, or
         for everything from nothing, as with rows.
     n_candidates : int or None
-        Count of candidates, where each is brought straight up to `max_resources`; None where
-        weak ones are discarded earlier.
+        Count of candidates, where each is brought straight up to `max_resources`, and in a race
+        over folds; None where weak ones are discarded earlier, and where nobody knows it.
     has_baseline : bool
         Whether the first of `initial_params` is what the search should beat, the estimator as it
         is. It may lie outside of the space.
+    races : bool
+        Whether one unit is one fold, and candidates are dropped fold by fold. Then the mean of a
+        candidate over its first folds is compared with those of others on the same folds.
     """
 
     space: Space
@@ -48,6 +51,7 @@ class Problem:
     continues: bool = True
     n_candidates: int | None = None
     has_baseline: bool = False
+    races: bool = False
 
     @property
     def size(self) -> float:
@@ -129,6 +133,32 @@ class Trial:
         """Largest resource with a result, 0 before the first one."""
         return max(self.results, default=0)
 
+    def fold_scores(self, resource: int) -> list[float]:
+        """Return the scores on the first folds, where one unit is one fold.
+
+        Where the result has none, they are computed from the means at the rungs; folds that came
+        together have their mean.
+
+        Parameters
+        ----------
+        resource : int
+            Count of folds that the trial has a score at.
+
+        Returns
+        -------
+        scores : list of float
+            One for each fold.
+        """
+        known = self.results[resource].fold_scores
+        if len(known) == resource:
+            return list(known)
+        scores: list[float] = []
+        for r in sorted(r for r in self.results if r <= resource):
+            rest = r * self.results[r].score - math.fsum(scores)
+            n_new = r - len(scores)
+            scores += [rest / n_new] * n_new
+        return scores
+
 
 class History:
     """The trials of one search, with the counts that schedulers ask for.
@@ -158,12 +188,28 @@ class History:
         self.log: list[tuple[str, int, int]] = []
         self.exhausted = False
         self.cache: dict = {}
-        self._keys: set = set()
+        self._count()
+
+    def _count(self) -> None:
+        """Make what follows from the trials and the log."""
+        self._keys: set = {self.problem.space.key(trial.params) for trial in self.trials}
         self._rungs: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         self._n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
+        for event, trial_id, resource in self.log:
+            key = self.trials[trial_id].bracket, resource
+            if event == "ask":
+                self._rungs[key].append(trial_id)
+            else:
+                self._n_told[key] += 1
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"cache": {}}
+        # Sets, and dicts whose keys are tuples, are more than some formats can hold (skops).
+        names = ("problem", "trials", "log", "exhausted")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, cache={})
+        self._count()
 
     def __repr__(self) -> str:
         return f"<History: {len(self.trials)} trials, {self.n_running} running>"

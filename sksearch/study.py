@@ -1,6 +1,7 @@
 """The study: a sampler and a scheduler on one history."""
 
 import warnings
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -56,6 +57,8 @@ class Study:
             if i == 0 and problem.has_baseline:
                 continue
             problem.space.check(params, where=f"initial_params[{i}]")
+        if scheduler.races:
+            problem = replace(problem, races=True)
         self.sampler = sampler
         self.scheduler = scheduler
         self.history = History(problem)

@@ -59,12 +59,12 @@ def _has_callbacks(search):
 class RungContexts:
     """Callback contexts: the search, its rungs where there are several, a leaf for each fit.
 
-    An asynchronous scheduler may bring more candidates to a rung than were planned.
+    To an `endless` rung more candidates may come than were planned, or fewer.
     """
 
-    def __init__(self, root, plan, search, asynchronous):
+    def __init__(self, root, plan, search, endless):
         self._search = search
-        self._endless = asynchronous
+        self._endless = endless
         self._planned = {(r.bracket, r.n_resources): r for r in plan.rungs}
         self._several = len(plan.rungs) > 1
         n_tasks = len(plan.rungs) if self._several else sum(r.n_fits for r in plan.rungs)

@@ -8,9 +8,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._compat import num_samples, to_numpy
+from sksearch._compat import num_samples, owner_of, to_numpy, unlisted_params
 from sksearch.executors import can_limit_memory
-from sksearch.resources import growth_of
+from sksearch.resources import FoldsResource, growth_of
 
 
 def check_target(estimator, y):
@@ -86,6 +86,22 @@ def check_outcomes(estimator, space, search):
             )
 
 
+def check_race(scheduler, resource, size, limits):
+    """Refuse a race over anything but folds, and one that would not end."""
+    if not scheduler.races:
+        return
+    if not isinstance(resource, FoldsResource):
+        raise ValueError(
+            f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
+            f"is one of {resource.unit}: pass resource='folds'."
+        )
+    if scheduler.n_candidates is None and size == np.inf and limits == (None, None):
+        raise ValueError(
+            f"scheduler={scheduler} would never end: pass timeout= or target_score=, or a count "
+            "of candidates."
+        )
+
+
 def check_names(estimator, space):
     """Raise ValueError if the estimator does not know a parameter of the space."""
     known = estimator.get_params()
@@ -95,7 +111,13 @@ def check_names(estimator, space):
         parents = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
         if any(parent in space.names for parent in parents):
             continue  # a parameter of a step that is itself searched: ask per candidate
-        if not _accepts(estimator, name):
+        owner, leaf = owner_of(estimator, name)
+        unlisted = unlisted_params(owner)
+        if leaf in unlisted:
+            continue
+        if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
+            prefix = name.removesuffix(leaf)
+            known = [*known, *(prefix + other for other in unlisted)]
             close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             raise ValueError(

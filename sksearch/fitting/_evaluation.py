@@ -187,7 +187,7 @@ def _evaluate(context, task, environment):
         if not task.outcome:
             _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
         if task.final and output.status == "ok":
-            _save_state(environment, task, output, replace(state, rows=None))
+            _save_state(environment, task, output, replace(state, rows=None, y=None))
         elif task.keep and state.n_steps > 0:
             _save_state(environment, task, output, state)
     finally:
@@ -256,8 +256,12 @@ def _record_curve(context, task, output, state, rows, fit_params):
         return value_of(scores, context.metric) if output.status == "ok" else math.nan
 
     growth = growth_of(state.estimator, name)
-    seconds = context.curve_seconds
-    growth.curve(state, train[1:], high, context.classes, fit_params, score, seconds)
+    # The estimator as it is gets to its own count, however long that takes.
+    least = growth.own or 1 if task.trial_id == 0 else 1
+    growth.curve(
+        state, train[1:], high, context.classes, fit_params, score,
+        context.curve_seconds, least,
+    )  # fmt: skip
     # Of one fold alone; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None

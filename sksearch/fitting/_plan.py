@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sksearch.base import ENDLESS, Plan, Resource
+from sksearch.base import ENDLESS, Plan, Resource, Rung
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,18 @@ class PlannedRung:
     n_candidates: int
     resources: int
     n_fits: int
+
+
+def _costs(row: tuple[Rung, ...], resource: Resource, n_splits: int) -> list[tuple]:
+    """What each rung of a bracket costs, as in `PlannedRung`."""
+    costs, spent = [], 0
+    for i, rung in enumerate(row):
+        n_folds = len(resource.folds(n_splits, rung.resource, spent))
+        paid = rung.resource - (spent if resource.continues else 0)
+        n = rung.n_candidates
+        costs.append((i, rung.resource, n, n * paid, n * n_folds))
+        spent = rung.resource
+    return costs
 
 
 @dataclass(frozen=True)
@@ -63,16 +75,15 @@ class SearchPlan:
     @classmethod
     def of(cls, plan: Plan, resource: Resource, n_splits: int, refit: bool) -> Self:
         """Cost a scheduler's plan for a resource."""
-        rungs = []
-        for bracket, row in enumerate(plan.brackets):
-            spent = 0
-            for i, rung in enumerate(row):
-                n_folds = len(resource.folds(n_splits, rung.resource, spent))
-                paid = rung.resource - (spent if resource.continues else 0)
-                n = rung.n_candidates
-                rungs.append(PlannedRung(bracket, i, rung.resource, n, n * paid, n * n_folds))
-                spent = rung.resource
-        return cls(tuple(rungs), resource.unit, n_splits, refit)
+        # Thousands of brackets may be one and the same tuple.
+        rows = {id(row): row for row in plan.brackets}
+        costs = {key: _costs(row, resource, n_splits) for key, row in rows.items()}
+        rungs = tuple(
+            PlannedRung(bracket, *cost)
+            for bracket, row in enumerate(plan.brackets)
+            for cost in costs[id(row)]
+        )
+        return cls(rungs, resource.unit, n_splits, refit)
 
     @property
     def n_candidates(self) -> int:

@@ -92,8 +92,8 @@ class Run(Workload):
         self._best_score, self._refit_seconds, self._n_in_vain = -math.inf, 0.0, 0
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
-        asynchronous = study.scheduler.asynchronous
-        self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, asynchronous)
+        endless = study.scheduler.asynchronous or study.scheduler.races
+        self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned = False
         self._max_resources = setup.problem.max_resources
         self._top = max((rung.n_resources for rung in setup.plan.rungs), default=0)

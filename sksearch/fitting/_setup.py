@@ -13,7 +13,7 @@ from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Params, Problem
-from sksearch.schedulers import FullFidelity
+from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -94,7 +94,7 @@ def adapt(
     problem: Problem, scheduler: Scheduler, minimum_is_free: bool
 ) -> tuple[Problem, Scheduler]:
     """Settle what is the scheduler's to say: the lowest rung, and how many get it all."""
-    if isinstance(scheduler, FullFidelity):  # and not what stands in for rungs below
+    if isinstance(scheduler, FullFidelity | FoldRace):  # and not what stands in for rungs below
         problem = replace(problem, n_candidates=scheduler.n_candidates)
     if minimum_is_free:
         scheduler, low = scheduler.adapt(problem)

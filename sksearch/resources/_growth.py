@@ -88,6 +88,7 @@ class Growth(ABC):
         params: dict[str, Any],
         score: Score,
         seconds: float | None = None,
+        least: int = 1,
     ) -> None:
         """Train until the score has passed its top, or to `high`, or as long as there is time.
 
@@ -107,20 +108,22 @@ class Growth(ABC):
             Called with an estimator that predicts with so many steps, and with their count, in
             ascending order; returns the score on the test rows.
         seconds : float or None, default=None
-            Training and scoring go on no longer than that, but at least to the estimator's own
-            count. None: no limit.
+            Training and scoring go on no longer than that, if `least` steps are done. None: no
+            limit.
+        least : int, default=1
+            Count that is reached however long it takes.
         """
         start = now()
         best, best_count, seen = -float("inf"), 0, 0
         known = self.known(high, state.estimator)
         self._make_endless(state.estimator)
-        X, params = enter(state, rows[0], rows[1], params)
+        *rows_in, params = enter(state, *rows, params)
         for look in self.looks(high, state.estimator):
-            if seen and seconds is not None and seen >= min(self.own or 1, high):
+            if seconds is not None and min(least, high) <= seen:
                 expected = (now() - start) * look / seen
                 if expected > seconds:
                     break
-            self.train(state, (X, rows[1]), look, classes, params)
+            self.train(state, tuple(rows_in), look, classes, params)
             for count in (count for count in known if seen < count <= look):
                 with self.at(state.estimator, count) as seen_at:
                     value = score(seen_at, count)
@@ -265,8 +268,8 @@ class _Epochs(Growth):
 
     def refit(self, state, rows, count, classes, params):
         """Train epoch by epoch on all rows, as it was scored."""
-        X, params = enter(state, rows[0], rows[1], params)
-        self.train(state, (X, rows[1]), count, classes, params)
+        *rows_in, params = enter(state, *rows, params)
+        self.train(state, tuple(rows_in), count, classes, params)
         last_step(state.estimator).set_params(**{self.name: count})
         return state
 

@@ -158,7 +158,9 @@ def observe(
         [1]_. Each takes the own bracket's results at r0, and of earlier brackets "none":
         nothing; "all": every trial that reached r0; "survivors" (SURV in [1]_): trials that
         reached the last rung; "same": trials that were stopped exactly at r0. Failed and running
-        trials of other brackets are seen with "rung", "joint" and "all" only.
+        trials of other brackets are seen with "rung", "joint" and "all" only. In a race over
+        folds it has no effect: of each candidate there is one score, that on all folds or an
+        estimate of it.
     n_enough : int, default=2
         Count of results from which on "rung" learns from a resource.
 
@@ -174,7 +176,8 @@ def observe(
        optimization at scale", ICML 2018. https://proceedings.mlr.press/v80/falkner18a.html
     """
     index = ResultIndex.of(history)
-    rows, resources, sees_own_rung = _scores(history, index, start, transfer, n_enough)
+    read = _race_scores if history.problem.races else _scores
+    rows, resources, sees_own_rung = read(history, index, start, transfer, n_enough)
     ids = rows[:, 0].astype(int)
     running = _running(history)
     scored = set(ids.tolist()) if running or not sees_own_rung else set()
@@ -231,6 +234,37 @@ def _scores(
         ]
     ).reshape(-1, 4)
     return rows, np.array([r for _, r in pairs], dtype=int), sees_own_rung
+
+
+def _race_scores(
+    history: History, index: ResultIndex, *_: object
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """As `_scores`: one row for each candidate of a race, with its mean over all folds.
+
+    Where a candidate has the first folds alone, the mean over them is corrected by how much these
+    are easier than all, on average over the candidates that have all. A corrected score has more
+    noise than a full one, but the same mean. The seconds are extrapolated.
+    """
+    top, trials = history.problem.max_resources, history.trials
+    ids = [i for i in index.tried if i not in index.failed]
+    reached = [max(r for r in trials[i].results) for i in ids]
+    full = [trials[i].fold_scores(top) for i, r in zip(ids, reached, strict=True) if r == top]
+    ease = np.zeros(top + 1)  # by count of folds
+    if full:
+        means = np.array(full).cumsum(axis=1).mean(axis=0) / np.arange(1, top + 1)
+        ease[1:] = means - means[-1]
+    rows = np.array(
+        [
+            (
+                i,
+                trials[i].results[r].score - (ease[r] if r < top else 0),
+                sum(result.cost for result in trials[i].results.values()) * top / r,
+                index.scored[i, r],
+            )
+            for i, r in zip(ids, reached, strict=True)
+        ]
+    ).reshape(-1, 4)
+    return rows, np.full(len(rows), top), True
 
 
 def _running(history: History) -> list[int]:

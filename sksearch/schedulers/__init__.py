@@ -10,6 +10,7 @@ from sksearch.schedulers._incremental_evaluation import IncrementalEvaluation
 from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.schedulers._median_stopping import MedianStopping
 from sksearch.schedulers._pasha import PASHA
+from sksearch.schedulers._race import FoldRace
 from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "AsyncHyperband",
     "AsynchronousScheduler",
     "BracketScheduler",
+    "FoldRace",
     "FullFidelity",
     "Hyperband",
     "IncrementalEvaluation",

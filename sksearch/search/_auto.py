@@ -24,6 +24,7 @@ from sksearch.spaces import default_space, first_candidates
 
 #: Resources that leave one training whole.
 WITH_OUTCOMES = (None, "auto", "folds", "n_samples")
+MIN_FOLDS_TO_RACE = 3
 N_CANDIDATES = 50  # where neither a count nor a time ends the search
 
 

@@ -25,9 +25,10 @@ from sksearch._compat import (
     check_method_params,
     fit_context,
     is_valid_value,
+    num_samples,
 )
 from sksearch._seeds import seeded
-from sksearch.base import Sampler, Scheduler
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
@@ -36,6 +37,7 @@ from sksearch.fitting._checks import (
     check_memory_limit,
     check_names,
     check_outcomes,
+    check_race,
     check_sample_weight,
     check_target,
     classes_of,
@@ -50,6 +52,7 @@ from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.history import Problem
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
+from sksearch.resources._pipeline import check_resampled
 from sksearch.search._auto import choices, first_guesses, space_for
 from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
@@ -114,6 +117,12 @@ class BaseSearch(BaseSearchCV):
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
+
+    def _compose_for(
+        self, space: Space, rng: np.random.RandomState, resource: Resource
+    ) -> tuple[Sampler, Scheduler]:
+        """Name sampler and scheduler for a resource, which most searches need not know."""
+        return self._compose(space, rng)
 
     def _resource(self, splits: list) -> Any:
         """Name the resource, where the user may leave that to the search."""
@@ -249,15 +258,17 @@ class BaseSearch(BaseSearchCV):
         check_outcomes(estimator, space, self)
         resource = as_resource(self._resource(splits), estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
+        check_resampled(estimator, routed.estimator.fit, num_samples(X), resource)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
-        sampler, scheduler = self._compose(space, copy.deepcopy(rng))
+        sampler, scheduler = self._compose_for(space, copy.deepcopy(rng), resource)
         limits = (self.min_resources, self.max_resources)
         guesses = first_guesses(self.initial_params, estimator, space, X, self._is_auto())
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
+        check_race(scheduler, resource, space.size, (self.timeout, self.target_score))
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
         plan = replace(plan, notes=self._notes(problem, sampler, scheduler))
@@ -306,7 +317,8 @@ class BaseSearch(BaseSearchCV):
         recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
-        batch_size = self._batch_size(setup) if setup.sampler.learns else None
+        learns = setup.sampler.learns or setup.scheduler.races
+        batch_size = self._batch_size(setup) if learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
                 drive(study, executor, run, batch_size)

@@ -2,7 +2,9 @@
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.resources import FoldsResource
 from sksearch.samplers import (
     GPSampler,
     GridSampler,
@@ -18,8 +21,8 @@ from sksearch.samplers import (
     RandomSampler,
 )
 from sksearch.samplers._quasi_random import METHODS
-from sksearch.schedulers import FullFidelity
-from sksearch.search._auto import N_CANDIDATES, values_of
+from sksearch.schedulers import FoldRace, FullFidelity
+from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, values_of
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, documented
 from sksearch.space import Outcome, When
@@ -105,21 +108,17 @@ class SearchCV(BaseSearch):
     def _compose(self, space, rng):
         """Name the given parts, or those that are chosen; rungs need a resource."""
         sampler, scheduler = self.sampler or GPSampler(), self.scheduler
-        if scheduler is None and self.resource in ("auto", None):
-            n_iter = self.n_iter
-            if n_iter is None and self.timeout is None:
-                n_iter = N_CANDIDATES
-            scheduler = FullFidelity(n_iter)
-        elif scheduler is None:
-            scheduler = FullFidelity(self.n_iter or 10)
-        elif self.n_iter is not None:
+        no_resource = self.resource in ("auto", None)
+        if scheduler is None:
+            return sampler, self._scheduler(races=False)
+        if self.n_iter is not None:
             raise ValueError(
                 f"n_iter={self.n_iter} is for the scheduler that the search chooses: leave it "
                 f"out, the counts of {scheduler} are its own."
             )
-        if self.resource in ("auto", None) and not (
-            isinstance(scheduler, FullFidelity)
-            and self.min_resources == self.max_resources == "auto"
+        is_whole = isinstance(scheduler, FullFidelity)
+        if no_resource and not (
+            (is_whole or scheduler.races) and self.min_resources == self.max_resources == "auto"
         ):
             raise ValueError(
                 f"scheduler={scheduler}, min_resources={self.min_resources} and max_resources="
@@ -128,8 +127,24 @@ class SearchCV(BaseSearch):
             )
         return sampler, scheduler
 
+    def _compose_for(self, space, rng, resource):
+        sampler, scheduler = self._compose(space, rng)
+        races = isinstance(resource, FoldsResource) and self.resource == "auto"
+        return sampler, (scheduler if self.scheduler else self._scheduler(races))
+
+    def _scheduler(self, races):
+        """Name the scheduler where it is left out."""
+        n_iter = self.n_iter
+        if n_iter is None and self.timeout is None:
+            n_iter = N_CANDIDATES
+        return (FoldRace if races else FullFidelity)(n_iter)
+
     def _resource(self, splits):
-        return None if self.resource == "auto" else self.resource
+        if self.resource != "auto":
+            return self.resource
+        if self.scheduler is not None:
+            return "folds" if self.scheduler.races else None
+        return "folds" if len(splits) >= MIN_FOLDS_TO_RACE else None
 
     def _notes(self, problem, sampler, scheduler):
         chosen = [
@@ -195,7 +210,7 @@ class RandomSearchCV(BaseSearch):
             # RandomizedSearchCV knows neither, so there is nothing to equal.
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
-        return ListedSampler(tuple(map(_with_python_scalars, candidates))), scheduler
+        return ListedSampler(_Draws(candidates)), scheduler
 
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
@@ -251,6 +266,30 @@ class QuasiRandomSearchCV(BaseSearch):
     def _compose(self, space, rng):
         sampler = QuasiRandomSampler(self.method, self.n_iter)
         return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
+
+
+class _Draws(Sequence):
+    """The candidates of a ``ParameterSampler``, drawn in its order and not before they are read.
+
+    A plan of many candidates, or a search that ends early, need not wait for all of them.
+    """
+
+    def __init__(self, sampler: ParameterSampler):
+        self._n, self._iterator = len(sampler), iter(sampler)
+        # The first one is drawn at once, since then there may be a warning or an error.
+        self._drawn = [_with_python_scalars(params) for params in islice(self._iterator, 1)]
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i):
+        new = islice(self._iterator, max(0, range(self._n)[i] + 1 - len(self._drawn)))
+        self._drawn += map(_with_python_scalars, new)
+        return self._drawn[i]
+
+    def __getstate__(self) -> dict:
+        self[-1]  # a generator cannot be pickled, nor copied
+        return vars(self) | {"_iterator": iter(())}
 
 
 def _with_python_scalars(params):

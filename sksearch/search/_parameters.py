@@ -183,7 +183,8 @@ BATCH_SIZE = """
 batch_size : int or "auto", default={default}
     Count of candidates that are under way at a time. With 1 only the folds of one candidate are
     trained in parallel; with more, more jobs can run, but each proposal knows less. "auto" is as
-    many as keep `n_jobs` workers busy. Then the result depends on `n_jobs`, else not.
+    many as keep `n_jobs` workers busy. Then the result depends on `n_jobs`, else not. In a race
+    over folds each job is a single fold.
 """
 
 RESOURCES = """

@@ -47,7 +47,7 @@ def play(
     n_workers : int, default=1
         Count of simulated workers. Inside ``with VirtualClock(...)`` the clock has the workers.
     batch_size : int, default=1
-        Count of jobs under way at a time where the sampler learns from results.
+        Count of jobs under way at a time where the sampler learns from results, and in a race.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def play(
     work = _Curves(problem, random_state if isinstance(random_state, Integral) else seed)
     clock = nullcontext() if n_workers == 1 else VirtualClock(n_workers)
     with clock, make_executor(_run, work, 1, None) as executor:
-        drive(study, executor, work, batch_size if sampler.learns else None)
+        drive(study, executor, work, batch_size if sampler.learns or scheduler.races else None)
     return study.history
 
 

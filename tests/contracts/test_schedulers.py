@@ -18,6 +18,7 @@ from sksearch.schedulers import (
     AsynchronousScheduler,
     AsyncHyperband,
     BracketScheduler,
+    FoldRace,
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
@@ -52,7 +53,8 @@ ASYNCHRONOUS = [
     MedianStopping(),
     MedianStopping(n_candidates=40, factor=3, n_full=1),
 ]
-INSTANCES = SYNCHRONOUS + ASYNCHRONOUS
+RACES = [FoldRace(), FoldRace(n_candidates=40, error=0.3)]
+INSTANCES = SYNCHRONOUS + ASYNCHRONOUS + RACES
 
 
 def study_of(scheduler, max_resources=27, space=None, seed=0):
