@@ -19,7 +19,7 @@ NO_SETTINGS = {
     "estimator", "param_distributions", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience",
     "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
-    "ensemble_size",
+    "ensemble_size", "select",
 }  # fmt: skip
 # Settings that may grow: the search then goes on where it ended.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources"}

@@ -84,7 +84,9 @@ class Run(Workload):
         self.deadline = None if stops.timeout is None else now() + stops.timeout
         self.outputs = Outputs()
         self.states = StateStore()
-        self.best = TopTrials(ensemble_size)
+        self._any_rung_wins = setup.plan.any_rung_wins
+        self.best = TopTrials(ensemble_size, self._any_rung_wins)
+        self._retired: set[int] = set()
         self.models: dict[tuple[int, int], Any] = {}
         self.done = False
         self._n_finite = 0
@@ -174,11 +176,12 @@ class Run(Workload):
         self.watch.update()
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
-        if job.resource == self._top:
+        if self._any_rung_wins or job.resource == self._top:
             self._compare(job, score)
         self._n_finite += math.isfinite(score)
         target = self.stops.target_score
-        if target is not None and job.resource == self._max_resources:
+        may_win = self._any_rung_wins or job.resource == self._max_resources
+        if target is not None and may_win:
             self.done |= score >= target
         if not self._rungs.tell(job):
             return
@@ -253,8 +256,8 @@ class Run(Workload):
     # ---- inside
 
     def _compare(self, job, score):
-        """See whether a candidate at the top is the best so far, and stop if too many were not."""
-        self._n_in_vain += 1
+        """See whether a candidate is the best so far, and stop if too many at the top were not."""
+        self._n_in_vain += job.resource == self._top
         if score > self._best_score:
             self._best_score, self._n_in_vain = score, 0
             self._refit_seconds = self._seconds_to_refit(job) if self._refits else 0.0
@@ -283,8 +286,11 @@ class Run(Workload):
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
         gone = set(self.study.scheduler.retired(history, job))
-        if job.resource == self._top:
-            gone.update(self.best.enter(history.trials[job.trial_id], score))
+        self._retired |= gone
+        if self._any_rung_wins or job.resource == self._top:
+            left = self.best.enter(history.trials[job.trial_id], job.resource, score)
+            ended = (i for i in left if history.trials[i].resource == self._top)
+            gone.update(self._retired.intersection(left), ended)
         for trial_id in gone:
             if trial_id not in self.best:
                 self.states.drop_trial(trial_id, len(self.context.splits))

@@ -102,7 +102,7 @@ class BaseSearch(BaseSearchCV):
 
     # Searches at several resources have parameters of these names.
     resource = None  # type: Any
-    min_resources = max_resources = "auto"  # type: Any
+    min_resources = max_resources = select = "auto"  # type: Any
     # And so have searches whose proposals learn.
     batch_size = 1
 
@@ -270,7 +270,8 @@ class BaseSearch(BaseSearchCV):
         )
         check_race(scheduler, resource, space.size, (self.timeout, self.target_score))
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
-        plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
+        rungs = scheduler.plan(problem)
+        plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
         plan = replace(plan, notes=self._notes(problem, sampler, scheduler))
         context = Context(
             estimator=estimator,
@@ -371,8 +372,9 @@ class BaseSearch(BaseSearchCV):
             self._check_refit_for_multimetric(outputs[0].test_scores)
             refit_metric = self.refit
         self.cv_results_ = cv_results(
-            rows, self.n_splits_, self.return_train_score, with_resources
-        )
+            rows, self.n_splits_, self.return_train_score, with_resources,
+            setup.plan.any_rung_wins,
+        )  # fmt: skip
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
 
@@ -386,11 +388,14 @@ class BaseSearch(BaseSearchCV):
         if not callable(self.refit):
             self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
         self.best_params_ = results["params"][self.best_index_]
+        if "n_resources" in results:
+            self.best_n_resources_ = int(results["n_resources"][self.best_index_])
 
     def _keep_ensemble(self, run, setup):
         """Average the best candidates' models of all folds."""
         rows, statuses = self._rows(run, setup), self.statuses_
-        rows = best_rows(rows, self.cv_results_, statuses, self.ensemble_size, self.refit)
+        size, any_rung = self.ensemble_size, setup.plan.any_rung_wins
+        rows = best_rows(rows, self.cv_results_, statuses, size, self.refit, any_rung)
         if (ensemble := make_ensemble(run, rows)) is not None:
             self.ensemble_ = ensemble
 

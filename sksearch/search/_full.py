@@ -24,7 +24,7 @@ from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, values_of
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, CountOrAuto, documented
+from sksearch.search._parameters import Count, CountOrAuto, Select, documented
 from sksearch.space import Outcome, When
 
 
@@ -57,6 +57,7 @@ class SearchCV(BaseSearch):
         Smallest count of units worth a look.
     max_resources : int or "auto", default="auto"
         Count of units that the best candidates get.
+    {select}
     {batch_size}
 
     Attributes
@@ -103,6 +104,7 @@ class SearchCV(BaseSearch):
     resource: str | Resource | None = "auto"
     min_resources: CountOrAuto = "auto"
     max_resources: CountOrAuto = "auto"
+    select: Select = "auto"
     batch_size: CountOrAuto = "auto"
 
     def _compose(self, space, rng):
