@@ -36,7 +36,7 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     """
     text_of = partial(describe, memo={})
     params = search.get_params(deep=False)
-    if params["initial_params"] == "auto" and not search._is_auto():
+    if params["initial_params"] == "auto" and not setup.problem.initial_params:
         params["initial_params"] = None  # which is what it means there
     n_splits = len(setup.context.splits)
     return {

@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._clock import now
-from sksearch._compat import num_samples, warn_or_raise_about_fit_failures
+from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch.base import Job
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.fitting._incumbent import Incumbent, knows_baseline
 from sksearch.fitting._results import Outputs, job_result
 from sksearch.fitting._states import StateStore
 from sksearch.fitting._top_trials import TopTrials, models_of
@@ -90,8 +91,7 @@ class Run(Workload):
         self.models: dict[tuple[int, int], Any] = {}
         self.done = False
         self._n_finite = 0
-        self._refits = setup.plan.refit  # whose seconds count, too
-        self._best_score, self._refit_seconds, self._n_in_vain = -math.inf, 0.0, 0
+        self.incumbent = Incumbent(setup.plan.refit)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         endless = study.scheduler.asynchronous or study.scheduler.races
@@ -177,7 +177,8 @@ class Run(Workload):
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
         if self._any_rung_wins or job.resource == self._top:
-            self._compare(job, score)
+            self.incumbent.compare(self, job, score)
+            self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
         self._n_finite += math.isfinite(score)
         target = self.stops.target_score
         may_win = self._any_rung_wins or job.resource == self._max_resources
@@ -198,9 +199,11 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        if not self._knows_baseline():
+        if not knows_baseline(self.study.history, self._top):
             return None
-        return None if self.deadline is None else self.deadline - now() - self._refit_seconds
+        return (
+            None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds
+        )
 
     # ---- before and afterwards
 
@@ -254,33 +257,6 @@ class Run(Workload):
             )
 
     # ---- inside
-
-    def _compare(self, job, score):
-        """See whether a candidate is the best so far, and stop if too many at the top were not."""
-        self._n_in_vain += job.resource == self._top
-        if score > self._best_score:
-            self._best_score, self._n_in_vain = score, 0
-            self._refit_seconds = self._seconds_to_refit(job) if self._refits else 0.0
-        self.done |= self._n_in_vain >= (self.stops.patience or math.inf)
-
-    def _knows_baseline(self):
-        """Whether the candidate to beat has its score with the full resource, if there is one."""
-        history = self.study.history
-        if not history.problem.has_baseline or not history.trials:
-            return True
-        results = history.trials[0].results
-        failed = any(math.isnan(result.score) for result in results.values())
-        return failed or self._top in results
-
-    def _seconds_to_refit(self, job):
-        """What it takes to train a candidate on all rows, by what it took on the folds."""
-        context, history = self.context, self.study.history
-        results = history.trials[job.trial_id].results
-        rungs = results if history.problem.continues else [job.resource]
-        fits = [output for rung in rungs for output in self.outputs.new[job.trial_id, rung]]
-        n_rows = [num_samples(train) for train, _ in context.splits]
-        ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
-        return ratio * sum(output.fit_time for output in fits) / len(context.splits)
 
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""

@@ -110,7 +110,9 @@ def test_epochs_are_paid_once_as_if_trained_at_one_go(images):
         net, {"learning_rate": loguniform(1e-4, 1)}, resource="epochs", max_resources=9, cv=2,
         random_state=0,
     ).fit(*images)  # fmt: skip
-    at_once = net.set_params(**search.best_params_, max_epochs=search.best_n_resources_).fit(*images)
+    at_once = net.set_params(**search.best_params_, max_epochs=search.best_n_resources_).fit(
+        *images
+    )
     a, b = at_once.predict_proba(images[0]), search.best_estimator_.predict_proba(images[0])
     assert np.array_equal(a, b)
 

@@ -27,6 +27,7 @@ from sksearch import (
     When,
 )
 from sksearch.executors import VirtualClock, spend
+from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from tests.fakes import Curve, Failing, Sized
 
@@ -406,10 +407,12 @@ def test_custom_run_search_is_not_the_extension_point():
 
 def test_search_cv_composes_anything():
     search = SearchCV(
-        Curve(), QUALITY, scheduler=FullFidelity(5), resource="epochs", max_resources=4, cv=2
-    ).fit(X, y)
+        Curve(), QUALITY, scheduler=FullFidelity(5), resource="epochs", max_resources=4, cv=2,
+        sampler=RandomSampler(),
+    ).fit(X, y)  # fmt: skip
     assert search.cv_results_["n_resources"].tolist() == [4] * 5
-    assert len(SearchCV(Curve(), QUALITY).fit(X, y).cv_results_["params"]) == 10
+    search = SearchCV(Curve(), QUALITY, sampler=RandomSampler(), n_iter=7, cv=2).fit(X, y)
+    assert len(search.cv_results_["params"]) == 7
 
 
 @pytest.mark.slow
