@@ -99,7 +99,7 @@ NESTED = {
 def test_no_candidate_is_trained_on_rows_with_the_target_of_others(name):
     search = search_of({**PIPELINES, **NESTED}[name]).fit(X, y)
     assert search.best_score_ > 0.9  # 0.5 is chance
-    assert search.score(X, y) > 0.9
+    assert search.score(X, y) > 0.8
 
 
 def test_samplers_with_memory(tmp_path):
