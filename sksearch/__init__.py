@@ -18,6 +18,7 @@ from sksearch.search import (
     SuccessiveHalvingSearchCV,
     TPEHalvingSearchCV,
     TPESearchCV,
+    tune,
 )
 from sksearch.space import When
 
@@ -43,4 +44,5 @@ __all__ = [
     "__version__",
     "load_history",
     "minimize",
+    "tune",
 ]

@@ -3,6 +3,7 @@
 scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-ops before.
 """
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Collection
@@ -62,11 +63,13 @@ __all__ = [
     "masked_param_columns",
     "normalize_score_results",
     "num_samples",
+    "owner_of",
     "pre_dispatch_count",
     "safe_split",
     "to_namespace_of",
     "to_numpy",
     "trees_attribute",
+    "unlisted_params",
     "warn_or_raise_about_fit_failures",
 ]
 
@@ -137,6 +140,26 @@ def to_namespace_of(X: Any, indices: Collection) -> tuple:
     """Return indices in the namespace and on the device of X."""
     xp, _, device = get_namespace_and_device(X)
     return tuple(xp.asarray(index, device=device) for index in indices)
+
+
+def owner_of(estimator: Any, name: str) -> tuple[Any, str]:
+    """Return the estimator that a parameter belongs to, and its name there.
+
+    Where there is no such nested estimator, the name keeps its prefix.
+    """
+    prefix, _, leaf = name.rpartition("__")
+    owner = estimator.get_params().get(prefix) if prefix else estimator
+    nested = hasattr(owner, "get_params") and not isinstance(owner, type)
+    return (owner, leaf) if nested else (estimator, name)
+
+
+def unlisted_params(estimator: Any) -> set[str]:
+    """Return what ``__init__`` takes but ``get_params`` does not list (as CatBoost's)."""
+    taken = inspect.signature(type(estimator).__init__).parameters.values()
+    if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in taken):
+        return set()
+    # "params" of CatBoost's base class is a dict of them.
+    return {p.name for p in taken} - {"self", "params", *estimator.get_params(deep=False)}
 
 
 def is_valid_value(estimator: Any, name: str, value: Any) -> bool:

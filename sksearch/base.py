@@ -14,10 +14,14 @@ import numpy as np
 
 from sksearch.history import History, Params, Problem
 
+#: Count of candidates in the plan of a scheduler that goes on until the search is ended.
+ENDLESS = 10**9
+
 #: Class labels of the whole y: one array, a list of them for several outputs, None for no labels.
 Labels = np.ndarray | list[np.ndarray] | None
 
 __all__ = [
+    "ENDLESS",
     "Job",
     "Plan",
     "Resource",
@@ -252,12 +256,15 @@ class State:
     rows : array-like or None
         The training rows as the last step of a pipeline saw them first, where ``transform``
         cannot compute them again.
+    y : array-like or None
+        Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
     """
 
     estimator: Any
     n_steps: int = 0
     seconds: float = 0.0
     rows: Any = None
+    y: Any = None
 
 
 class Resource(ABC):
@@ -271,6 +278,9 @@ class Resource(ABC):
     unit: str = "units"
     #: Whether a promoted candidate pays only the difference to its last rung.
     continues: bool = False
+    #: Whether all rungs are scored on the same test rows, by models of the same training rows, so
+    #: that scores of different rungs can be compared and a candidate may win at any of them.
+    comparable: bool = False
 
     @abstractmethod
     def limits(

@@ -188,12 +188,28 @@ class History:
         self.log: list[tuple[str, int, int]] = []
         self.exhausted = False
         self.cache: dict = {}
-        self._keys: set = set()
+        self._count()
+
+    def _count(self) -> None:
+        """Make what follows from the trials and the log."""
+        self._keys: set = {self.problem.space.key(trial.params) for trial in self.trials}
         self._rungs: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         self._n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
+        for event, trial_id, resource in self.log:
+            key = self.trials[trial_id].bracket, resource
+            if event == "ask":
+                self._rungs[key].append(trial_id)
+            else:
+                self._n_told[key] += 1
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"cache": {}}
+        # Sets, and dicts whose keys are tuples, are more than some formats can hold (skops).
+        names = ("problem", "trials", "log", "exhausted")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, cache={})
+        self._count()
 
     def __repr__(self) -> str:
         return f"<History: {len(self.trials)} trials, {self.n_running} running>"

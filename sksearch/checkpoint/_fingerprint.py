@@ -17,7 +17,7 @@ from sksearch.space import When
 # Parameters of a search that are parts of their own, or may change from one fit to the next.
 NO_SETTINGS = {
     "estimator", "param_distributions", "scoring", "cv", "random_state",
-    "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score",
+    "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience",
     "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
     "ensemble_size",
 }  # fmt: skip
@@ -36,12 +36,14 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     """
     text_of = partial(describe, memo={})
     params = search.get_params(deep=False)
+    if params["initial_params"] == "auto" and not search._is_auto():
+        params["initial_params"] = None  # which is what it means there
     n_splits = len(setup.context.splits)
     return {
         "class": _part(path_of(type(search))),
         "settings": _items(_settings(text_of, params)),
         "estimator": _estimator(text_of, params["estimator"]),
-        "space": _items(_space(text_of, params["param_distributions"])),
+        "space": _items(_space(text_of, setup.problem.space.given)),
         "scoring": _part(text_of(params["scoring"])),
         "cv": _part(f"{_splitter(text_of, params['cv'])}: {n_splits} folds"),
         "data": _items({"X": text_of(setup.context.X), "y": text_of(setup.context.y)}),

@@ -8,7 +8,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._compat import num_samples, to_numpy
+from sksearch._compat import num_samples, owner_of, to_numpy, unlisted_params
 from sksearch.executors import can_limit_memory
 from sksearch.resources import FoldsResource, growth_of
 
@@ -111,7 +111,13 @@ def check_names(estimator, space):
         parents = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
         if any(parent in space.names for parent in parents):
             continue  # a parameter of a step that is itself searched: ask per candidate
-        if not _accepts(estimator, name):
+        owner, leaf = owner_of(estimator, name)
+        unlisted = unlisted_params(owner)
+        if leaf in unlisted:
+            continue
+        if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
+            prefix = name.removesuffix(leaf)
+            known = [*known, *(prefix + other for other in unlisted)]
             close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             raise ValueError(

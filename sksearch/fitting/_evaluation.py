@@ -56,6 +56,7 @@ class Context:
     return_train_score: bool
     verbose: int
     n_candidates: int  # as planned, for messages
+    curve_seconds: float | None = None  # for one candidate on one fold, whose steps are an outcome
     search: Any = None  # what callbacks are told is being fitted; None if there are none
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
 
@@ -186,7 +187,7 @@ def _evaluate(context, task, environment):
         if not task.outcome:
             _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
         if task.final and output.status == "ok":
-            _save_state(environment, task, output, replace(state, rows=None))
+            _save_state(environment, task, output, replace(state, rows=None, y=None))
         elif task.keep and state.n_steps > 0:
             _save_state(environment, task, output, state)
     finally:
@@ -255,7 +256,12 @@ def _record_curve(context, task, output, state, rows, fit_params):
         return value_of(scores, context.metric) if output.status == "ok" else math.nan
 
     growth = growth_of(state.estimator, name)
-    growth.curve(state, train[1:], high, context.classes, fit_params, score)
+    # The estimator as it is gets to its own count, however long that takes.
+    least = growth.own or 1 if task.trial_id == 0 else 1
+    growth.curve(
+        state, train[1:], high, context.classes, fit_params, score,
+        context.curve_seconds, least,
+    )  # fmt: skip
     # Of one fold alone; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None

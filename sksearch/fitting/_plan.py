@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sksearch.base import Plan, Resource
+from sksearch.base import ENDLESS, Plan, Resource, Rung
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,18 @@ class PlannedRung:
     n_fits: int
 
 
+def _costs(row: tuple[Rung, ...], resource: Resource, n_splits: int) -> list[tuple]:
+    """What each rung of a bracket costs, as in `PlannedRung`."""
+    costs, spent = [], 0
+    for i, rung in enumerate(row):
+        n_folds = len(resource.folds(n_splits, rung.resource, spent))
+        paid = rung.resource - (spent if resource.continues else 0)
+        n = rung.n_candidates
+        costs.append((i, rung.resource, n, n * paid, n * n_folds))
+        spent = rung.resource
+    return costs
+
+
 @dataclass(frozen=True)
 class SearchPlan:
     """Brackets, rungs and their cost; printed, it is a table.
@@ -46,26 +58,32 @@ class SearchPlan:
         Count of folds.
     refit : bool
         Whether one more fit on all rows follows.
+    notes : tuple of str
+        What the search has chosen, since its user left it out; a line each.
+    seconds_per_fit : float or None
+        What one training with the full resource on one fold takes; None where it was not
+        measured.
     """
 
     rungs: tuple[PlannedRung, ...]
     unit: str
     n_splits: int
     refit: bool
+    notes: tuple[str, ...] = ()
+    seconds_per_fit: float | None = None
 
     @classmethod
     def of(cls, plan: Plan, resource: Resource, n_splits: int, refit: bool) -> Self:
         """Cost a scheduler's plan for a resource."""
-        rungs = []
-        for bracket, row in enumerate(plan.brackets):
-            spent = 0
-            for i, rung in enumerate(row):
-                n_folds = len(resource.folds(n_splits, rung.resource, spent))
-                paid = rung.resource - (spent if resource.continues else 0)
-                n = rung.n_candidates
-                rungs.append(PlannedRung(bracket, i, rung.resource, n, n * paid, n * n_folds))
-                spent = rung.resource
-        return cls(tuple(rungs), resource.unit, n_splits, refit)
+        # Thousands of brackets may be one and the same tuple.
+        rows = {id(row): row for row in plan.brackets}
+        costs = {key: _costs(row, resource, n_splits) for key, row in rows.items()}
+        rungs = tuple(
+            PlannedRung(bracket, *cost)
+            for bracket, row in enumerate(plan.brackets)
+            for cost in costs[id(row)]
+        )
+        return cls(rungs, resource.unit, n_splits, refit)
 
     @property
     def n_candidates(self) -> int:
@@ -82,7 +100,28 @@ class SearchPlan:
         """Count of (candidate, fold) pairs that are trained, the refit included."""
         return sum(rung.n_fits for rung in self.rungs) + self.refit
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether candidates follow each other until the time, or something else, ends that."""
+        return self.n_candidates >= ENDLESS
+
+    @property
+    def n_full_fits(self) -> float:
+        """Cost of all rungs in trainings with the full resource on one fold."""
+        if self.unit == "folds":
+            return self.n_fits - self.refit
+        top = max((rung.n_resources for rung in self.rungs), default=1)
+        return self.n_splits * self.total_resources / top
+
     def __str__(self):
+        return "\n".join([*self.notes, *self._table(), *self._bill()])
+
+    def _table(self):
+        """Rungs, and their sums."""
+        if self.is_endless:
+            top = max(rung.n_resources for rung in self.rungs)
+            most = f"{top} {self.unit}" if top > 1 else f"{self.n_splits} folds"
+            return [f"candidates until the time is up, at most {most} each"]
         lines = [f"{'bracket':>7} {'iter':>4} {self.unit:>12} {'candidates':>10} {'fits':>7}"]
         lines += [
             f"{r.bracket:>7} {r.iter:>4} {r.n_resources:>12} {r.n_candidates:>10} {r.n_fits:>7}"
@@ -93,4 +132,15 @@ class SearchPlan:
             f"{self.n_candidates} candidates, {self.n_fits} fits, "
             f"{self.total_resources} {self.unit}{each}"
         )
-        return "\n".join(lines)
+        return lines
+
+    def _bill(self):
+        """What it costs in time, where that is known."""
+        if self.seconds_per_fit is None:
+            return []
+        one = f"{self.seconds_per_fit:.2g} s for one fit of the estimator as it is"
+        if self.is_endless:
+            return [one]
+        minutes = self.n_full_fits * self.seconds_per_fit / 60
+        cost = f"{self.n_full_fits:.4g} full fits, about {minutes:.2g} minutes on one worker"
+        return [f"{cost}, at {one}"]

@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._clock import now
-from sksearch._compat import warn_or_raise_about_fit_failures
+from sksearch._compat import num_samples, warn_or_raise_about_fit_failures
 from sksearch.base import Job
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._callbacks import RungContexts
@@ -65,21 +66,30 @@ class Recorder:
         """Record that the search has ended; `keep` names the files of states that are needed."""
 
 
+@dataclass(frozen=True)
+class Stops:
+    """What ends a search before its plan does: parameters of the search, None for no such end."""
+
+    timeout: float | None = None
+    target_score: float | None = None
+    patience: int | None = None
+
+
 class Run(Workload):
     """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
-    def __init__(
-        self, study, setup, callbacks, recorder, watch, timeout, target_score, ensemble_size
-    ):
+    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size):
         self.study, self.context, self.plan = study, setup.context, setup.plan
-        self.recorder, self.watch, self.target_score = recorder, watch, target_score
-        self.deadline = None if timeout is None else now() + timeout
+        self.recorder, self.watch, self.stops = recorder, watch, stops
+        self.deadline = None if stops.timeout is None else now() + stops.timeout
         self.outputs = Outputs()
         self.states = StateStore()
         self.best = TopTrials(ensemble_size)
         self.models: dict[tuple[int, int], Any] = {}
         self.done = False
         self._n_finite = 0
+        self._refits = setup.plan.refit  # whose seconds count, too
+        self._best_score, self._refit_seconds, self._n_in_vain = -math.inf, 0.0, 0
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         endless = study.scheduler.asynchronous or study.scheduler.races
@@ -164,9 +174,12 @@ class Run(Workload):
         self.watch.update()
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
+        if job.resource == self._top:
+            self._compare(job, score)
         self._n_finite += math.isfinite(score)
-        if self.target_score is not None and job.resource == self._max_resources:
-            self.done |= score >= self.target_score
+        target = self.stops.target_score
+        if target is not None and job.resource == self._max_resources:
+            self.done |= score >= target
         if not self._rungs.tell(job):
             return
         stop = self._rungs.end(job)
@@ -182,7 +195,7 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        return None if self.deadline is None else self.deadline - now()
+        return None if self.deadline is None else self.deadline - now() - self._refit_seconds
 
     # ---- before and afterwards
 
@@ -236,6 +249,24 @@ class Run(Workload):
             )
 
     # ---- inside
+
+    def _compare(self, job, score):
+        """See whether a candidate at the top is the best so far, and stop if too many were not."""
+        self._n_in_vain += 1
+        if score > self._best_score:
+            self._best_score, self._n_in_vain = score, 0
+            self._refit_seconds = self._seconds_to_refit(job) if self._refits else 0.0
+        self.done |= self._n_in_vain >= (self.stops.patience or math.inf)
+
+    def _seconds_to_refit(self, job):
+        """What it takes to train a candidate on all rows, by what it took on the folds."""
+        context, history = self.context, self.study.history
+        results = history.trials[job.trial_id].results
+        rungs = results if history.problem.continues else [job.resource]
+        fits = [output for rung in rungs for output in self.outputs.new[job.trial_id, rung]]
+        n_rows = [num_samples(train) for train, _ in context.splits]
+        ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
+        return ratio * sum(output.fit_time for output in fits) / len(context.splits)
 
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""

@@ -12,7 +12,7 @@ from sksearch._seeds import draw_seed
 from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._plan import SearchPlan
-from sksearch.history import Problem
+from sksearch.history import Params, Problem
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -61,11 +61,12 @@ def make_problem(
     n_splits: int,
     limits: tuple[Any, Any],
     rng: np.random.RandomState,
-    initial_params: dict | list | tuple | None,
+    guesses: tuple[tuple[Params, ...], bool],
 ) -> Problem:
     """State the problem, with the resource's own limits where the user says "auto".
 
-    Its smallest resource is what the resource needs; a scheduler may need more.
+    Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
+    first candidates, and whether the first of them is the estimator as it is.
     """
     low, high = limits
     n_samples = num_samples(X)
@@ -77,8 +78,15 @@ def make_problem(
         low = min(smallest, high) if low == "auto" else low
     resource.check_max(high, n_samples, n_splits)
     seed = draw_seed(rng)
+    initial_params, has_baseline = guesses
     return Problem(
-        space, low, high, seed, space.check_guesses(initial_params), continues=resource.continues
+        space,
+        low,
+        high,
+        seed,
+        initial_params,
+        continues=resource.continues,
+        has_baseline=has_baseline,
     )
 
 

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any, Self
 
 from sksearch._clock import now, open_clock
+from sksearch.base import ENDLESS
 from sksearch.history import History, Result
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
 
@@ -95,13 +96,15 @@ class Progress:
 
     def line(self, width: int) -> str:
         """Say it in at most `width` characters, and leave out what has no room."""
-        candidates = f"{self.n_candidates:,}/{self.n_planned:,} candidates"
+        endless = self.n_planned >= ENDLESS
+        candidates = f"{_part(self.n_candidates, self.n_planned)} candidates"
         # Where a trial is one job there are no rungs.
         rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
         rung = f"rung {self.n_resources:,}" if rungs else ""
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
         best = "" if math.isnan(self.best_score) else f"best {self.best_score:.4g}"
-        spent = "" if self.unit == "fits" else f"{self.spent:,}/{self.planned:,} {self.unit}"
+        planned = ENDLESS if endless else self.planned
+        spent = "" if self.unit == "fits" else f"{_part(self.spent, planned)} {self.unit}"
         left = f"{duration(math.ceil(self.seconds_left))} left" if self.seconds_left else ""
         forms = [
             (self._head + candidates, bracket, best, spent, left),
@@ -125,7 +128,8 @@ class Progress:
             parts.append(f"best {self.best_score:.4g}")
         parts.append(f"{_of(self.n_candidates, self.n_planned)} candidates")
         if self.unit != "fits":
-            parts.append(f"{_of(self.spent, self.planned)} {self.unit}")
+            planned = ENDLESS if self.n_planned >= ENDLESS else self.planned
+            parts.append(f"{_of(self.spent, planned)} {self.unit}")
         return self._head + ", ".join(parts)
 
     @property
@@ -133,7 +137,13 @@ class Progress:
         return f"{self.name}: " if self.name else ""
 
 
+def _part(count: int, planned: int) -> str:
+    return f"{count:,}" if planned >= ENDLESS else f"{count:,}/{planned:,}"
+
+
 def _of(count: int, planned: int) -> str:
+    if planned >= ENDLESS:
+        return f"{count:,}"
     return f"{count:,}" if count >= planned else f"{count:,} of {planned:,}"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from sksearch.base import Resource
 from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
 from sksearch.resources._epochs import EpochsResource, SecondsResource
-from sksearch.resources._growth import growth_of
+from sksearch.resources._growth import growth_of as growth_of
 from sksearch.resources._parameter import ParameterResource
 
 __all__ = [

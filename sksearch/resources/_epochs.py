@@ -45,6 +45,7 @@ class EpochsResource(Resource):
 
     unit = "epochs"
     continues = True
+    comparable = True
 
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
@@ -81,6 +82,7 @@ class SecondsResource(Resource):
 
     unit = "seconds"
     continues = True
+    comparable = True
 
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
@@ -107,11 +109,11 @@ class SecondsResource(Resource):
     ) -> State:
         """Call ``partial_fit`` until `amount` seconds were spent by all jobs of the trial."""
         start = now() - state.seconds
-        Xt, last_params = enter(state, X, y, fit_params)
+        Xt, yt, last_params = enter(state, X, y, fit_params)
         # Rounded, so that ten calls of 0.1 simulated seconds fill one second, and not eleven.
         while state.n_steps == 0 or round(now() - start, DIGITS) < amount:
             before = now()
-            advance(state, Xt, y, state.n_steps + 1, classes, last_params)
+            advance(state, Xt, yt, state.n_steps + 1, classes, last_params)
             if now() == before:  # on a virtual clock: this would never end
                 raise ValueError(
                     f"{type(last_step(state.estimator)).__name__}.partial_fit took no time on a "
@@ -175,21 +177,21 @@ def train_calls(
     state: State, X: Any, y: Any, n_steps: int, classes: Labels, fit_params: dict[str, Any]
 ) -> State:
     """Train an estimator or Pipeline up to `n_steps` calls of ``partial_fit``."""
-    Xt, last_params = enter(state, X, y, fit_params)
-    advance(state, Xt, y, n_steps, classes, last_params)
+    Xt, yt, last_params = enter(state, X, y, fit_params)
+    advance(state, Xt, yt, n_steps, classes, last_params)
     return state
 
 
 def advance(
-    state: State, Xt: Any, y: Any, n_steps: int, classes: Labels, last_params: dict[str, Any]
+    state: State, Xt: Any, yt: Any, n_steps: int, classes: Labels, last_params: dict[str, Any]
 ) -> None:
     """Train the last step up to `n_steps` calls, on the rows that `enter` returned."""
     last = last_step(state.estimator)
     _refuse_early_stopping(last)
     if hasattr(last, "partial_fit"):
-        _call_partial_fit(last, Xt, y, n_steps, state.n_steps, classes, last_params)
+        _call_partial_fit(last, Xt, yt, n_steps, state.n_steps, classes, last_params)
     else:
-        last = _fit_anew(last, Xt, y, n_steps, last_params)
+        last = _fit_anew(last, Xt, yt, n_steps, last_params)
         state.estimator = replace_last_step(state.estimator, last)
     state.n_steps = n_steps
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sksearch._clock import now
 from sksearch._compat import trees_attribute
 from sksearch.base import Labels, State, fit
 from sksearch.resources._epochs import advance
@@ -22,12 +23,13 @@ from sksearch.resources._pipeline import enter, last_step, replace_last_step
 Score = Callable[[Any, int], float]
 
 FIRST = 32  # trees before the first look
-STEP = 1.5  # each look has so many times the trees of the last one
-FINE = 2**0.25  # ratio of the counts at which a curve of trees is known
+STEP = 1.25  # each look has so many times the trees of the last one
+FINE = 2 ** (1 / 3)  # ratio of the counts at which a curve of trees is known
+FEWEST = 8  # the first of them
 FIRST_EPOCHS = 5
 STEP_EPOCHS = 2**0.5
-SLACK = 20  # trees beyond the top, however early it was
-PATIENCE = 1.5  # training stops at so many times the count with the best score
+SLACK = 25  # trees beyond the top, however early it was
+PATIENCE = 1.3  # training stops at so many times the count with the best score
 PATIENCE_EPOCHS = 2.0
 
 
@@ -64,10 +66,9 @@ class Growth(ABC):
         """Return the counts after which training asks whether to go on."""
         return counts(min(FIRST, high), high, STEP)
 
-    def known(self, low: int, high: int) -> list[int]:
-        """Return the counts over `low`, up to `high`, at which the curve is known."""
-        fine = counts(4, high, FINE, self.own)
-        return [count for count in fine if low < count <= high]
+    def known(self, high: int, estimator: Any) -> list[int]:
+        """Return the counts at which the curve is known, if training does not end before."""
+        return counts(min(FEWEST, high), high, FINE, self.own)
 
     @abstractmethod
     def train(self, state: State, rows: tuple, count: int, classes: Labels, params: dict) -> None:
@@ -86,8 +87,10 @@ class Growth(ABC):
         classes: Labels,
         params: dict[str, Any],
         score: Score,
+        seconds: float | None = None,
+        least: int = 1,
     ) -> None:
-        """Train until the score has passed its top, or to `high`.
+        """Train until the score has passed its top, or to `high`, or as long as there is time.
 
         Parameters
         ----------
@@ -104,13 +107,24 @@ class Growth(ABC):
         score : callable
             Called with an estimator that predicts with so many steps, and with their count, in
             ascending order; returns the score on the test rows.
+        seconds : float or None, default=None
+            Training and scoring go on no longer than that, if `least` steps are done. None: no
+            limit.
+        least : int, default=1
+            Count that is reached however long it takes.
         """
+        start = now()
         best, best_count, seen = -float("inf"), 0, 0
+        known = self.known(high, state.estimator)
         self._make_endless(state.estimator)
-        X, params = enter(state, rows[0], rows[1], params)
+        *rows_in, params = enter(state, *rows, params)
         for look in self.looks(high, state.estimator):
-            self.train(state, (X, rows[1]), look, classes, params)
-            for count in self.known(seen, look):
+            if seconds is not None and min(least, high) <= seen:
+                expected = (now() - start) * look / seen
+                if expected > seconds:
+                    break
+            self.train(state, tuple(rows_in), look, classes, params)
+            for count in (count for count in known if seen < count <= look):
                 with self.at(state.estimator, count) as seen_at:
                     value = score(seen_at, count)
                 if value > best:
@@ -244,8 +258,8 @@ class _Epochs(Growth):
             return [high]
         return counts(min(FIRST_EPOCHS, high), high, STEP_EPOCHS)
 
-    def known(self, low, high):
-        return [high]
+    def known(self, high, estimator):
+        return self.looks(high, estimator)
 
     def train(self, state, rows, count, classes, params):
         with warnings.catch_warnings():
@@ -254,8 +268,8 @@ class _Epochs(Growth):
 
     def refit(self, state, rows, count, classes, params):
         """Train epoch by epoch on all rows, as it was scored."""
-        X, params = enter(state, rows[0], rows[1], params)
-        self.train(state, (X, rows[1]), count, classes, params)
+        *rows_in, params = enter(state, *rows, params)
+        self.train(state, tuple(rows_in), count, classes, params)
         last_step(state.estimator).set_params(**{self.name: count})
         return state
 

@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
-from sksearch._compat import is_hist_gradient_boosting
+from sksearch._compat import is_hist_gradient_boosting, owner_of, unlisted_params
 from sksearch.base import Labels, Resource, State, fit
 from sksearch.history import Params
 from sksearch.resources._epochs import WAYS
-from sksearch.resources._pipeline import enter, last_step
+from sksearch.resources._pipeline import enter, last_step, resamples
 
 N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
+
+#: Libraries whose count of trees is not told by ``get_params`` if it is not set: its names, and
+#: how many trees there are then.
+COUNTS: tuple[tuple[str, set[str], int], ...] = (
+    ("catboost", {"iterations", "n_estimators", "num_boost_round", "num_trees"}, 1000),
+    ("xgboost", {"n_estimators"}, 100),
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,8 @@ class ParameterResource(Resource):
     name: str
     grows: bool = False
 
+    comparable = True
+
     @property
     def continues(self) -> bool:  # type: ignore[override]  # computed, and read only
         """Whether a promoted candidate pays only the difference to its last rung."""
@@ -55,7 +64,9 @@ class ParameterResource(Resource):
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
     ) -> tuple[int, int]:
         """Return 1 and the estimator's own value."""
-        value = estimator.get_params()[self.name]
+        value = estimator.get_params().get(self.name)
+        if value is None:
+            value = _own_count(*owner_of(estimator, self.name))
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
             raise ValueError(
                 f"The estimator has {self.name}={value!r}, which is no positive integer: pass "
@@ -65,7 +76,8 @@ class ParameterResource(Resource):
 
     def check(self, estimator: Any, names: Collection[str]) -> None:
         """Raise ValueError if the parameter does not exist, or is searched as well."""
-        if self.name not in estimator.get_params():
+        owner, leaf = owner_of(estimator, self.name)
+        if self.name not in estimator.get_params() and leaf not in unlisted_params(owner):
             raise ValueError(
                 f"resource={self.name!r} is no parameter of {type(estimator).__name__}. {WAYS}"
             )
@@ -74,6 +86,14 @@ class ParameterResource(Resource):
                 f"resource={self.name!r} is also in param_distributions: the search sets it "
                 "from rung to rung. Take it out of the space."
             )
+        others = _aliases(owner, leaf) - {leaf}
+        prefix = self.name.removesuffix(leaf)
+        for other in sorted(prefix + other for other in others):
+            if estimator.get_params().get(other) is not None or other in names:
+                raise ValueError(
+                    f"resource={self.name!r} is another name of {other!r}, which is set or "
+                    f"searched as well: pass resource={other!r}, or leave {other!r} out."
+                )
 
     def params(self, params: Params, amount: int) -> Params:
         """Return the params with the amount added, so that the model can be made again."""
@@ -95,14 +115,14 @@ class ParameterResource(Resource):
         owner = estimator.get_params()[owner_name] if owner_name else estimator
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if _grows(estimator, owner, leaf, n_rows):
-            Xt, fit_params = enter(state, X, y, fit_params)
+            Xt, yt, fit_params = enter(state, X, y, fit_params)
             owner = last_step(estimator)
             before = owner.warm_start
             owner.set_params(warm_start=True, **{leaf: amount})
             with warnings.catch_warnings():
                 # The rows are the same at each rung, so the class weights are, too.
                 warnings.filterwarnings("ignore", message="class_weight presets")
-                fit(owner, Xt, y, fit_params)
+                fit(owner, Xt, yt, fit_params)
             owner.set_params(warm_start=before)
             state.n_steps = amount
             return state
@@ -126,15 +146,29 @@ class ParameterResource(Resource):
         return state
 
 
+def _aliases(owner: Any, leaf: str) -> set[str]:
+    """All names of a count of trees, where a library has several."""
+    family = next((names for library, names, _ in COUNTS if _is_of(owner, library)), set())
+    return family if leaf in family else set()
+
+
+def _own_count(owner: Any, leaf: str) -> int | None:
+    """How many trees an estimator makes whose parameter is not set, None if nobody knows."""
+    counts = (n for library, names, n in COUNTS if leaf in names and _is_of(owner, library))
+    return next(counts, None)
+
+
+def _is_of(owner: Any, library: str) -> bool:
+    return any(cls.__module__.partition(".")[0] == library for cls in type(owner).__mro__)
+
+
 def _grows(estimator: Any, owner: Any, name: str, n_rows: int) -> bool:
     """Whether a warm start gives the same model as a fit: boosting and bagging without stopping.
 
     Only a last step can be continued, and not if a step before it resamples the rows.
     """
     leaf = name.rpartition("__")[2]
-    if owner is not last_step(estimator) or any(
-        hasattr(step, "fit_resample") for _, step in getattr(estimator, "steps", ())
-    ):
+    if owner is not last_step(estimator) or resamples(estimator):
         return False
     if not hasattr(owner, "warm_start") or getattr(owner, "oob_score", False):
         return False

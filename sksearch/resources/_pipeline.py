@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
-from sksearch._compat import consumed_params
-from sksearch.base import State
+from sksearch._compat import consumed_params, num_samples
+from sksearch.base import Resource, State
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 
@@ -29,8 +29,44 @@ def replace_last_step(estimator: Any, last: Any) -> Any:
     return estimator
 
 
-def enter(state: State, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def resamples(estimator: Any) -> bool:
+    """Whether a step of a pipeline, also of a nested one, changes rows and target alike."""
+    while isinstance(estimator, Pipeline):
+        if any(map(_is_sampler, estimator.steps[:-1])):
+            return True
+        estimator = estimator.steps[-1][1]
+    return False
+
+
+def check_resampled(
+    estimator: Any, fit_params: dict[str, Any], n_samples: int, resource: Resource | None = None
+) -> None:
+    """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled.
+
+    With a resource that fits pipelines as a whole, nothing is raised here.
+    """
+    if resource is not None and not (resource.continues and resource.comparable):
+        return
+    resampled = False
+    while isinstance(estimator, Pipeline):
+        resampled = resampled or any(map(_is_sampler, estimator.steps[:-1]))
+        _, fit_params = consumed_params(estimator, fit_params)
+        estimator = estimator.steps[-1][1]
+    for name, value in fit_params.items():
+        if resampled and _has_rows(value, n_samples):
+            raise ValueError(
+                f"{name} has an entry for each row, but a step of the pipeline resamples the rows "
+                f"before {type(estimator).__name__} sees them, and not their {name}: leave it "
+                "out, or take the sampler out of the pipeline."
+            )
+
+
+def enter(
+    state: State, X: Any, y: Any, fit_params: dict[str, Any]
+) -> tuple[Any, Any, dict[str, Any]]:
     """Transform the rows for the last step of a pipeline; the first time, fit its transformers.
+
+    Steps that resample rows (those of imbalanced-learn) do so the first time only.
 
     Parameters
     ----------
@@ -43,33 +79,76 @@ def enter(state: State, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any
 
     Returns
     -------
-    X : array-like
+    X, y : array-like
         The rows that the last step is trained on, the same at each call.
     fit_params : dict
         The arguments that are for the last step.
     """
     if not isinstance(state.estimator, Pipeline):
-        return X, fit_params
-    first = state.n_steps == 0
-    Xt, faithful, estimator = X, True, state.estimator
+        return X, y, fit_params
+    if state.n_steps == 0:
+        check_resampled(state.estimator, fit_params, num_samples(X))
+        return _enter_first(state, X, y, fit_params)
+    estimator = state.estimator
+    while isinstance(estimator, Pipeline):
+        _, fit_params = consumed_params(estimator, fit_params)
+        estimator = estimator.steps[-1][1]
+    if state.rows is None:
+        return _transform(state.estimator, X), y, fit_params
+    return state.rows, y if state.y is None else state.y, fit_params
+
+
+def _enter_first(state, X, y, fit_params):
+    """Fit all steps but the last, and keep the rows where they cannot be computed again."""
+    Xt, yt, faithful, estimator = X, y, True, state.estimator
     while isinstance(estimator, Pipeline):
         # A slice shares the steps, and with memory= holds the fitted copies after a fit.
         head = estimator[:-1]
         head_params, fit_params = consumed_params(estimator, fit_params)
-        if head.steps and first:
-            Xt = head.fit_transform(Xt, y, **head_params)
-            estimator.steps[:-1] = head.steps
+        if any(map(_is_sampler, head.steps)):
+            Xt, yt = _resample(head, estimator.steps[-1][0], Xt, yt, head_params)
+        elif head.steps:
+            Xt = head.fit_transform(Xt, yt, **head_params)
             faithful = faithful and all(map(_transforms_as_fitted, head.steps))
+        estimator.steps[:-1] = head.steps
         estimator = estimator.steps[-1][1]
-    if not first:
-        return (_transform(state.estimator, X) if state.rows is None else state.rows), fit_params
-    if not faithful:
+    if resamples(state.estimator):
+        state.rows, state.y = Xt, yt
+    elif not faithful:
         again = _transform(state.estimator, X)
         if not _alike(Xt, again):
             state.rows = Xt  # such as TargetEncoder's, which are cross-fitted
         else:
             Xt = again  # what later rungs will see, to the last bit
-    return Xt, fit_params
+    return Xt, yt, fit_params
+
+
+class _Catcher(BaseEstimator):
+    """A last step that only keeps what it is given."""
+
+    def fit(self, X, y=None):
+        self.X_, self.y_ = X, y
+        return self
+
+
+def _resample(head, name, X, y, fit_params):
+    """Fit a pipeline of transformers and samplers, whose ``fit`` passes y from step to step."""
+    catcher = _Catcher()
+    head.steps.append((name, catcher))
+    head.fit(X, y, **fit_params)
+    head.steps.pop()
+    return catcher.X_, catcher.y_
+
+
+def _is_sampler(step: tuple[str, Any]) -> bool:
+    return hasattr(step[1], "fit_resample")
+
+
+def _has_rows(value: Any, n_samples: int) -> bool:
+    """Whether a parameter of ``fit`` has one entry for each row."""
+    return (hasattr(value, "__len__") or hasattr(value, "shape")) and (
+        not isinstance(value, str | dict) and num_samples(value) == n_samples
+    )
 
 
 def _transforms_as_fitted(step: tuple[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """Candidates that are settled beforehand."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,17 +15,17 @@ class ListedSampler(Sampler):
 
     Parameters
     ----------
-    candidates : tuple of dict
-        Points of the space.
+    candidates : sequence of dict
+        Points of the space. Only those that are asked for are looked at.
     """
 
-    candidates: tuple[Params, ...]
+    candidates: Sequence[Params]
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the next listed candidate that is not known yet."""
         # All trials but the user's guesses came from the list, so no earlier one can be new.
         first = max(0, len(history.trials) - len(history.problem.initial_params))
-        for params in self.candidates[first:]:
-            if not history.knows(params):
+        for i in range(first, len(self.candidates)):
+            if not history.knows(params := self.candidates[i]):
                 return params
         return history.problem.space.sample(rng)

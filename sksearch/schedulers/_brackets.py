@@ -118,11 +118,15 @@ class BracketScheduler(Scheduler):
         """Compute all brackets; where a finite space runs out, later ones get fewer candidates."""
         left = problem.size
         brackets = []
+        known: dict[tuple, tuple[Rung, ...]] = {}  # thousands of brackets may be alike
         for n_candidates, resources in self.brackets(problem):
             n = int(min(n_candidates, left))
             left -= n
             if n:
-                brackets.append(rungs_of(n, resources, self.factor))
+                key = (n, *resources)
+                if key not in known:
+                    known[key] = rungs_of(n, resources, self.factor)
+                brackets.append(known[key])
         return Plan(tuple(brackets))
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sksearch.base import ENDLESS
 from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler
 
@@ -12,8 +13,8 @@ class FullFidelity(BracketScheduler):
 
     Parameters
     ----------
-    n_candidates : int, default=10
-        Count of candidates.
+    n_candidates : int or None, default=10
+        Count of candidates. None: as many as there are, until something else ends the search.
 
     Examples
     --------
@@ -23,8 +24,9 @@ class FullFidelity(BracketScheduler):
     ((Rung(resource=1, n_candidates=4),),)
     """
 
-    n_candidates: int = 10
+    n_candidates: int | None = 10
 
     def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return one bracket with one rung."""
-        return [(self.n_candidates, [problem.max_resources])]
+        n = ENDLESS if self.n_candidates is None else self.n_candidates
+        return [(n, [problem.max_resources])]

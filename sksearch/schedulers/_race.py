@@ -25,11 +25,10 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.base import ENDLESS, Job, Plan, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Problem, Trial
 
 GROWTH = 1.25  # of neighbouring rungs: each fold is one up to 5; of 100 folds 21
-N_LAID_OUT = 20  # candidates of a plan where nobody knows how many there will be
 # Degrees of freedom that the spread of other candidates' differences counts for, at most: more
 # would not let a candidate's own spread speak.
 MAX_WEIGHT = 16
@@ -121,10 +120,10 @@ class FoldRace(Scheduler):
     def plan(self, problem: Problem) -> Plan:
         """Compute what is done if no candidate is dropped, which is the most that can be.
 
-        Where `n_candidates` is None, and the space does not end, the plan has 20 candidates.
+        Where `n_candidates` is None, and the space does not end, it has `ENDLESS` candidates.
         """
         n = problem.size if self.n_candidates is None else min(self.n_candidates, problem.size)
-        n = int(n) if math.isfinite(n) else N_LAID_OUT
+        n = int(n) if math.isfinite(n) else ENDLESS
         return Plan(
             (tuple(Rung(resource, n) for resource in rungs_of_race(problem)),) if n else ()
         )

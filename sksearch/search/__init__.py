@@ -15,6 +15,7 @@ from sksearch.search._parameters import (
     ResourceParameters,
     documented,
 )
+from sksearch.search._tune import tune
 
 __all__ = [
     "ASHASearchCV",
@@ -38,4 +39,5 @@ __all__ = [
     "TPEHalvingSearchCV",
     "TPESearchCV",
     "documented",
+    "tune",
 ]

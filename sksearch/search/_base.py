@@ -8,11 +8,12 @@ import copy
 import os
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
@@ -24,9 +25,10 @@ from sksearch._compat import (
     check_method_params,
     fit_context,
     is_valid_value,
+    num_samples,
 )
 from sksearch._seeds import seeded
-from sksearch.base import Sampler, Scheduler
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
@@ -42,15 +44,21 @@ from sksearch.fitting._checks import (
 )
 from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._refit import refit
+from sksearch.fitting._refit import refit, seconds_of_one_fit
 from sksearch.fitting._results import cv_results, name_error_scores
-from sksearch.fitting._run import Run
+from sksearch.fitting._run import Run, Stops
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
+from sksearch.history import Problem
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
+from sksearch.resources._pipeline import check_resampled
+from sksearch.search._auto import choices, first_guesses, space_for
 from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
+
+#: Of the timeout, for one candidate whose count of iterations training finds.
+SHARE = 0.2
 
 
 @documented
@@ -71,7 +79,7 @@ class BaseSearch(BaseSearchCV):
     """
 
     estimator: Any = field(kw_only=False)
-    param_distributions: dict | list | tuple = field(kw_only=False)
+    param_distributions: dict | list | tuple | None = field(default=None, kw_only=False)
     scoring: Any = None
     n_jobs: Any = None
     refit: Any = True
@@ -81,9 +89,10 @@ class BaseSearch(BaseSearchCV):
     random_state: Annotated[Any, "random_state"] = None
     error_score: Any = np.nan
     return_train_score: Any = False
-    initial_params: dict | list | tuple | None = None
+    initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
     timeout: Seconds | None = None
     target_score: Annotated[float, Real] | None = None
+    patience: Count | None = None
     candidate_timeout: Seconds | None = None
     memory_limit: Count | None = None
     max_retries: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
@@ -108,6 +117,24 @@ class BaseSearch(BaseSearchCV):
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
+
+    def _compose_for(
+        self, space: Space, rng: np.random.RandomState, resource: Resource
+    ) -> tuple[Sampler, Scheduler]:
+        """Name sampler and scheduler for a resource, which most searches need not know."""
+        return self._compose(space, rng)
+
+    def _resource(self, splits: list) -> Any:
+        """Name the resource, where the user may leave that to the search."""
+        return self.resource
+
+    def _notes(self, problem: Problem, sampler: Sampler, scheduler: Scheduler) -> tuple[str, ...]:
+        """Say what was chosen for the user, a line each."""
+        return choices(self.param_distributions, problem)
+
+    def _is_auto(self) -> bool:
+        """Whether the search chooses its first candidates, unless the user does."""
+        return self.param_distributions is None
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
@@ -166,13 +193,18 @@ class BaseSearch(BaseSearchCV):
             raise AttributeError(f"This {type(self).__name__} is not fitted: call fit first.")
         return self._watch.progress()
 
-    def plan(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> SearchPlan:
-        """Lay out brackets, rungs and their cost, without training anything.
+    def plan(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, measure: bool = False, **params: Any
+    ) -> SearchPlan:
+        """Lay out brackets, rungs and their cost, before anything is spent.
 
         Parameters
         ----------
         X, y : array-like
             As for `fit`; the data tell the counts of rows, classes and folds.
+        measure : bool, default=False
+            Whether the estimator as it is is trained once, on the first fold, to tell how long
+            the search will take. Nothing is trained otherwise.
         **params : dict of str to object
             As for `fit`.
 
@@ -184,7 +216,10 @@ class BaseSearch(BaseSearchCV):
         """
         self._validate_params()
         # Any generator will do: how much is spent does not depend on it.
-        return self._prepare(X, y, params, check_random_state(0)).plan
+        setup = self._prepare(X, y, params, check_random_state(0))
+        if not measure:
+            return setup.plan
+        return replace(setup.plan, seconds_per_fit=seconds_of_one_fit(setup.context))
 
     def __dask_tokenize__(self):
         # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.
@@ -214,25 +249,29 @@ class BaseSearch(BaseSearchCV):
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
+        given = space_for(self.param_distributions, estimator, X, self.resource)
         space = Space(
-            self.param_distributions,
+            given,
             accepts=lambda name, value: is_valid_value(estimator, name, value),
         )
         check_names(estimator, space)
         check_outcomes(estimator, space, self)
-        resource = as_resource(self.resource, estimator, len(splits[0][0]))
+        resource = as_resource(self._resource(splits), estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
+        check_resampled(estimator, routed.estimator.fit, num_samples(X), resource)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
-        sampler, scheduler = self._compose(space, copy.deepcopy(rng))
+        sampler, scheduler = self._compose_for(space, copy.deepcopy(rng), resource)
         limits = (self.min_resources, self.max_resources)
+        guesses = first_guesses(self.initial_params, estimator, space, X, self._is_auto())
         problem = make_problem(
-            space, resource, estimator, X, classes, len(splits), limits, rng, self.initial_params
+            space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
         check_race(scheduler, resource, space.size, (self.timeout, self.target_score))
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
+        plan = replace(plan, notes=self._notes(problem, sampler, scheduler))
         context = Context(
             estimator=estimator,
             X=X,
@@ -250,6 +289,7 @@ class BaseSearch(BaseSearchCV):
             return_train_score=self.return_train_score,
             verbose=self.verbose,
             n_candidates=plan.n_candidates,
+            curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
         )
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric)
 
@@ -267,20 +307,18 @@ class BaseSearch(BaseSearchCV):
         """Run to the end; whatever ends it before, what is known is kept."""
         study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
-            print(
-                f"Fitting {len(context.splits)} folds for each of {plan.n_candidates} "
-                f"candidates, totalling {plan.n_fits - plan.refit} fits"
-            )
+            of = f"of {plan.n_candidates} candidates, totalling {plan.n_fits - plan.refit} fits"
+            of = "candidate until the time is up" if plan.is_endless else of
+            print(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
-        run = Run(
-            study, setup, root, recorder, watch,
-            self.timeout, self.target_score, self.ensemble_size,
-        )  # fmt: skip
+        stops = Stops(self.timeout, self.target_score, self.patience)
+        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
         recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
-        batch_size = self.batch_size if setup.sampler.learns or setup.scheduler.races else None
+        learns = setup.sampler.learns or setup.scheduler.races
+        batch_size = self._batch_size(setup) if learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
                 drive(study, executor, run, batch_size)
@@ -294,6 +332,13 @@ class BaseSearch(BaseSearchCV):
         left = run.seconds_left()
         run.close("finished" if left is None or left > 0 else "stopped")
         return run
+
+    def _batch_size(self, setup):
+        """Count of candidates under way at a time: "auto" is as many as keep all workers busy."""
+        if self.batch_size != "auto":
+            return self.batch_size
+        n_folds = len(setup.context.resource.folds(len(setup.context.splits), 1, 0))
+        return max(1, -(-effective_n_jobs(self.n_jobs) // n_folds))
 
     # ---- after
 

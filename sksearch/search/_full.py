@@ -2,7 +2,9 @@
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated
 
 import numpy as np
@@ -10,9 +12,17 @@ from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.samplers import GridSampler, ListedSampler, QuasiRandomSampler, RandomSampler
+from sksearch.resources import FoldsResource
+from sksearch.samplers import (
+    GPSampler,
+    GridSampler,
+    ListedSampler,
+    QuasiRandomSampler,
+    RandomSampler,
+)
 from sksearch.samplers._quasi_random import METHODS
-from sksearch.schedulers import FullFidelity
+from sksearch.schedulers import FoldRace, FullFidelity
+from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, values_of
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, documented
 from sksearch.space import Outcome, When
@@ -21,18 +31,28 @@ from sksearch.space import Outcome, When
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class SearchCV(BaseSearch):
-    """Any sampler with any scheduler on any resource.
+    """The search to begin with: an estimator and a time are enough.
+
+    What is left out is chosen: the space and the first candidates by the estimator, the sampler,
+    the scheduler and the resource by estimator, data and folds. The first candidate is the
+    estimator as it is, so what is found is never behind it in the mean score over the folds.
+    Every choice can be made by hand, too: any sampler goes with any scheduler on any resource.
 
     Parameters
     ----------
     {head}
+    n_iter : int or None, default=None
+        Count of candidates, where the search chooses the scheduler. None: as many as `timeout`
+        allows, and 50 without one.
     {common}
     sampler : Sampler or None, default=None
-        What to try. None: independent draws.
+        What to try. None: a Gaussian process, after the first candidates.
     scheduler : Scheduler or None, default=None
-        How to spend. None: ten candidates at full resource.
-    resource : str, Resource or None, default=None
-        What is spent, see `HyperbandSearchCV`. None: whole fits.
+        How to spend. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are three
+        folds or more, else whole fits.
+    resource : str, Resource or None, default="auto"
+        What is spent, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
+        out or is one for folds or for whole fits. None: whole fits.
     min_resources : int or "auto", default="auto"
         Smallest count of units worth a look.
     max_resources : int or "auto", default="auto"
@@ -46,18 +66,28 @@ class SearchCV(BaseSearch):
 
     See Also
     --------
-    RandomSearchCV : Independent draws at full resource.
+    tune : The same in one call, with a summary at its end.
+    sksearch.spaces.default_space : What is searched where no space is given.
     HyperbandSearchCV : Brackets of successive halving.
 
     Examples
     --------
-    >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sklearn.svm import SVC
     >>> from sksearch import SearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SearchCV(SVC(), timeout=2, random_state=0).fit(X, y)
+    >>> search.cv_results_["params"][0]  # the estimator as it is
+    {'C': 1.0, 'gamma': 'scale'}
+    >>> bool(search.best_score_ > 0.97)
+    True
+
+    Everything by hand:
+
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.linear_model import SGDClassifier
     >>> from sksearch.samplers import QuasiRandomSampler
     >>> from sksearch.schedulers import SuccessiveHalving
-    >>> X, y = load_iris(return_X_y=True)
     >>> search = SearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
     ...     max_resources=9, sampler=QuasiRandomSampler(), scheduler=SuccessiveHalving(),
@@ -67,20 +97,28 @@ class SearchCV(BaseSearch):
     [9, 3, 1]
     """
 
+    n_iter: Count | None = None
     sampler: Sampler | None = None
     scheduler: Scheduler | None = None
-    resource: str | Resource | None = None
+    resource: str | Resource | None = "auto"
     min_resources: CountOrAuto = "auto"
     max_resources: CountOrAuto = "auto"
-    batch_size: Count = 1
+    batch_size: CountOrAuto = "auto"
 
     def _compose(self, space, rng):
-        """Name the given parts, or those of random search; rungs need a resource."""
-        sampler = RandomSampler() if self.sampler is None else self.sampler
-        scheduler = FullFidelity() if self.scheduler is None else self.scheduler
-        if self.resource is None and not (
-            isinstance(scheduler, FullFidelity)
-            and self.min_resources == self.max_resources == "auto"
+        """Name the given parts, or those that are chosen; rungs need a resource."""
+        sampler, scheduler = self.sampler or GPSampler(), self.scheduler
+        no_resource = self.resource in ("auto", None)
+        if scheduler is None:
+            return sampler, self._scheduler(races=False)
+        if self.n_iter is not None:
+            raise ValueError(
+                f"n_iter={self.n_iter} is for the scheduler that the search chooses: leave it "
+                f"out, the counts of {scheduler} are its own."
+            )
+        is_whole = isinstance(scheduler, FullFidelity)
+        if no_resource and not (
+            (is_whole or scheduler.races) and self.min_resources == self.max_resources == "auto"
         ):
             raise ValueError(
                 f"scheduler={scheduler}, min_resources={self.min_resources} and max_resources="
@@ -88,6 +126,36 @@ class SearchCV(BaseSearch):
                 "step, such as 'epochs', 'n_samples' or 'folds'."
             )
         return sampler, scheduler
+
+    def _compose_for(self, space, rng, resource):
+        sampler, scheduler = self._compose(space, rng)
+        races = isinstance(resource, FoldsResource) and self.resource == "auto"
+        return sampler, (scheduler if self.scheduler else self._scheduler(races))
+
+    def _scheduler(self, races):
+        """Name the scheduler where it is left out."""
+        n_iter = self.n_iter
+        if n_iter is None and self.timeout is None:
+            n_iter = N_CANDIDATES
+        return (FoldRace if races else FullFidelity)(n_iter)
+
+    def _resource(self, splits):
+        if self.resource != "auto":
+            return self.resource
+        if self.scheduler is not None:
+            return "folds" if self.scheduler.races else None
+        return "folds" if len(splits) >= MIN_FOLDS_TO_RACE else None
+
+    def _notes(self, problem, sampler, scheduler):
+        chosen = [
+            f"{name}: {part}"
+            for name, part in (("sampler", sampler), ("scheduler", scheduler))
+            if getattr(self, name) is None
+        ]
+        return (*super()._notes(problem, sampler, scheduler), *chosen)
+
+    def _is_auto(self):
+        return self.param_distributions is None or self.sampler is None
 
 
 @documented
@@ -138,16 +206,16 @@ class RandomSearchCV(BaseSearch):
     def _compose(self, space, rng):
         scheduler = FullFidelity(self.n_iter)
         special = (When, Outcome)
-        if any(isinstance(v, special) for v in _values(self.param_distributions)):
+        if any(isinstance(v, special) for v in values_of(space.given)):
             # RandomizedSearchCV knows neither, so there is nothing to equal.
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
-        candidates = ParameterSampler(self.param_distributions, self.n_iter, random_state=rng)
-        return ListedSampler(tuple(map(_with_python_scalars, candidates))), scheduler
+        candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
+        return ListedSampler(_Draws(candidates)), scheduler
 
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
         if len(rows) < space.size or any(
-            hasattr(v, "rvs") or isinstance(v, (When, Outcome)) for v in _values(self.param_distributions)
+            hasattr(v, "rvs") or isinstance(v, (When, Outcome)) for v in values_of(space.given)
         ):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
@@ -200,10 +268,28 @@ class QuasiRandomSearchCV(BaseSearch):
         return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
 
 
-def _values(param_distributions):
-    """Lists and distributions of all parameters of all dicts."""
-    dicts = [param_distributions] if isinstance(param_distributions, dict) else param_distributions
-    return [values for d in dicts for values in d.values()]
+class _Draws(Sequence):
+    """The candidates of a ``ParameterSampler``, drawn in its order and not before they are read.
+
+    A plan of many candidates, or a search that ends early, need not wait for all of them.
+    """
+
+    def __init__(self, sampler: ParameterSampler):
+        self._n, self._iterator = len(sampler), iter(sampler)
+        # The first one is drawn at once, since then there may be a warning or an error.
+        self._drawn = [_with_python_scalars(params) for params in islice(self._iterator, 1)]
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i):
+        new = islice(self._iterator, max(0, range(self._n)[i] + 1 - len(self._drawn)))
+        self._drawn += map(_with_python_scalars, new)
+        return self._drawn[i]
+
+    def __getstate__(self) -> dict:
+        self[-1]  # a generator cannot be pickled, nor copied
+        return vars(self) | {"_iterator": iter(())}
 
 
 def _with_python_scalars(params):

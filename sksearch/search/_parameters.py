@@ -31,7 +31,7 @@ class ModelParameters:
     """Parameters of searches whose proposals learn."""
 
     n_initial: Count | None = None
-    batch_size: Count = 1
+    batch_size: CountOrAuto = 1
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -101,11 +101,11 @@ def _evaluated(cls, field):
 HEAD = """
 estimator : estimator object
     What to tune: anything with scikit-learn's interface, Pipelines included.
-param_distributions : dict or list of dict
+param_distributions : dict, list of dict or None, default=None
     As for ``RandomizedSearchCV``: lists of choices, or distributions with an ``rvs`` method,
     such as ``scipy.stats.loguniform(1e-4, 1)``. A list of dicts is a union: each candidate
     comes from one of them. `sksearch.space.When` makes a parameter active only under a
-    condition on another one.
+    condition on another one. None: `sksearch.spaces.default_space` of the estimator.
 """
 
 COMMON = """
@@ -135,13 +135,19 @@ error_score : "raise" or numeric, default=np.nan
     is never promoted. "raise" raises the error at once.
 return_train_score : bool, default=False
     Whether ``cv_results_`` has the scores on the training rows, too.
-initial_params : dict, list of dict or None, default=None
-    First guesses, evaluated before anything else.
+initial_params : dict, list of dict, "auto" or None, default="auto"
+    First guesses, evaluated before anything else. "auto": where no space is given, the estimator
+    as it is and `sksearch.spaces.first_candidates`, else none; `SearchCV` begins with those that
+    lie in a given space, too.
 timeout : float or None, default=None
-    Seconds after which no further candidate begins. Candidates that run are waited for, and at
-    least one is evaluated. The refit comes on top.
+    Seconds that the search may take, the refit included, as far as the time that candidates took
+    on the folds foretells it. Then no further candidate begins; those that run are waited for,
+    and at least one is evaluated.
 target_score : float or None, default=None
     Stop when a candidate has reached this score at full resource.
+patience : int or None, default=None
+    Stop when so many candidates in a row, of those that got the full resource, were no better
+    than the best before them.
 candidate_timeout : float or None, default=None
     Seconds that the training and scoring of a candidate may take on one fold, from one rung to
     the next. A training that takes longer is stopped and fails, with the status "timeout".
@@ -174,10 +180,11 @@ n_initial : int or None, default=None
 """
 
 BATCH_SIZE = """
-batch_size : int, default=1
+batch_size : int or "auto", default={default}
     Count of candidates that are under way at a time. With 1 only the folds of one candidate are
-    trained in parallel; with more, more jobs can run, but each proposal knows less. The result
-    depends on `batch_size`, and not on `n_jobs`. In a race over folds each job is a single fold.
+    trained in parallel; with more, more jobs can run, but each proposal knows less. "auto" is as
+    many as keep `n_jobs` workers busy. Then the result depends on `n_jobs`, else not. In a race
+    over folds each job is a single fold.
 """
 
 RESOURCES = """
@@ -274,7 +281,7 @@ def documented(search: type[T]) -> type[T]:
         "head": HEAD,
         "common": COMMON,
         "n_initial": N_INITIAL,
-        "batch_size": BATCH_SIZE,
+        "batch_size": BATCH_SIZE.format(default=repr(vars(search).get("batch_size", 1))),
         "resources": RESOURCES,
         "attributes": ATTRIBUTES.format(fidelity=FIDELITY_COLUMNS if fidelity else ""),
         "fidelity_attributes": FIDELITY_ATTRIBUTES,

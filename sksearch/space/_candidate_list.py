@@ -41,7 +41,12 @@ class CandidateList:
             for j, name in enumerate(names):
                 if name in candidate:
                     u[j] = self.dimensions[j].to_unit(candidate[name])
+        self.numbers: dict[tuple, int] = {}  # of candidates by their keys, for the space to fill
         self._unordered = np.array([not dimension.ordered for dimension in self.dimensions])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A dict whose keys are tuples is more than some formats can hold (skops).
+        return vars(self) | {"numbers": {}}
 
     def nearest(self, u: np.ndarray) -> int:
         """Return the number of the candidate nearest to a point of shape (n_dims,)."""

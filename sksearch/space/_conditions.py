@@ -243,11 +243,12 @@ class Subspace:
         return None
 
     def baseline(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the values whose parameters are active."""
+        """Those of the values whose parameters are active, and what the space leaves no choice."""
         params: dict[str, Any] = {}
         for name in self._order:
             if name in values and self._is_active(name, params):
-                params[name] = values[name]
+                is_set = self.dimensions[name].size == 1
+                params[name] = self.dimensions[name].value(0) if is_set else values[name]
         return {name: params[name] for name in self.names if name in params}
 
     def _is_active(self, name: str, params: dict[str, Any]) -> bool:

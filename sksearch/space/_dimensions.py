@@ -24,8 +24,7 @@ from scipy import stats
 
 from ._values import equal, hashable_key, native, stable_repr
 
-# Closest to 0 and 1 that an unbounded distribution is asked for: its quantiles at 0 and 1 are
-# infinite.
+# Closest to 0 and 1 that an unbounded distribution is asked for: there it is infinite.
 U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
 # For integers SciPy may add up all masses below the quantile: it would count to millions.
 U_MIN_INTEGER, U_MAX_INTEGER = 1e-9, 1 - 1e-9
@@ -251,6 +250,13 @@ class Categorical(Dimension):
         self._positions = {key: i for i, key in enumerate(keys) if key is not None}
         self._objects = [i for i, key in enumerate(keys) if key is None]
         self.ordered = _is_monotone(self.choices)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without positions: keys that are tuples are more than some formats hold (skops).
+        return {"name": self.name, "choices": self.choices}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Categorical.__init__(self, **state)
 
     @property
     def distribution_key(self) -> tuple:

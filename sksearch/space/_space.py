@@ -50,6 +50,8 @@ class Space(Beyond):
         One for each coordinate; two of the same name if the dicts of a union differ in it.
     n_dims : int
         Count of coordinates.
+    given : dict or list of dicts
+        `param_distributions`, as it was passed.
     size : int or inf
         Count of candidates; those that lie in several dicts of a union count several times.
 
@@ -82,6 +84,7 @@ class Space(Beyond):
         *,
         accepts: Callable[[str, Any], bool] | None = None,
     ):
+        self.given = param_distributions
         parsed, self._outcomes = parse(param_distributions, accepts)
         self.names = sorted(set().union(*(dimensions for dimensions, _ in parsed)))
         self._candidate_list = listed = list_candidates(parsed)
@@ -98,10 +101,6 @@ class Space(Beyond):
         self.size = sum(subspace.size for subspace in self._subspaces)
         self._cumulative_weights = self._accumulate_weights()
         self._unhashable = unhashable_choices(self.dimensions)
-        self._numbers = {}
-        if listed:
-            for i, subspace in enumerate(self._subspaces):
-                self._numbers[self.key(subspace.candidate(0))] = i
 
     def __repr__(self) -> str:
         size = "infinitely many" if self.size == math.inf else self.size
@@ -178,7 +177,7 @@ class Space(Beyond):
         """
         if self._candidate_list:
             self.check(params, "the candidate")
-            return self._candidate_list.U[self._numbers[self.key(params)]].copy()
+            return self._candidate_list.U[self._number(params)].copy()
         which = 0
         if len(self._subspaces) > 1:
             self.check(params, "the candidate")
@@ -371,7 +370,7 @@ class Space(Beyond):
         if not isinstance(params, Mapping):
             raise TypeError(f"{where} is {params!r}: it must be a dict of parameters.")
         if self._candidate_list:
-            if self.key(params) in self._numbers:
+            if self._number(params) is not None:
                 return
             raise ValueError(f"{where} is {params!r}, which is none of the {self.size} listed.")
         violations = [subspace.violation(params) for subspace in self._subspaces]
@@ -412,6 +411,14 @@ class Space(Beyond):
             self.check(guess, where=f"initial_params[{i}]")
             unique.setdefault(self.key(guess), guess)
         return tuple(unique.values())
+
+    def _number(self, params: dict[str, Any]) -> Any:
+        """Find the number of a candidate of a list, None if it is none of them."""
+        listed: Any = self._candidate_list
+        numbers = listed.numbers
+        if not numbers:
+            numbers.update({self.key(s.candidate(0)): i for i, s in enumerate(self._subspaces)})
+        return numbers.get(self.key(params))
 
     def _accumulate_weights(self) -> list[float]:
         """Return the cumulative probabilities of all dicts but the last."""

@@ -8,7 +8,7 @@ from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
 def hist_gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
     space = {
         "learning_rate": loguniform(0.01, 0.3),
-        "max_iter": size.count(1000),
+        "max_iter": size.count(1000, estimator.max_iter),
         "max_leaf_nodes": log_ints(4, 127),
         "min_samples_leaf": log_ints(2, size.leaf(100)),
         "l2_regularization": loguniform(1e-4, 100.0),
@@ -23,7 +23,7 @@ def hist_gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
 def gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
     space = {
         "learning_rate": loguniform(0.01, 0.3),
-        "n_estimators": size.count(500),
+        "n_estimators": size.count(500, estimator.n_estimators),
         "max_depth": randint(2, 9),
         "min_samples_leaf": log_ints(1, size.leaf(100)),
         "subsample": uniform(0.4, 0.6),
@@ -41,7 +41,7 @@ def ada_boost(estimator: Any, size: Size) -> SpaceDict:
 def lightgbm(estimator: Any, size: Size) -> SpaceDict:
     space = {
         "learning_rate": loguniform(0.01, 0.3),
-        "n_estimators": size.count(1000),
+        "n_estimators": size.count(1000, estimator.n_estimators),
         "num_leaves": log_ints(4, 127),
         "min_child_samples": log_ints(2, size.leaf(100)),
         "colsample_bytree": uniform(0.4, 0.6),
@@ -66,7 +66,7 @@ def xgboost(estimator: Any, size: Size) -> SpaceDict:
         }
     space = {
         "learning_rate": loguniform(0.01, 0.3),
-        "n_estimators": size.count(1000),
+        "n_estimators": size.count(1000, estimator.n_estimators),
         "max_depth": randint(2, 11),
         "min_child_weight": loguniform(0.3, 30.0),
         "colsample_bytree": uniform(0.4, 0.6),
@@ -100,9 +100,13 @@ CATBOOST_NAMES = {
 
 def catboost(estimator: Any, size: Size) -> SpaceDict:
     own = estimator.get_params()
+    names = {
+        name: next((other for other in others if other in own), name)
+        for name, others in CATBOOST_NAMES.items()
+    }
     space = {
         "learning_rate": loguniform(0.01, 0.3),
-        "iterations": size.count(1000),
+        "iterations": size.count(1000, own.get(names["iterations"])),
         "depth": randint(3, 9),
         "l2_leaf_reg": loguniform(1.0, 30.0),
         "grow_policy": ["SymmetricTree", "Depthwise"],
@@ -111,11 +115,7 @@ def catboost(estimator: Any, size: Size) -> SpaceDict:
         del space["iterations"]
     if own.get("boosting_type") == "Ordered" or own.get("grow_policy") == "Lossguide":
         del space["grow_policy"]
-    set_names = {
-        name: next((other for other in others if other in own), name)
-        for name, others in CATBOOST_NAMES.items()
-    }
-    return {set_names.get(name, name): values for name, values in space.items()}
+    return {names.get(name, name): values for name, values in space.items()}
 
 
 SPACES = {

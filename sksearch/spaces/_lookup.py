@@ -63,6 +63,8 @@ WRAPPERS = {
     "sklearn.AdaBoostClassifier": ("estimator",),
     "sklearn.AdaBoostRegressor": ("estimator",),
 }
+# Attributes of what is made of several parts.
+PARTS = ("steps", "transformers", "transformer_list")
 # A wrapper's own parameters.
 WRAPPERS_OWN: dict[str, SpaceDict] = {
     "sklearn.CalibratedClassifierCV": {"method": ["sigmoid", "isotonic"]},
@@ -112,7 +114,7 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
 
 def _listed(name, estimator, space):
     """Leave out what a subclass does not have; other libraries take more than they list."""
-    if not name.startswith(("sklearn.", "imblearn.")):
+    if not name.startswith(("sklearn.", "imblearn.", "sksearch.")):
         return space
     own = estimator.get_params(deep=False)
     return {name: values for name, values in space.items() if name in own}
@@ -121,14 +123,15 @@ def _listed(name, estimator, space):
 def _pipeline(pipeline, size):
     """The last step first, then the transformers in their order."""
     *others, (last_name, last) = pipeline.steps
-    spaces = []
+    found: SpaceDict = {}
     for name, step in others:
         if hasattr(step, "get_params"):
-            spaces.append((name, step, _inner(size)))
+            has_parts = any(hasattr(step, parts) for parts in PARTS)
+            at_most = OF_ALL_OTHERS if has_parts else OF_A_TRANSFORMER
+            found |= _branches([(name, step, _inner(size))], at_most)
             size = _after(step, size)
-    model = [] if not hasattr(last, "get_params") else [(last_name, last, size)]
-    space = _branches(model, None)
-    return space | cut(_branches(spaces, OF_A_TRANSFORMER), OF_ALL_OTHERS)
+    model = [(last_name, last, size)] if hasattr(last, "get_params") else []
+    return _branches(model, None) | cut(found, OF_ALL_OTHERS)
 
 
 def _inner(size):
@@ -138,6 +141,9 @@ def _inner(size):
 def _after(step, size):
     """The table that a transformer makes."""
     names = class_names(step)
+    if hasattr(step, "transformers") and step.remainder == "drop":
+        counts = [_count(columns) for _, part, columns in step.transformers if part != "drop"]
+        return size.within(sum(counts)) if None not in counts else size
     if any(name in KEEP_COLUMNS for name in names) or not hasattr(step, "transform"):
         return size
     if any(name in TEXTS for name in names):
@@ -156,10 +162,17 @@ def _columns(estimator, size):
         if hasattr(step, "get_params"):
             own = _inner(size)
             if columns:
-                many = isinstance(columns[0], (list, tuple)) and len(columns[0])
-                own = own.within(many or None)
+                own = own.within(_count(columns[0]))
             branches.append((name, step, own))
     return branches
+
+
+def _count(columns):
+    """How many columns a list or mask chooses; None for none, and for what is no list."""
+    if not isinstance(columns, (list, tuple)):
+        return None
+    mask = all(isinstance(column, bool) for column in columns)
+    return (sum(columns) if mask else len(columns)) or None
 
 
 def _branches(branches, at_most):

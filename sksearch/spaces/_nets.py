@@ -1,4 +1,4 @@
-"""Nets: scikit-learn's MLP, and those of skorch."""
+"""Nets: scikit-learn's MLP, those of skorch, and our own for images."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def mlp(estimator: Any, size: Size) -> SpaceDict:
     if estimator.solver == "lbfgs":  # no epochs and no rate
         return space
     small = [b for b in (32, 64, 128) if b <= size.rows // 4]
-    space = {"learning_rate_init": loguniform(1e-4, 0.03)} | space
+    space = {"learning_rate_init": loguniform(3e-4, 0.03)} | space
     space["batch_size"] = [*small, 256] if size.rows >= 1024 else small or ["auto"]
     if estimator.solver == "sgd":
         space["learning_rate_init"] = loguniform(1e-3, 0.3)
@@ -36,8 +36,19 @@ def skorch_net(estimator: Any, size: Size) -> SpaceDict:
     }
 
 
+def image_net(estimator: Any, size: Size) -> SpaceDict:
+    """Rates around the default of the family, which suits its loss and its layers."""
+    rate = type(estimator).learning_rate
+    return {
+        "learning_rate": loguniform(rate / 30, rate * 5),
+        "weight_decay": loguniform(1e-5, 0.01),
+        "batch_size": [64, 128, 256],
+    }
+
+
 SPACES = {
     "sklearn.MLPClassifier": mlp,
     "sklearn.MLPRegressor": mlp,
     "skorch.NeuralNet": skorch_net,
+    "sksearch.ImageClassifier": image_net,
 }

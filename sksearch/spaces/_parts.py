@@ -106,9 +106,19 @@ class Size:
         p = self.n_features or 20
         return loguniform(min(0.3, max(0.02, 0.5 / math.sqrt(p))), 1.0)
 
-    def count(self, high: int) -> Any:
-        """Count of iterations of a booster: found while it is trained, if its curve can be."""
-        return log_ints(20, high // 3) if self.nested else Outcome(high)
+    def count(self, high: int, own: Any = None) -> Any:
+        """Count of iterations of a booster: found while it is trained, if its curve can be.
+
+        Parameters
+        ----------
+        high : int
+            Largest count.
+        own : int or None
+            The estimator's own count, which may be larger.
+        """
+        if self.nested:
+            return log_ints(20, high // 3)
+        return Outcome(max(high, own if isinstance(own, int) else 0))
 
     def within(self, n_features: int | None) -> "Size":
         """The same rows with other columns."""

@@ -61,7 +61,8 @@ def select_from_model(estimator: Any, size: Size) -> SpaceDict:
 
 
 def rfe(estimator: Any, size: Size) -> SpaceDict:
-    return {"n_features_to_select": uniform(0.1, 0.9)}
+    least = max(0.1, 1 / (size.n_features or 10))
+    return {"n_features_to_select": uniform(round(least, 3), round(1 - least, 3))}
 
 
 def words(estimator: Any, size: Size) -> SpaceDict:

@@ -1,0 +1,113 @@
+"""What a search does where its user has not said it: space, first candidates, resource.
+
+=====================  ==============================  ===========================================
+left out               the search takes                when
+=====================  ==============================  ===========================================
+space                  ``spaces.default_space``        always
+first candidates       the estimator as it is, then    with the space or the sampler left out
+                       ``spaces.first_candidates``
+sampler                Gaussian process                always
+scheduler, resource    a race over folds               with three folds or more
+                       whole fits                      with two folds, or one
+count of candidates    as many as the time allows      with a timeout
+                       50                              without one
+=====================  ==============================  ===========================================
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sksearch._compat import num_samples
+from sksearch.history import Problem
+from sksearch.space import Outcome, Space
+from sksearch.spaces import default_space, first_candidates
+
+#: Resources that leave one training whole.
+WITH_OUTCOMES = (None, "auto", "folds", "n_samples")
+MIN_FOLDS_TO_RACE = 3
+N_CANDIDATES = 50  # where neither a count nor a time ends the search
+
+
+def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -> Any:
+    """Return what the user gave, or the default space of the estimator for these data.
+
+    A default space lacks what the resource is, and a count of iterations that training finds
+    where the resource cuts training into pieces.
+    """
+    if param_distributions is not None:
+        return param_distributions
+    whole = resource in WITH_OUTCOMES
+    space = default_space(estimator, **_sizes(X))
+    left = [
+        {
+            name: v
+            for name, v in each.items()
+            if name != resource and (whole or not isinstance(v, Outcome))
+        }
+        for each in ([space] if isinstance(space, dict) else space)
+    ]
+    return left[0] if isinstance(space, dict) else left
+
+
+def first_guesses(
+    initial_params: Any, estimator: Any, space: Space, X: Any, is_auto: bool
+) -> tuple[tuple[dict, ...], bool]:
+    """Return what is evaluated first, and whether that begins with the estimator as it is.
+
+    Parameters
+    ----------
+    initial_params : dict, list of dict, "auto" or None
+        As the user gave it.
+    estimator : estimator object
+        Unfitted.
+    space : Space
+        What is searched.
+    X : array-like
+        Training data.
+    is_auto : bool
+        Whether "auto" is more than nothing here.
+
+    Returns
+    -------
+    guesses : tuple of dict
+        Distinct candidates.
+    has_baseline : bool
+        Whether the first is the estimator's own.
+    """
+    if not isinstance(initial_params, str):
+        return space.check_guesses(initial_params), False
+    if not is_auto:
+        return (), False
+    own = space.baseline(estimator.get_params())
+    guesses = {} if own is None else {space.key(own): own}
+    for params in first_candidates(estimator, **_sizes(X)):
+        if space.contains(params):
+            guesses.setdefault(space.key(params), params)
+    return tuple(guesses.values()), own is not None
+
+
+def choices(param_distributions: Any, problem: Problem) -> tuple[str, ...]:
+    """Say what was chosen for the user: a line for the space, one for the beginning."""
+    notes = []
+    if param_distributions is None:
+        names = [*problem.space.names, *problem.space.outcomes]
+        notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}")
+    if problem.has_baseline:
+        n = len(problem.initial_params) - 1
+        more = f", then {n} that are good on many data sets" if n else ""
+        notes.append(f"first candidates: the estimator as it is{more}")
+    return tuple(notes)
+
+
+def values_of(param_distributions: Mapping | Iterable[Mapping]) -> list:
+    """Lists and distributions of all parameters of all dicts."""
+    dicts = (
+        [param_distributions] if isinstance(param_distributions, Mapping) else param_distributions
+    )
+    return [values for each in dicts for values in each.values()]
+
+
+def _sizes(X):
+    shape = getattr(X, "shape", ())
+    n_features = int(shape[1]) if len(shape) == 2 else None
+    return {"n_samples": max(1, num_samples(X)), "n_features": n_features or None}

@@ -1,0 +1,105 @@
+"""A search in one call, with a word at its end."""
+
+import math
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from sksearch.search._full import SearchCV
+
+
+def tune(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    timeout: float = 60,
+    verbose: int = 1,
+    fit_params: dict[str, Any] | None = None,
+    **params: Any,
+) -> SearchCV:
+    """Search for good hyperparameters of an estimator as long as there is time.
+
+    ``tune(estimator, X, y)`` is ``SearchCV(estimator, timeout=60).fit(X, y)`` with a status line
+    while it runs and a summary at its end.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        What to tune: anything with scikit-learn's interface, Pipelines included.
+    X : array-like of shape (n_samples, n_features)
+        Training data.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+        Target.
+    timeout : float, default=60
+        Seconds that all of it may take, the last training on all rows included.
+    verbose : int, default=1
+        0 prints nothing.
+    fit_params : dict of str to object, default=None
+        Passed on to ``fit``, such as ``groups`` and ``sample_weight``.
+    **params : dict of str to object
+        Further parameters of `SearchCV`: ``scoring``, ``cv``, ``n_jobs``, ``random_state``,
+        ``param_distributions``, ...
+
+    Returns
+    -------
+    search : SearchCV
+        Fitted: ``search.predict``, ``search.best_estimator_``, ``search.cv_results_``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `SearchCV` and its ``fit`` raise them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sksearch import tune
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tuned = tune(KNeighborsClassifier(), X, y, timeout=2, random_state=0, verbose=0)
+    >>> bool(tuned.best_score_ >= tuned.cv_results_["mean_test_score"][0])
+    True
+    """
+    search = SearchCV(estimator, timeout=timeout, verbose=verbose, **params)
+    search.fit(X, y, **(fit_params or {}))
+    if verbose > 0:
+        print(summary(search))
+    return search
+
+
+def summary(search: SearchCV) -> str:
+    """Say in a few lines what a fitted search has found.
+
+    Parameters
+    ----------
+    search : SearchCV
+        Fitted.
+
+    Returns
+    -------
+    text : str
+        Best score beside that of the estimator as it is, and the best params, a line each.
+    """
+    if not hasattr(search, "best_score_"):
+        return f"{len(search.history_.trials)} candidates; refit={search.refit!r} has chosen one"
+    best, n_folds = search.best_score_, search.n_splits_
+    lines = [f"best score {best:.4g}, the mean of {n_folds} folds{_beside(search)}"]
+    lines += [f"    {name}: {_text(value)}" for name, value in search.best_params_.items()]
+    if hasattr(search, "refit_time_"):
+        lines.append(f"trained on all rows with these in {search.refit_time_:.2g} s")
+    return "\n".join(lines)
+
+
+def _beside(search):
+    """The score of the estimator as it is, if that was the first candidate."""
+    problem, first = search.history_.problem, search.history_.trials[0]
+    result = first.results.get(problem.max_resources)
+    if not problem.has_baseline or result is None or math.isnan(result.score):
+        return ""
+    n = len(search.history_.trials)
+    return f"; {result.score:.4g} for the estimator as it is; {n} candidates"
+
+
+def _text(value):
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)

@@ -1,0 +1,24 @@
+"""What a newcomer writes for a net of skorch: an estimator, data and a time."""
+
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sksearch import SearchCV
+
+torch = pytest.importorskip("torch")
+skorch = pytest.importorskip("skorch")
+
+
+def test_a_torch_net():
+    X, y = load_iris(return_X_y=True)
+    net = skorch.NeuralNetClassifier(
+        torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Softmax(dim=-1)),
+        max_epochs=5,
+        verbose=0,
+        train_split=None,
+    )
+    search = SearchCV(make_pipeline(StandardScaler(), net), timeout=5).fit(X.astype("float32"), y)
+    assert search.best_score_ >= search.cv_results_["mean_test_score"][0]
+    assert len(search.history_.trials) >= 2
