@@ -195,6 +195,8 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
+        if not self._knows_baseline():
+            return None
         return None if self.deadline is None else self.deadline - now() - self._refit_seconds
 
     # ---- before and afterwards
@@ -257,6 +259,15 @@ class Run(Workload):
             self._best_score, self._n_in_vain = score, 0
             self._refit_seconds = self._seconds_to_refit(job) if self._refits else 0.0
         self.done |= self._n_in_vain >= (self.stops.patience or math.inf)
+
+    def _knows_baseline(self):
+        """Whether the candidate to beat has its score with the full resource, if there is one."""
+        history = self.study.history
+        if not history.problem.has_baseline or not history.trials:
+            return True
+        results = history.trials[0].results
+        failed = any(math.isnan(result.score) for result in results.values())
+        return failed or self._top in results
 
     def _seconds_to_refit(self, job):
         """What it takes to train a candidate on all rows, by what it took on the folds."""

@@ -58,7 +58,8 @@ def tune(
     >>> from sksearch import tune
     >>> X, y = load_iris(return_X_y=True)
     >>> tuned = tune(KNeighborsClassifier(), X, y, timeout=2, random_state=0, verbose=0)
-    >>> bool(tuned.best_score_ >= tuned.cv_results_["mean_test_score"][0])
+    >>> untuned = tuned.history_.trials[0].results[5].score
+    >>> bool(tuned.best_score_ >= untuned)
     True
     """
     search = SearchCV(estimator, timeout=timeout, verbose=verbose, **params)

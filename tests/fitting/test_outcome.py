@@ -1,0 +1,243 @@
+"""Counts of iterations that training finds."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import KFold
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sksearch import HyperbandSearchCV, RandomSearchCV, load_history
+from sksearch.base import State
+from sksearch.fitting._curves import choose_count, settle
+from sksearch.fitting._evaluation import Output
+from sksearch.resources import growth_of
+from sksearch.resources._growth import counts
+from sksearch.space import Outcome, Space, When
+
+X, y = load_breast_cancer(return_X_y=True)
+X, y = X[:200], y[:200]
+RATES = {"learning_rate": [0.05, 0.2, 0.5]}
+
+
+def boosters():
+    from catboost import CatBoostClassifier
+    from lightgbm import LGBMClassifier
+    from xgboost import XGBClassifier
+
+    return {
+        "HistGradientBoosting": (HistGradientBoostingClassifier(max_leaf_nodes=4), "max_iter"),
+        "GradientBoosting": (GradientBoostingClassifier(random_state=0), "n_estimators"),
+        "LightGBM": (LGBMClassifier(verbose=-1, n_jobs=1, num_leaves=4), "n_estimators"),
+        "XGBoost": (XGBClassifier(n_jobs=1, max_depth=2), "n_estimators"),
+        "CatBoost": (
+            CatBoostClassifier(verbose=0, thread_count=1, allow_writing_files=False, depth=2),
+            "iterations",
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", list(boosters()))
+def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name):
+    model, count = boosters()[name]
+    space = RATES | {count: Outcome(60)}
+    search = RandomSearchCV(model, space, n_iter=3, cv=KFold(3), error_score="raise").fit(X, y)
+    for row, params in enumerate(search.cv_results_["params"]):
+        assert 1 <= params[count] <= 60
+        for fold, (train, test) in enumerate(KFold(3).split(X)):
+            again = clone(model).set_params(**params).fit(X[train], y[train])
+            score = accuracy_score(y[test], again.predict(X[test]))
+            assert search.cv_results_[f"split{fold}_test_score"][row] == pytest.approx(score)
+    refitted = clone(model).set_params(**search.best_params_).fit(X, y)
+    assert np.array_equal(search.predict(X), refitted.predict(X))
+
+
+def test_the_count_is_the_best_of_those_on_the_way():
+    model = HistGradientBoostingRegressor(max_leaf_nodes=4, early_stopping=False)
+    X, y = load_diabetes(return_X_y=True)
+    space = {"learning_rate": [0.3], "max_iter": Outcome(100)}
+    search = RandomSearchCV(model, space, n_iter=1, cv=KFold(3)).fit(X, y)
+    found = search.best_params_["max_iter"]
+    assert found < 50  # with this rate it overfits soon
+
+    def mean(count):
+        scores = [
+            clone(model)
+            .set_params(learning_rate=0.3, max_iter=count)
+            .fit(X[a], y[a])
+            .score(X[b], y[b])
+            for a, b in KFold(3).split(X)
+        ]
+        return np.mean(scores)
+
+    assert mean(found) == pytest.approx(search.best_score_)
+    assert all(mean(count) <= search.best_score_ + 1e-12 for count in (8, 16, 32, 64))
+
+
+def test_training_stops_when_the_top_has_passed():
+    model = GradientBoostingRegressor(learning_rate=0.9, max_depth=4, random_state=0)
+    X, y = load_diabetes(return_X_y=True)
+    state, seen = State(clone(model)), []
+
+    def score(estimator, count):
+        seen.append(count)
+        return estimator.score(X[300:], y[300:])
+
+    rows = X[:300], y[:300]
+    growth_of(model, "n_estimators").curve(state, rows, 1000, None, {}, score)
+    assert seen == sorted(seen)
+    assert 32 <= max(seen) < 100
+
+
+def test_a_curve_ends_with_its_time():
+    model = HistGradientBoostingClassifier()
+    for seconds, least, reached in ((1e-9, 1, 32), (1e-9, 90, 98), (None, 1, 122)):
+        state = State(clone(model))
+        growth = growth_of(model, "max_iter")
+        growth.curve(state, (X, y), 130, None, {}, lambda e, c: c, seconds, least)
+        assert state.estimator.n_iter_ >= reached
+        assert seconds is None or state.estimator.n_iter_ == reached
+
+
+def test_a_net_is_trained_epoch_by_epoch():
+    net = make_pipeline(StandardScaler(), MLPClassifier((20,), random_state=0))
+    space = {
+        "mlpclassifier__learning_rate_init": loguniform(1e-3, 1e-1),
+        "mlpclassifier__max_iter": Outcome(40),
+    }
+    search = RandomSearchCV(net, space, n_iter=3, cv=3, random_state=0, error_score="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.fit(X, y)
+    last = search.best_estimator_[-1]
+    assert last.max_iter == search.best_params_["mlpclassifier__max_iter"]
+    again = make_pipeline(StandardScaler(), clone(last))
+    Xt = again[0].fit_transform(X)
+    for _ in range(last.max_iter):
+        again[-1].partial_fit(Xt, y, classes=[0, 1])
+    assert np.array_equal(search.predict_proba(X), again.predict_proba(X))
+
+
+def test_several_metrics_train_scores_and_workers():
+    space = RATES | {"max_iter": Outcome(40)}
+    model = HistGradientBoostingClassifier(max_leaf_nodes=4)
+    searches = [
+        RandomSearchCV(
+            model, space, n_iter=3, cv=3, scoring=["accuracy", "neg_log_loss"],
+            refit="neg_log_loss", return_train_score=True, n_jobs=n_jobs,
+        ).fit(X, y)
+        for n_jobs in (1, 2)
+    ]  # fmt: skip
+    for column, values in searches[0].cv_results_.items():
+        if "time" not in column:
+            assert np.array_equal(values, searches[1].cv_results_[column]), column
+    assert (searches[0].cv_results_["mean_train_accuracy"] > 0.8).all()
+
+
+def test_a_checkpoint_keeps_curves_and_shows_counts(tmp_path):
+    model, space = (
+        HistGradientBoostingClassifier(max_leaf_nodes=4),
+        RATES | {"max_iter": Outcome(40)},
+    )
+    search = RandomSearchCV(model, space, n_iter=3, cv=3, checkpoint_dir=tmp_path).fit(X, y)
+    again = clone(search).fit(X, y)
+    assert again.best_params_ == search.best_params_
+    seen = load_history(tmp_path)
+    assert seen.cv_results_["params"] == search.cv_results_["params"]
+    assert seen.best_params_ == search.best_params_
+    assert np.array_equal(
+        seen.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"]
+    )
+
+
+def test_folds_that_ended_earlier_keep_their_last_score():
+    curves = [[[1, 0.5, None], [2, 0.7, None]], [[1, 0.5, None], [2, 0.6, None], [3, 0.9, None]]]
+    assert choose_count(curves, None) == 3
+    count, outputs = settle([Output(curve=curve) for curve in curves], None)
+    assert count == 3
+    assert [output.test_scores for output in outputs] == [0.7, 0.9]
+
+
+def test_the_smallest_of_equal_counts_is_chosen_and_nan_never():
+    curve = [[1, np.nan, None], [2, 0.7, None], [3, 0.7, None]]
+    assert choose_count([curve], None) == 2
+
+
+def test_a_failed_fold_has_no_count():
+    outputs = [Output(curve=[[1, 0.5, None]]), Output(status="error", test_scores=np.nan)]
+    assert settle(outputs, None) == (None, outputs)
+
+
+def test_counts_rise_to_the_last_and_hold_the_own():
+    assert counts(8, 40, 1.5, 25) == [8, 12, 18, 25, 27, 40]
+    assert counts(8, 8, 1.5) == [8]
+    assert counts(8, 20, 2, 100) == [8, 16, 20]
+
+
+@pytest.mark.parametrize(
+    ("model", "space", "match"),
+    [
+        (SVC(), {"max_iter": Outcome(5)}, "further and further"),
+        (RandomForestClassifier(), {"n_estimators": Outcome(5)}, "further and further"),
+        (HistGradientBoostingClassifier(), {"max_depth": Outcome(5)}, "further and further"),
+        (HistGradientBoostingClassifier(), {"iterations": Outcome(5)}, "Invalid parameter"),
+        (
+            GradientBoostingClassifier(),
+            {"n_estimators": Outcome(5), "max_depth": Outcome(3)},
+            "several Outcomes",
+        ),
+        (
+            HistGradientBoostingClassifier(),
+            {"max_depth": [1, 2], "max_iter": When(Outcome(5), "max_depth", "==", 1)},
+            "with a condition",
+        ),
+    ],
+)
+def test_an_outcome_that_cannot_be_is_refused(model, space, match):
+    with pytest.raises(ValueError, match=match):
+        RandomSearchCV(model, space).fit(X, y)
+
+
+@pytest.mark.parametrize("high", [0, -1, 1.5, True, None])
+def test_a_count_is_at_least_one(high):
+    with pytest.raises(ValueError, match="at least 1 iteration"):
+        Outcome(high)
+
+
+def test_a_resource_that_cuts_training_is_refused():
+    space = RATES | {"max_iter": Outcome(40)}
+    model = HistGradientBoostingClassifier()
+    with pytest.raises(ValueError, match="resource='max_depth' cuts training"):
+        HyperbandSearchCV(model, space, resource="max_depth", max_resources=9).fit(X, y)
+    with pytest.raises(ValueError, match="ensemble_size=2"):
+        RandomSearchCV(model, space, ensemble_size=2).fit(X, y)
+
+
+def test_rows_may_be_the_resource():
+    space = {"learning_rate": loguniform(0.05, 0.5), "max_iter": Outcome(40)}
+    model = HistGradientBoostingClassifier(max_leaf_nodes=4)
+    search = HyperbandSearchCV(model, space, resource="n_samples", cv=3, random_state=0)
+    search.fit(X, y)
+    assert all(1 <= params["max_iter"] <= 40 for params in search.cv_results_["params"])
+
+
+def test_a_space_knows_its_outcomes():
+    space = Space([{"a": [1, 2], "n": Outcome(5)}, {"b": [1, 2]}])
+    assert space.outcomes == ["n"]
+    assert space.outcome({"a": 1}) == ("n", Outcome(5))
+    assert space.outcome({"b": 1}) is None
+    assert Space({"n": Outcome(5)}).size == 1
