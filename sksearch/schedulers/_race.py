@@ -59,9 +59,9 @@ class FoldRace(Scheduler):
     A candidate is dropped after r of k folds if the mean of the leader's scores minus its own on
     these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, where q is the quantile of
     Student's t for ``error / n_rungs``: a share for each comparison on the way, and one is kept
-    back, since the leader was chosen by its scores. The variance s2 is that of the differences of single
-    folds. It is pooled over the candidate's own differences and those of other candidates that
-    have all folds; while there are none, the leader's own scores stand for these. Only the
+    back, since the leader was chosen by its scores. The variance s2 is that of the differences of
+    single folds. It is pooled over the candidate's own differences and those of other candidates
+    that have all folds; while there are none, the leader's own scores stand for these. Only the
     winner's own comparisons can go wrong, so `error` needs no correction for the count of
     candidates.
 
