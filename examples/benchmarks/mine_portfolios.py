@@ -4,8 +4,7 @@ Each family of estimators is trained on six tables, on two draws of 1,333 rows, 
 params, with configurations that others have published, and with random draws from its default
 space, and is scored on up to 3,000 other rows. Boosters and nets have the count of iterations that
 is best on those rows. A portfolio begins with the own params; then that candidate is taken, again
-and again, which lowers the mean logarithm of the smallest error the most for its time. Numbers are
-rounded to two digits.
+and again, which lowers the mean logarithm of the smallest error the most for its time.
 
     OMP_NUM_THREADS=1 python examples/benchmarks/mine_portfolios.py [--seconds 2400] [--write]
 
@@ -42,7 +41,7 @@ MINED = ("adult", "california_housing", "letter", "magic", "churn", "house_16h")
 CHECKED = ("phoneme", "satimage", "diamonds", "spambase", "nursery", "pol")
 N_TRAIN, N_TEST, N_DRAWS = 1_333, 3_000, 2
 MOST = 8  # candidates of a portfolio
-ON_AVERAGE = 0.2  # weight of a candidate's mean advantage beside what it adds
+UNSURE = 0.04  # how much a relative error differs from table to table
 PATIENCE = 50  # iterations
 ENOUGH = 80  # entries of a family
 SPACES = Path(sksearch.spaces.__file__).parent / "portfolios.json"
@@ -317,21 +316,20 @@ def matrix(family, records, names):
     entries = [json.loads(k) for k in rows]
     logs = np.array([[np.log(max(v[c]["error"], 1e-4)) for c in columns] for v in rows.values()])
     cost = np.array([[v[c]["seconds"] for c in columns] for v in rows.values()])
-    return entries, logs, (cost / cost[0]).mean(1)
+    return entries, logs, (cost / cost[:1]).mean(1) if rows else cost
 
 
 def choose(entries, logs, cost, most=MOST):
-    """Pick greedily what lowers the smallest errors the most for its time; entry 0 is the own."""
-    chosen, best = [0], logs[0].copy()
-    while len(chosen) <= most:
-        added = np.maximum(best - logs, 0).mean(1)
-        if added.max() < 1e-3:
-            break
-        gain = added + ON_AVERAGE * np.maximum((logs[0] - logs).mean(1), 0) * (added > 1e-3)
-        gain /= np.sqrt(cost + 1)
+    """Pick greedily what lowers the smallest errors the most for its time; entry 0 is the own.
+
+    The smallest error is a soft minimum, as on another table each one would be a little different.
+    """
+    chosen = [0]
+    weights = np.exp(-(logs - logs.min(0)) / UNSURE)
+    while len(chosen) <= min(most, len(entries) - 1):
+        gain = np.log1p(weights / weights[chosen].sum(0)).mean(1) / np.sqrt(cost + 1)
         gain[chosen] = -1
         chosen.append(int(np.argmax(gain)))
-        best = np.minimum(best, logs[chosen[-1]])
     return [entries[i] for i in chosen[1:]], chosen
 
 
@@ -354,7 +352,7 @@ def report(records):
     found = {}
     for family in FAMILIES:
         entries, logs, cost = matrix(family, records, MINED)
-        if len(entries) < 2:
+        if len(entries) < 3:
             continue
         found[family], chosen = choose(entries, logs, cost)
         gains = left_out(logs, entries, cost)

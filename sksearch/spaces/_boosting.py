@@ -1,4 +1,8 @@
-"""Boosted trees: scikit-learn's, LightGBM, XGBoost, CatBoost, AdaBoost."""
+"""Boosted trees: scikit-learn's, LightGBM, XGBoost, CatBoost, AdaBoost.
+
+Smaller rates and larger penalties cost more iterations: on tables of 1,300 rows with up to 400
+iterations the best of five draws was worse for them.
+"""
 
 from typing import Any
 
@@ -7,11 +11,11 @@ from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
 
 def hist_gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
     space = {
-        "learning_rate": loguniform(0.01, 0.3),
+        "learning_rate": loguniform(0.02, 0.3),
         "max_iter": size.count(1000, estimator.max_iter),
         "max_leaf_nodes": log_ints(4, 127),
         "min_samples_leaf": log_ints(2, size.leaf(100)),
-        "l2_regularization": loguniform(1e-4, 100.0),
+        "l2_regularization": loguniform(1e-3, 10.0),
         "max_features": uniform(0.3, 0.7),
         "early_stopping": [False],
     }
@@ -22,7 +26,7 @@ def hist_gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
 
 def gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
     space = {
-        "learning_rate": loguniform(0.01, 0.3),
+        "learning_rate": loguniform(0.02, 0.3),
         "n_estimators": size.count(500, estimator.n_estimators),
         "max_depth": randint(2, 9),
         "min_samples_leaf": log_ints(1, size.leaf(100)),
@@ -40,12 +44,12 @@ def ada_boost(estimator: Any, size: Size) -> SpaceDict:
 
 def lightgbm(estimator: Any, size: Size) -> SpaceDict:
     space = {
-        "learning_rate": loguniform(0.01, 0.3),
+        "learning_rate": loguniform(0.02, 0.3),
         "n_estimators": size.count(1000, estimator.n_estimators),
         "num_leaves": log_ints(4, 127),
         "min_child_samples": log_ints(2, size.leaf(100)),
         "colsample_bytree": uniform(0.4, 0.6),
-        "reg_lambda": loguniform(1e-3, 100.0),
+        "reg_lambda": loguniform(1e-3, 10.0),
         "extra_trees": [False, True],
     }
     if estimator.boosting_type == "dart":  # a later tree changes the earlier ones: no curve
@@ -65,13 +69,13 @@ def xgboost(estimator: Any, size: Size) -> SpaceDict:
             "learning_rate": loguniform(0.05, 1.0),
         }
     space = {
-        "learning_rate": loguniform(0.01, 0.3),
+        "learning_rate": loguniform(0.02, 0.3),
         "n_estimators": size.count(1000, estimator.n_estimators),
         "max_depth": randint(2, 11),
         "min_child_weight": loguniform(0.3, 30.0),
         "colsample_bytree": uniform(0.4, 0.6),
         "subsample": uniform(0.5, 0.5),
-        "reg_lambda": loguniform(0.01, 100.0),
+        "reg_lambda": loguniform(0.01, 20.0),
     }
     if estimator.booster == "dart":
         space["n_estimators"] = log_ints(50, 500)
@@ -105,7 +109,7 @@ def catboost(estimator: Any, size: Size) -> SpaceDict:
         for name, others in CATBOOST_NAMES.items()
     }
     space = {
-        "learning_rate": loguniform(0.01, 0.3),
+        "learning_rate": loguniform(0.02, 0.3),
         "iterations": size.count(1000, own.get(names["iterations"])),
         "depth": randint(3, 9),
         "l2_leaf_reg": loguniform(1.0, 30.0),

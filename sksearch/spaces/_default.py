@@ -27,8 +27,8 @@ def default_space(
         Count of rows, on which sizes of leaves and counts of neighbours depend. None: a
         thousand.
     n_features : int, default=None
-        Count of columns, on which widths of kernels and counts of components depend. None: wide
-        ranges, and no parameter that cannot be larger than this count.
+        Count of columns, on which widths of kernels and counts of components depend. None: ten
+        for widths, and no parameter that cannot be larger than this count.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def default_space(
     >>> from sksearch.spaces import default_space
     >>> space = default_space(make_pipeline(StandardScaler(), SVC()), n_features=10)
     >>> space
-    {'svc__C': loguniform(0.01, 1000.0), 'svc__gamma': loguniform(0.001, 10.0)}
+    {'svc__C': loguniform(0.1, 1000.0), 'svc__gamma': loguniform(0.001, 1.0)}
     >>> space["svc__class_weight"] = [None, "balanced"]
     """
     _check(estimator, n_samples, n_features)

@@ -125,8 +125,8 @@ def _fill(space: SpaceDict, own: dict, entry: dict, prefix: str) -> dict[str, An
             short = name.removeprefix(prefix)
             recorded = entry.get(short, entry.get(CANONICAL.get(short, short)))
             if short == "gamma" and "gamma * n_features" in entry:
-                low, high = dimension.bounds  # symmetric around 1 / n_features
-                recorded = float(f"{entry['gamma * n_features'] * (low * high) ** 0.5:.2g}")
+                unit = dimension.bounds[1] / 10  # 1 / n_features
+                recorded = float(f"{entry['gamma * n_features'] * unit:.2g}")
         if recorded is not None and dimension.kind != "categorical":
             low, high = dimension.bounds
             candidate[name] = type(low)(min(max(recorded, low), high))

@@ -21,7 +21,8 @@ def kernel(estimator: Any, size: Size) -> SpaceDict:
 
 
 def svc(estimator: Any, size: Size) -> SpaceDict:
-    return {"C": loguniform(0.01, 1000.0)} | kernel(estimator, size)
+    C = loguniform(1e-3, 100.0) if estimator.kernel == "linear" else loguniform(0.1, 1000.0)
+    return {"C": C} | kernel(estimator, size)
 
 
 def svr(estimator: Any, size: Size) -> SpaceDict:
@@ -63,7 +64,7 @@ def nearest_centroid(estimator: Any, size: Size) -> SpaceDict:
 def label_propagation(estimator: Any, size: Size) -> SpaceDict:
     if estimator.kernel == "knn":
         return {"n_neighbors": log_ints(2, size.root(50))}
-    return {"gamma": size.gamma()}
+    return {"gamma": loguniform(0.05, 50.0)}  # a neighbourhood, narrower than a machine's kernel
 
 
 def label_spreading(estimator: Any, size: Size) -> SpaceDict:

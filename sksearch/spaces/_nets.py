@@ -10,14 +10,14 @@ LAYERS = [(50,), (100,), (200,), (50, 50), (100, 100), (200, 100), (200, 200), (
 
 def mlp(estimator: Any, size: Size) -> SpaceDict:
     space: SpaceDict = {
-        "alpha": loguniform(1e-6, 1.0),
+        "alpha": loguniform(1e-6, 0.5),
         "hidden_layer_sizes": LAYERS,
         "activation": ["relu", "tanh"],
     }
     if estimator.solver == "lbfgs":  # no epochs and no rate
         return space
     small = [b for b in (32, 64, 128) if b <= size.rows // 4]
-    space = {"learning_rate_init": loguniform(3e-4, 0.03)} | space
+    space = {"learning_rate_init": loguniform(3e-4, 0.02)} | space
     space["batch_size"] = [*small, 256] if size.rows >= 1024 else small or ["auto"]
     if estimator.solver == "sgd":
         space["learning_rate_init"] = loguniform(1e-3, 0.3)

@@ -82,18 +82,17 @@ class Size:
         return self.n_samples or 1000
 
     def leaf(self, most: int) -> int:
-        """Largest sensible count of rows in a leaf: a twentieth of all, at most `most`."""
-        return max(2, min(most, self.rows // 20))
+        """Largest sensible count of rows in a leaf: a fortieth of all, at most `most`."""
+        return max(5, min(most, self.rows // 40))
 
     def root(self, most: int) -> int:
         """The square root of the count of rows, at most `most`: for neighbours and clusters."""
         return max(2, min(most, math.isqrt(self.rows)))
 
     def gamma(self) -> Any:
-        """Widths of a kernel: two decades around 1 / n_features, where columns have variance 1."""
-        if self.n_features is None:
-            return loguniform(1e-4, 10.0)
-        return loguniform(0.01 / self.n_features, 100 / self.n_features)
+        """Widths of a kernel: from 0.01 to 10 times 1 / n_features, for columns of variance 1."""
+        unit = 1 / (self.n_features or 10)
+        return loguniform(0.01 * unit, 10 * unit)
 
     def components(self, most: int = 300) -> Any:
         """Counts of components: fewer than columns; None if those are not known, or too few."""

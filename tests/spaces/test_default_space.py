@@ -157,7 +157,7 @@ def test_ranges_depend_on_rows():
         return bounds(default_space(estimator, n_samples=n), name)[1]
 
     trees = HistGradientBoostingClassifier()
-    assert [largest(n, trees, "min_samples_leaf") for n in (100, 1000, 10**6)] == [5, 50, 100]
+    assert [largest(n, trees, "min_samples_leaf") for n in (100, 1000, 10**6)] == [5, 25, 100]
     neighbors = KNeighborsClassifier()
     assert [largest(n, neighbors, "n_neighbors") for n in (100, 2500, 10**6)] == [10, 50, 100]
     assert largest(None, neighbors, "n_neighbors") == 31
@@ -176,14 +176,14 @@ def test_tiny_tables_have_spaces_too(n):
             Space(space).check(params)
 
 
-def test_the_width_of_a_kernel_is_centred_at_one_over_the_columns():
+def test_the_width_of_a_kernel_is_around_one_over_the_columns():
     low, high = bounds(default_space(SVC(), n_features=50), "gamma")
     assert low == pytest.approx(0.01 / 50)
-    assert high == pytest.approx(100 / 50)
+    assert high == pytest.approx(10 / 50)
 
 
 @pytest.mark.parametrize(
-    ("steps", "centre"),
+    ("steps", "unit"),
     [
         ([StandardScaler(), PCA()], 1 / 40),
         ([PCA(5)], 1 / 5),
@@ -192,14 +192,13 @@ def test_the_width_of_a_kernel_is_centred_at_one_over_the_columns():
         ([ColumnTransformer([("one", OneHotEncoder(), [0, 4]), ("off", "drop", [1])])], 1 / 2),
         ([ColumnTransformer([("one", PCA(), [True] * 4 + [False] * 36)])], 1 / 4),
         ([TfidfVectorizer()], 1),
-        ([PolynomialFeatures()], 10**-1.5),
-        ([Doubled()], 10**-1.5),
+        ([PolynomialFeatures()], 1 / 10),
+        ([Doubled()], 1 / 10),
     ],
 )
-def test_the_width_follows_the_columns_through_a_pipeline(steps, centre):
+def test_the_width_follows_the_columns_through_a_pipeline(steps, unit):
     space = default_space(make_pipeline(*steps, SVC()), n_features=40)
-    low, high = bounds(space, "svc__gamma")
-    assert (low * high) ** 0.5 == pytest.approx(centre, rel=0.1)
+    assert bounds(space, "svc__gamma")[1] == pytest.approx(10 * unit, rel=0.1)
 
 
 # ---- recursion
