@@ -162,8 +162,10 @@ class BaseSearch(BaseSearchCV):
         run = self._search(setup, root, recorder)
         self._keep_results(run, setup)
         if self.ensemble_size is not None:
-            rows, statuses = self._rows(run, setup), self.statuses_
-            rows = best_rows(rows, self.cv_results_, statuses, self.ensemble_size, self.refit)
+            rows = best_rows(
+                self._rows(run, setup), self.cv_results_, self.statuses_,
+                self.ensemble_size, self.refit, setup.plan.any_rung_wins,
+            )  # fmt: skip
             if (ensemble := make_ensemble(run, rows)) is not None:
                 self.ensemble_ = ensemble
         if self.refit:

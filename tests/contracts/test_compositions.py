@@ -196,7 +196,7 @@ FEATURES = {"max_features": loguniform(0.2, 1)}
 LISTED = ListedSampler(tuple(ParameterSampler(ALPHA, 7, random_state=0)))
 #: Parameters of named searches, and the parts that each is made of.
 COMPOSED = {
-    "SearchCV": [({"sampler": RandomSampler(), "n_iter": 8}, RandomSampler(), FoldRace(8))],
+    "SearchCV": [({"sampler": RandomSampler(), "scheduler": FoldRace(8)}, RandomSampler(), FoldRace(8))],
     "RandomSearchCV": [({"n_iter": 7}, LISTED, FullFidelity(7))],
     "QuasiRandomSearchCV": [
         ({"n_iter": 6}, QuasiRandomSampler("sobol", 6), FullFidelity(6)),
@@ -210,18 +210,18 @@ COMPOSED = {
     "TPESearchCV": [({"n_iter": 14}, TPESampler(), FullFidelity(14))],
     "ForestBayesSearchCV": [({"n_iter": 9}, ForestSampler(), FullFidelity(9))],
     "SuccessiveHalvingSearchCV": [
-        ({}, None, SuccessiveHalving()),
-        ({"n_candidates": 7, "factor": 2}, None, SuccessiveHalving(7, 2)),
+        ({}, RandomSampler(), SuccessiveHalving()),
+        ({"n_candidates": 7, "factor": 2}, RandomSampler(), SuccessiveHalving(7, 2)),
     ],
     "HyperbandSearchCV": [
-        ({}, None, Hyperband()),
-        ({"factor": 2, "candidates": "algorithm1"}, None, Hyperband(2, 1, "algorithm1")),
+        ({}, RandomSampler(), Hyperband()),
+        ({"factor": 2, "candidates": "algorithm1"}, RandomSampler(), Hyperband(2, 1, "algorithm1")),
     ],
     "ASHASearchCV": [
-        ({}, None, ASHA()),
-        ({"variant": "stopping"}, None, ASHA(variant="stopping")),
+        ({}, RandomSampler(), ASHA()),
+        ({"variant": "stopping"}, RandomSampler(), ASHA(variant="stopping")),
     ],
-    "PASHASearchCV": [({"n_candidates": 12}, None, PASHA(12))],
+    "PASHASearchCV": [({"n_candidates": 12}, RandomSampler(), PASHA(12))],
     "BOHBSearchCV": [
         ({"transfer": "all"}, TPESampler(transfer="all"), Hyperband()),
         ({"scheduler": "asynchronous"}, TPESampler(), AsyncHyperband()),
@@ -234,7 +234,7 @@ COMPOSED = {
     "TPEHalvingSearchCV": [({"n_iterations": 3}, TPESampler(), IteratedHalving(n_iterations=3))],
     "IncrementalEvaluationSearchCV": [
         ({}, ForestSampler(transfer="none"), IncrementalEvaluation()),
-        ({"population": "random", "budget": 900, "step": 10, "min_resources": 10}, None,
+        ({"population": "random", "budget": 900, "step": 10, "min_resources": 10}, RandomSampler(),
          IncrementalEvaluation(900, step=10)),
     ],
 }  # fmt: skip
