@@ -176,7 +176,10 @@ def best_of(entries, t):
     """The best evaluation that was complete at `t`; the first of equal ones."""
     entries = [entry for entry in entries if entry["at"] <= t]
     best = max(entries, key=lambda entry: entry["cv"], default=None)
-    return best and best | {"n": len(entries)}
+    if best is None:
+        return None
+    started = {key: entries[-1][key] for key in ("n_started",) if key in best}
+    return best | started | {"n": len(entries)}
 
 
 def last_of(entries, n_candidates):

@@ -19,7 +19,7 @@ NO_SETTINGS = {
     "estimator", "param_distributions", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience",
     "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
-    "ensemble_size",
+    "ensemble_size", "select",
 }  # fmt: skip
 # Settings that may grow: the search then goes on where it ended.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources"}
@@ -36,7 +36,7 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     """
     text_of = partial(describe, memo={})
     params = search.get_params(deep=False)
-    if params["initial_params"] == "auto" and not search._is_auto():
+    if params["initial_params"] == "auto" and not setup.problem.initial_params:
         params["initial_params"] = None  # which is what it means there
     n_splits = len(setup.context.splits)
     return {

@@ -90,8 +90,8 @@ class SavedSearch:
         Columns and rows of the search's own; parameters that are no plain values are shown as
         texts.
     best_index_ : int or None
-        Row of the best candidate among those with the largest resource; None if there is no
-        score yet. Of several metrics the one to be refitted counts, or else the first.
+        Row of the best candidate, as `select` of the search says; None if there is no score yet.
+        Of several metrics the one to be refitted counts, or else the first.
     best_score_ : float or None
         Its mean score.
     best_params_ : dict or None
@@ -188,7 +188,10 @@ class SavedSearch:
         header = self._header
         with warnings.catch_warnings():  # of scores that are not finite, as while searching
             warnings.simplefilter("ignore", UserWarning)
-            return cv_results(rows, header.n_splits, header.return_train_score, not header.whole)
+            return cv_results(
+                rows, header.n_splits, header.return_train_score, not header.whole,
+                header.any_rung_wins,
+            )  # fmt: skip
 
     def _keep_best(self, results):
         self.best_index_ = self.best_score_ = self.best_params_ = None

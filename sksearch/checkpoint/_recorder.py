@@ -312,6 +312,7 @@ def _header(search, setup, parts, random_state):
         finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
         metric=search.refit if isinstance(search.refit, str) else None,
         refit=bool(search.refit),
+        any_rung_wins=setup.plan.any_rung_wins,
         return_train_score=bool(search.return_train_score),
         min_resources=problem.min_resources,
         max_resources=problem.max_resources,

@@ -37,6 +37,7 @@ class Header:
     finds: str | None  # the one whose value training finds, if there is one
     metric: str | None  # the one to be refitted, where the user names it
     refit: bool
+    any_rung_wins: bool  # and not only the top one
     return_train_score: bool
     min_resources: int
     max_resources: int
@@ -45,14 +46,21 @@ class Header:
 
     @classmethod
     def of(cls, record: dict) -> "Header":
-        """Read a record; "adds", "finds" and "refit" are not in those of all versions."""
-        record = {"adds": None, "finds": None, "refit": True, "search": record["class"]} | record
+        """Read a record; "adds", "finds" and others are not in those of all versions."""
+        record = {
+            "adds": None,
+            "finds": None,
+            "refit": True,
+            "any_rung_wins": False,
+            "search": record["class"],
+        } | record
         return cls(**{field.name: record[field.name] for field in fields(cls)})
 
     def search_plan(self) -> SearchPlan:
         """Return what the search was going to do."""
         rungs = tuple(PlannedRung(*rung) for rung in self.plan)
-        return SearchPlan(rungs, self.unit, self.n_splits, self.refit)
+        wins = self.any_rung_wins
+        return SearchPlan(rungs, self.unit, self.n_splits, self.refit, any_rung_wins=wins)
 
     def to_record(self) -> dict:
         """Return JSON values."""

@@ -63,6 +63,9 @@ class SearchPlan:
     seconds_per_fit : float or None
         What one training with the full resource on one fold takes; None where it was not
         measured.
+    any_rung_wins : bool
+        Whether the best candidate is the one with the best score at any rung, and not only at
+        the largest resource.
     """
 
     rungs: tuple[PlannedRung, ...]
@@ -71,10 +74,13 @@ class SearchPlan:
     refit: bool
     notes: tuple[str, ...] = ()
     seconds_per_fit: float | None = None
+    any_rung_wins: bool = False
 
     @classmethod
-    def of(cls, plan: Plan, resource: Resource, n_splits: int, refit: bool) -> Self:
-        """Cost a scheduler's plan for a resource."""
+    def of(
+        cls, plan: Plan, resource: Resource, n_splits: int, refit: bool, select: str = "auto"
+    ) -> Self:
+        """Cost a scheduler's plan for a resource; `select` is the search's."""
         # Thousands of brackets may be one and the same tuple.
         rows = {id(row): row for row in plan.brackets}
         costs = {key: _costs(row, resource, n_splits) for key, row in rows.items()}
@@ -83,7 +89,8 @@ class SearchPlan:
             for bracket, row in enumerate(plan.brackets)
             for cost in costs[id(row)]
         )
-        return cls(rungs, resource.unit, n_splits, refit)
+        wins = {"best": True, "top": False}.get(select, resource.comparable)
+        return cls(rungs, resource.unit, n_splits, refit, any_rung_wins=wins)
 
     @property
     def n_candidates(self) -> int:

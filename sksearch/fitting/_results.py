@@ -122,12 +122,16 @@ def name_error_scores(outputs: list[Output]) -> None:
 
 
 def cv_results(
-    rows: list[Row], n_splits: int, return_train_score: bool, with_resources: bool
+    rows: list[Row],
+    n_splits: int,
+    return_train_score: bool,
+    with_resources: bool,
+    any_rung_wins: bool = False,
 ) -> dict[str, Any]:
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
     Rows that differ in resource have the columns ``iter``, ``n_resources``, ``bracket`` and
-    ``trial_id``, too.
+    ``trial_id``, too; `any_rung_wins` is for their ranks, see `rank`.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}
@@ -148,18 +152,20 @@ def cv_results(
         _warn_if_not_finite(results, "test", name)
         # A number as error_score is for the eye: what cannot be trained is never the best.
         means = np.where(failed, np.nan, results[f"mean_test_{name}"])
-        results[f"rank_test_{name}"] = rank(means, resources)
+        results[f"rank_test_{name}"] = rank(means, resources, any_rung_wins)
         if return_train_score:
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)
     return results
 
 
-def rank(means: ArrayLike, resources: ArrayLike) -> np.ndarray:
+def rank(means: ArrayLike, resources: ArrayLike, any_rung_wins: bool = False) -> np.ndarray:
     """Rank by resource first, then by mean score; ties share the smallest, NaN comes last.
 
-    A score at 1 epoch must not outrank one at 81: everybody's first line is
-    ``sort_values("rank_test_score")``. Infinite scores are none: they rank with NaN.
+    Where scores of different rungs cannot be compared, one at 1 must not outrank one at 81:
+    everybody's first line is ``sort_values("rank_test_score")``. Where they can, the score comes
+    first, and the resource decides between equal ones. Infinite scores are none: they rank with
+    NaN.
     """
     means = np.asarray(means, dtype=float)
     finite = np.isfinite(means)
@@ -167,7 +173,8 @@ def rank(means: ArrayLike, resources: ArrayLike) -> np.ndarray:
     if finite.any():
         _, level = np.unique(np.asarray(resources)[finite], return_inverse=True)
         within = rankdata(means[finite], method="dense")
-        keys = level * (within.max() + 1) + within
+        major, minor = (within, level) if any_rung_wins else (level, within)
+        keys = major * (minor.max() + 1) + minor
         ranks[finite] = rankdata(-keys, method="min")
     return ranks
 

@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._clock import now
-from sksearch._compat import num_samples, warn_or_raise_about_fit_failures
+from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch.base import Job
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.fitting._incumbent import Incumbent, knows_baseline
 from sksearch.fitting._results import Outputs, job_result
 from sksearch.fitting._states import StateStore
 from sksearch.fitting._top_trials import TopTrials, models_of
@@ -84,12 +85,13 @@ class Run(Workload):
         self.deadline = None if stops.timeout is None else now() + stops.timeout
         self.outputs = Outputs()
         self.states = StateStore()
-        self.best = TopTrials(ensemble_size)
+        self._any_rung_wins = setup.plan.any_rung_wins
+        self.best = TopTrials(ensemble_size, self._any_rung_wins)
+        self._retired: set[int] = set()
         self.models: dict[tuple[int, int], Any] = {}
         self.done = False
         self._n_finite = 0
-        self._refits = setup.plan.refit  # whose seconds count, too
-        self._best_score, self._refit_seconds, self._n_in_vain = -math.inf, 0.0, 0
+        self.incumbent = Incumbent(setup.plan.refit)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         endless = study.scheduler.asynchronous or study.scheduler.races
@@ -174,11 +176,13 @@ class Run(Workload):
         self.watch.update()
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
-        if job.resource == self._top:
-            self._compare(job, score)
+        if self._any_rung_wins or job.resource == self._top:
+            self.incumbent.compare(self, job, score)
+            self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
         self._n_finite += math.isfinite(score)
         target = self.stops.target_score
-        if target is not None and job.resource == self._max_resources:
+        may_win = self._any_rung_wins or job.resource == self._max_resources
+        if target is not None and may_win:
             self.done |= score >= target
         if not self._rungs.tell(job):
             return
@@ -195,9 +199,11 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        if not self._knows_baseline():
+        if not knows_baseline(self.study.history, self._top):
             return None
-        return None if self.deadline is None else self.deadline - now() - self._refit_seconds
+        return (
+            None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds
+        )
 
     # ---- before and afterwards
 
@@ -252,39 +258,15 @@ class Run(Workload):
 
     # ---- inside
 
-    def _compare(self, job, score):
-        """See whether a candidate at the top is the best so far, and stop if too many were not."""
-        self._n_in_vain += 1
-        if score > self._best_score:
-            self._best_score, self._n_in_vain = score, 0
-            self._refit_seconds = self._seconds_to_refit(job) if self._refits else 0.0
-        self.done |= self._n_in_vain >= (self.stops.patience or math.inf)
-
-    def _knows_baseline(self):
-        """Whether the candidate to beat has its score with the full resource, if there is one."""
-        history = self.study.history
-        if not history.problem.has_baseline or not history.trials:
-            return True
-        results = history.trials[0].results
-        failed = any(math.isnan(result.score) for result in results.values())
-        return failed or self._top in results
-
-    def _seconds_to_refit(self, job):
-        """What it takes to train a candidate on all rows, by what it took on the folds."""
-        context, history = self.context, self.study.history
-        results = history.trials[job.trial_id].results
-        rungs = results if history.problem.continues else [job.resource]
-        fits = [output for rung in rungs for output in self.outputs.new[job.trial_id, rung]]
-        n_rows = [num_samples(train) for train, _ in context.splits]
-        ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
-        return ratio * sum(output.fit_time for output in fits) / len(context.splits)
-
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
         gone = set(self.study.scheduler.retired(history, job))
-        if job.resource == self._top:
-            gone.update(self.best.enter(history.trials[job.trial_id], score))
+        self._retired |= gone
+        if self._any_rung_wins or job.resource == self._top:
+            left = self.best.enter(history.trials[job.trial_id], job.resource, score)
+            ended = (i for i in left if history.trials[i].resource == self._top)
+            gone.update(self._retired.intersection(left), ended)
         for trial_id in gone:
             if trial_id not in self.best:
                 self.states.drop_trial(trial_id, len(self.context.splits))

@@ -21,15 +21,20 @@ from sksearch.fitting._states import StateStore, as_state
 
 
 class TopTrials:
-    """The best trials at one resource, at most `size`, in the order of rows of ``cv_results_``."""
+    """The best trials, at most `size`, in the order of rows of ``cv_results_``.
 
-    def __init__(self, size: int | None):
+    Those at one resource, or, if `any_rung_wins`, each at the rung where it was best.
+    """
+
+    def __init__(self, size: int | None, any_rung_wins: bool = False):
         self.size = size or 0
-        self._entries: list[tuple[float, int, int]] = []  # (-score, bracket, id), best first
+        self._any_rung_wins = any_rung_wins
+        # (-score, -resource, bracket, id), best first
+        self._entries: list[tuple[float, int, int, int]] = []
 
     @classmethod
-    def of(cls, history, size):
-        """The best at the largest resource that any trial of a history has a score at."""
+    def of(cls, history, size, any_rung_wins=False):
+        """The best of a history, at the largest resource that any trial has a score at."""
         scored = [
             (resource, trial, result.score)
             for trial in history.trials
@@ -37,10 +42,10 @@ class TopTrials:
             if math.isfinite(result.score)
         ]
         top = max((resource for resource, _, _ in scored), default=0)
-        best = cls(size)
+        best = cls(size, any_rung_wins)
         for resource, trial, score in scored:
-            if resource == top:
-                best.enter(trial, score)
+            if any_rung_wins or resource == top:
+                best.enter(trial, resource, score)
         return best
 
     def __contains__(self, trial_id):
@@ -49,11 +54,17 @@ class TopTrials:
     def __len__(self):
         return len(self._entries)
 
-    def enter(self, trial: Any, score: float) -> list[int]:
+    def enter(self, trial: Any, resource: int, score: float) -> list[int]:
         """Give a trial its place; return the id of the one that has none, if there is one."""
+        entry = (-score, -resource, trial.bracket, trial.id)
+        known = next((e for e in self._entries if e[-1] == trial.id), None)
+        if known is not None and not entry < known:  # it was better, at an earlier rung
+            return []
         if not math.isfinite(score):
             return [trial.id]
-        bisect.insort(self._entries, (-score, trial.bracket, trial.id))
+        if known is not None:
+            self._entries.remove(known)
+        bisect.insort(self._entries, entry)
         return [self._entries.pop()[-1]] if len(self._entries) > self.size else []
 
 
@@ -68,17 +79,25 @@ def models_of(states: StateStore, best: TopTrials) -> dict[tuple[int, int], Any]
 
 
 def best_rows(
-    rows: list[Row], results: dict, statuses: list[str], size: int | None, refit: Any
+    rows: list[Row],
+    results: dict,
+    statuses: list[str],
+    size: int | None,
+    refit: Any,
+    any_rung_wins: bool = False,
 ) -> list[Row]:
     """Choose the rows of an ensemble, best first: those that got as much as the best of all.
 
-    `refit` may name the metric that counts, else it is the first.
+    If `any_rung_wins`, it is each candidate's best row. `refit` may name the metric that counts,
+    else it is the first.
     """
     ranked = [name for name in results if name.startswith("rank_test_")]
     ranks = results[f"rank_test_{refit}" if f"rank_test_{refit}" in ranked else ranked[0]]
     order = [rows[i] for i in np.argsort(ranks, kind="stable") if statuses[i] == "ok"]
-    # Of entries that a list has twice there are two rows of one trial.
-    chosen = {row.trial_id: row for row in order if row.n_resources == order[0].n_resources}
+    chosen: dict[int, Row] = {}  # a trial has several rows, also where a list has it twice
+    for row in order:
+        if any_rung_wins or row.n_resources == order[0].n_resources:
+            chosen.setdefault(row.trial_id, row)
     return list(chosen.values())[:size]
 
 

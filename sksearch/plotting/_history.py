@@ -33,6 +33,9 @@ class HistoryDisplay:
         Name of the units of resource, for the axis.
     score_name : str, default="score"
         Name of the score, for the axis.
+    any_rung_wins : bool, default=False
+        Whether the best trial is the one with the best score at any resource, and not only at the
+        largest.
 
     Attributes
     ----------
@@ -58,10 +61,18 @@ class HistoryDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, history: History, unit: str = "resource", score_name: str = "score"):
+    def __init__(
+        self,
+        *,
+        history: History,
+        unit: str = "resource",
+        score_name: str = "score",
+        any_rung_wins: bool = False,
+    ):
         self.history = history
         self.unit = unit
         self.score_name = score_name
+        self.any_rung_wins = any_rung_wins
 
     @classmethod
     def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
@@ -91,7 +102,12 @@ class HistoryDisplay:
             )
         name = search.scoring.replace("_", " ") if isinstance(search.scoring, str) else "score"
         name += ", mean over folds" if search.n_splits_ > 1 else ""
-        return cls(history=search.history_, unit=search.plan_.unit, score_name=name).plot(ax)
+        return cls(
+            history=search.history_,
+            unit=search.plan_.unit,
+            score_name=name,
+            any_rung_wins=search.plan_.any_rung_wins,
+        ).plot(ax)
 
     @classmethod
     def from_history(
@@ -152,7 +168,10 @@ class HistoryDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         tidy(ax)
         resources = sorted({r for trial in self.history.trials for r in trial.results})
-        best = max(curves, key=lambda i: (curves[i][0][-1], curves[i][1][-1]))
+        tops = {i: (resources[-1], scores[-1]) for i, (resources, scores) in curves.items()}
+        if self.any_rung_wins:
+            tops = {i: (0, max(scores)) for i, (_, scores) in curves.items()}
+        best = max(tops, key=lambda i: tops[i])
         title = None
         if len(resources) == 1:
             self._draw_candidates(curves, best)
@@ -162,7 +181,7 @@ class HistoryDisplay:
             title = f"{self.unit} reached (candidates)"
             x_of_scores = np.concatenate([on for on, _ in curves.values()])
         self._cut_outliers(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
-        n, score = len(self.history.trials), curves[best][1][-1]
+        n, score = len(self.history.trials), tops[best][1]
         ax.set_title(f"{n} candidates, the best has {score:.4g}", loc="left", fontsize=11)
         ax.set_ylabel(self.score_name[:1].upper() + self.score_name[1:])
         legend_beside(ax, title=title, alignment="left")

@@ -41,7 +41,8 @@ class Progress:
     unit : str
         Name of the resource.
     best_score : float
-        Best score at the largest resource at which any candidate has a score; NaN before.
+        Best score so far: at any rung if a candidate may win there, else at the largest resource
+        at which any has a score. NaN before there is one.
     spent, planned : int
         Count of units paid for by candidates whose results are known, and of all that are
         planned, as in `SearchPlan.total_resources`: where folds train apart, in each fold.
@@ -308,9 +309,10 @@ class _Counts:
         sums[1] += cost
         sums[2] += paid * cost
         resource, best = self._best
-        if not math.isnan(result.score) and key[1] >= resource:
-            better = key[1] > resource or result.score > best
-            self._best = (key[1], result.score if better else best)
+        top = 0 if self._plan.any_rung_wins else key[1]
+        if not math.isnan(result.score) and top >= resource:
+            better = top > resource or math.isnan(best) or result.score > best
+            self._best = (top, result.score if better else best)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of `Progress` that are counts or scores."""

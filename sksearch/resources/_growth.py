@@ -20,6 +20,7 @@ from sksearch.base import Labels, State, fit
 from sksearch.resources._epochs import advance
 from sksearch.resources._pipeline import enter, last_step, replace_last_step
 
+Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
 
 FIRST = 32  # trees before the first look
@@ -71,7 +72,7 @@ class Growth(ABC):
         return counts(min(FEWEST, high), high, FINE, self.own)
 
     @abstractmethod
-    def train(self, state: State, rows: tuple, count: int, classes: Labels, params: dict) -> None:
+    def train(self, state: State, rows: Rows, count: int, classes: Labels, params: dict) -> None:
         """Bring the last step from ``state.n_steps`` to `count` steps, on rows (X, y)."""
 
     @contextmanager
@@ -82,7 +83,7 @@ class Growth(ABC):
     def curve(
         self,
         state: State,
-        rows: tuple,
+        rows: Rows,
         high: int,
         classes: Labels,
         params: dict[str, Any],
@@ -135,12 +136,17 @@ class Growth(ABC):
         state.n_steps = 0  # nothing goes on from here
 
     def refit(
-        self, state: State, rows: tuple, count: int, classes: Labels, params: dict[str, Any]
+        self,
+        state: State,
+        rows: Rows,
+        count: int,
+        classes: Labels,
+        params: dict[str, Any],
     ) -> State:
         """Train on all rows with the count that was found, in one go."""
         self._make_endless(state.estimator)
         last_step(state.estimator).set_params(**{self.name: count})
-        fit(state.estimator, *rows, params)
+        fit(state.estimator, rows[0], rows[1], params)
         return state
 
     def _make_endless(self, estimator):
@@ -159,7 +165,7 @@ class _HistGradientBoosting(Growth):
         owner.set_params(warm_start=True, **{self.name: count})
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="class_weight presets")
-            fit(owner, *rows, params)
+            fit(owner, rows[0], rows[1], params)
         owner.set_params(warm_start=False)
         state.n_steps = count
 
@@ -184,7 +190,7 @@ class _LightGBM(Growth):
         owner, done = last_step(state.estimator), state.n_steps
         owner.set_params(**{self.name: count - done})
         model = {"init_model": owner.booster_} if done else {}
-        fit(owner, *rows, params | model)
+        fit(owner, rows[0], rows[1], params | model)
         owner.set_params(**{self.name: count})
         state.n_steps = count
 
@@ -205,7 +211,7 @@ class _XGBoost(Growth):
         owner, done = last_step(state.estimator), state.n_steps
         owner.set_params(**{self.name: count - done})
         model = {"xgb_model": owner.get_booster()} if done else {}
-        fit(owner, *rows, params | model)
+        fit(owner, rows[0], rows[1], params | model)
         owner.set_params(**{self.name: count})
         state.n_steps = count
 
@@ -232,7 +238,7 @@ class _CatBoost(Growth):
             model = {"init_model": owner}
             owner = clone(owner)
         owner.set_params(**{self.name: count - done})
-        fit(owner, *rows, params | model)
+        fit(owner, rows[0], rows[1], params | model)
         state.estimator = replace_last_step(state.estimator, owner)
         state.n_steps = count
 
@@ -264,12 +270,12 @@ class _Epochs(Growth):
     def train(self, state, rows, count, classes, params):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            advance(state, *rows, count, classes, params)
+            advance(state, rows[0], rows[1], count, classes, params)
 
     def refit(self, state, rows, count, classes, params):
         """Train epoch by epoch on all rows, as it was scored."""
-        *rows_in, params = enter(state, *rows, params)
-        self.train(state, tuple(rows_in), count, classes, params)
+        X, y, params = enter(state, rows[0], rows[1], params)
+        self.train(state, (X, y), count, classes, params)
         last_step(state.estimator).set_params(**{self.name: count})
         return state
 

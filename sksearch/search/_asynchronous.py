@@ -125,7 +125,7 @@ class PASHASearchCV(HalvingParameters, BaseSearch):
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
     ...     max_resources=27, cv=3, random_state=0,
     ... ).fit(X, y)
-    >>> int(search.cv_results_["n_resources"][search.best_index_])
+    >>> int(search.cv_results_["n_resources"].max())
     27
     """
 

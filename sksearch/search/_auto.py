@@ -17,7 +17,11 @@ count of candidates    as many as the time allows      with a timeout
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sksearch._compat import num_samples
+from joblib import effective_n_jobs
+
+from sksearch._compat import is_valid_value, num_samples
+from sksearch.fitting._checks import check_names, check_outcomes
+from sksearch.fitting._evaluation import Context
 from sksearch.history import Problem
 from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space, first_candidates
@@ -26,6 +30,30 @@ from sksearch.spaces import default_space, first_candidates
 WITH_OUTCOMES = (None, "auto", "folds", "n_samples")
 MIN_FOLDS_TO_RACE = 3
 N_CANDIDATES = 50  # where neither a count nor a time ends the search
+
+
+def is_auto(search: Any) -> bool:
+    """Whether a search chooses its first candidates, unless its user does."""
+    return search.param_distributions is None or getattr(search, "sampler", search) is None
+
+
+def make_space(search: Any, estimator: Any, X: Any) -> Space:
+    """Make the space of a search, and see that the estimator has what it names."""
+    space = Space(
+        space_for(search.param_distributions, estimator, X, search.resource),
+        accepts=lambda name, value: is_valid_value(estimator, name, value),
+    )
+    check_names(estimator, space)
+    check_outcomes(estimator, space, search)
+    return space
+
+
+def count_under_way(search: Any, context: Context) -> int:
+    """Count of candidates under way at a time: "auto" is as many as keep all workers busy."""
+    if search.batch_size != "auto":
+        return search.batch_size
+    n_folds = len(context.resource.folds(len(context.splits), 1, 0))
+    return max(1, -(-effective_n_jobs(search.n_jobs) // n_folds))
 
 
 def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -> Any:
@@ -50,22 +78,20 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
 
 
 def first_guesses(
-    initial_params: Any, estimator: Any, space: Space, X: Any, is_auto: bool
+    search: Any, estimator: Any, space: Space, X: Any
 ) -> tuple[tuple[dict, ...], bool]:
     """Return what is evaluated first, and whether that begins with the estimator as it is.
 
     Parameters
     ----------
-    initial_params : dict, list of dict, "auto" or None
-        As the user gave it.
+    search : BaseSearch
+        Its `initial_params` are what the user gave.
     estimator : estimator object
         Unfitted.
     space : Space
         What is searched.
     X : array-like
         Training data.
-    is_auto : bool
-        Whether "auto" is more than nothing here.
 
     Returns
     -------
@@ -74,9 +100,9 @@ def first_guesses(
     has_baseline : bool
         Whether the first is the estimator's own.
     """
-    if not isinstance(initial_params, str):
-        return space.check_guesses(initial_params), False
-    if not is_auto:
+    if not isinstance(search.initial_params, str):
+        return space.check_guesses(search.initial_params), False
+    if not is_auto(search):
         return (), False
     own = space.baseline(estimator.get_params())
     guesses = {} if own is None else {space.key(own): own}
@@ -86,16 +112,21 @@ def first_guesses(
     return tuple(guesses.values()), own is not None
 
 
-def choices(param_distributions: Any, problem: Problem) -> tuple[str, ...]:
-    """Say what was chosen for the user: a line for the space, one for the beginning."""
+def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
+    """Say what was chosen for the user: `filled` has the parameters that `search` left out."""
     notes = []
-    if param_distributions is None:
+    if search.param_distributions is None:
         names = [*problem.space.names, *problem.space.outcomes]
         notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}")
     if problem.has_baseline:
         n = len(problem.initial_params) - 1
         more = f", then {n} that are good on many data sets" if n else ""
         notes.append(f"first candidates: the estimator as it is{more}")
+    notes += [
+        f"{name}: {getattr(filled, name)}"
+        for name in ("sampler", "scheduler")
+        if getattr(search, name, search) is None
+    ]
     return tuple(notes)
 
 
@@ -108,6 +139,6 @@ def values_of(param_distributions: Mapping | Iterable[Mapping]) -> list:
 
 
 def _sizes(X):
-    shape = getattr(X, "shape", ())
+    shape: Any = getattr(X, "shape", ())
     n_features = int(shape[1]) if len(shape) == 2 else None
     return {"n_samples": max(1, num_samples(X)), "n_features": n_features or None}

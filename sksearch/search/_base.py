@@ -13,7 +13,6 @@ from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
@@ -24,19 +23,16 @@ from sksearch._compat import (
     Interval,
     check_method_params,
     fit_context,
-    is_valid_value,
     num_samples,
 )
 from sksearch._seeds import seeded
-from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
 from sksearch.fitting._checks import (
     check_ensemble,
     check_memory_limit,
-    check_names,
-    check_outcomes,
     check_race,
     check_sample_weight,
     check_target,
@@ -49,11 +45,10 @@ from sksearch.fitting._results import cv_results, name_error_scores
 from sksearch.fitting._run import Run, Stops
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
-from sksearch.history import Problem
 from sksearch.progress import Progress, Watch
 from sksearch.resources import WholeResource, as_resource
 from sksearch.resources._pipeline import check_resampled
-from sksearch.search._auto import choices, first_guesses, space_for
+from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
 from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
 from sksearch.space import Space
 
@@ -102,9 +97,9 @@ class BaseSearch(BaseSearchCV):
 
     # Searches at several resources have parameters of these names.
     resource = None  # type: Any
-    min_resources = max_resources = "auto"  # type: Any
+    min_resources = max_resources = select = "auto"  # type: Any
     # And so have searches whose proposals learn.
-    batch_size = 1
+    batch_size = 1  # type: Any
 
     _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
 
@@ -118,23 +113,9 @@ class BaseSearch(BaseSearchCV):
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
 
-    def _compose_for(
-        self, space: Space, rng: np.random.RandomState, resource: Resource
-    ) -> tuple[Sampler, Scheduler]:
-        """Name sampler and scheduler for a resource, which most searches need not know."""
-        return self._compose(space, rng)
-
-    def _resource(self, splits: list) -> Any:
-        """Name the resource, where the user may leave that to the search."""
-        return self.resource
-
-    def _notes(self, problem: Problem, sampler: Sampler, scheduler: Scheduler) -> tuple[str, ...]:
-        """Say what was chosen for the user, a line each."""
-        return choices(self.param_distributions, problem)
-
-    def _is_auto(self) -> bool:
-        """Whether the search chooses its first candidates, unless the user does."""
-        return self.param_distributions is None
+    def _filled(self, n_splits: int) -> "BaseSearch":
+        """Return a search with the parameters that its user left to it, for so many folds."""
+        return self
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
@@ -181,7 +162,10 @@ class BaseSearch(BaseSearchCV):
         run = self._search(setup, root, recorder)
         self._keep_results(run, setup)
         if self.ensemble_size is not None:
-            self._keep_ensemble(run, setup)
+            rows, statuses = self._rows(run, setup), self.statuses_
+            rows = best_rows(rows, self.cv_results_, statuses, self.ensemble_size, self.refit)
+            if (ensemble := make_ensemble(run, rows)) is not None:
+                self.ensemble_ = ensemble
         if self.refit:
             self._refit(run, setup, root, hook)
         root.call_on_fit_task_end(**hook)
@@ -249,29 +233,25 @@ class BaseSearch(BaseSearchCV):
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
-        given = space_for(self.param_distributions, estimator, X, self.resource)
-        space = Space(
-            given,
-            accepts=lambda name, value: is_valid_value(estimator, name, value),
-        )
-        check_names(estimator, space)
-        check_outcomes(estimator, space, self)
-        resource = as_resource(self._resource(splits), estimator, len(splits[0][0]))
+        space = make_space(self, estimator, X)
+        filled = self._filled(len(splits))
+        resource = as_resource(filled.resource, estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
         check_resampled(estimator, routed.estimator.fit, num_samples(X), resource)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
-        sampler, scheduler = self._compose_for(space, copy.deepcopy(rng), resource)
+        sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
         limits = (self.min_resources, self.max_resources)
-        guesses = first_guesses(self.initial_params, estimator, space, X, self._is_auto())
+        guesses = first_guesses(self, estimator, space, X)
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
         check_race(scheduler, resource, space.size, (self.timeout, self.target_score))
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
-        plan = SearchPlan.of(scheduler.plan(problem), resource, len(splits), bool(self.refit))
-        plan = replace(plan, notes=self._notes(problem, sampler, scheduler))
+        rungs = scheduler.plan(problem)
+        plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
+        plan = replace(plan, notes=choices(self, filled, problem))
         context = Context(
             estimator=estimator,
             X=X,
@@ -318,7 +298,7 @@ class BaseSearch(BaseSearchCV):
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
         learns = setup.sampler.learns or setup.scheduler.races
-        batch_size = self._batch_size(setup) if learns else None
+        batch_size = count_under_way(self, setup.context) if learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
                 drive(study, executor, run, batch_size)
@@ -332,13 +312,6 @@ class BaseSearch(BaseSearchCV):
         left = run.seconds_left()
         run.close("finished" if left is None or left > 0 else "stopped")
         return run
-
-    def _batch_size(self, setup):
-        """Count of candidates under way at a time: "auto" is as many as keep all workers busy."""
-        if self.batch_size != "auto":
-            return self.batch_size
-        n_folds = len(setup.context.resource.folds(len(setup.context.splits), 1, 0))
-        return max(1, -(-effective_n_jobs(self.n_jobs) // n_folds))
 
     # ---- after
 
@@ -371,8 +344,9 @@ class BaseSearch(BaseSearchCV):
             self._check_refit_for_multimetric(outputs[0].test_scores)
             refit_metric = self.refit
         self.cv_results_ = cv_results(
-            rows, self.n_splits_, self.return_train_score, with_resources
-        )
+            rows, self.n_splits_, self.return_train_score, with_resources,
+            setup.plan.any_rung_wins,
+        )  # fmt: skip
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
 
@@ -386,13 +360,8 @@ class BaseSearch(BaseSearchCV):
         if not callable(self.refit):
             self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
         self.best_params_ = results["params"][self.best_index_]
-
-    def _keep_ensemble(self, run, setup):
-        """Average the best candidates' models of all folds."""
-        rows, statuses = self._rows(run, setup), self.statuses_
-        rows = best_rows(rows, self.cv_results_, statuses, self.ensemble_size, self.refit)
-        if (ensemble := make_ensemble(run, rows)) is not None:
-            self.ensemble_ = ensemble
+        if "n_resources" in results:
+            self.best_n_resources_ = int(results["n_resources"][self.best_index_])
 
     def _refit(self, run, setup, root, hook):
         """Train the best candidate on all rows, by the path that it was scored on."""

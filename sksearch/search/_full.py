@@ -1,5 +1,6 @@
 """Searches at full resource by name, and the one that composes anything."""
 
+import copy
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +13,6 @@ from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.resources import FoldsResource
 from sksearch.samplers import (
     GPSampler,
     GridSampler,
@@ -24,7 +24,7 @@ from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, values_of
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, CountOrAuto, documented
+from sksearch.search._parameters import Count, CountOrAuto, Select, documented
 from sksearch.space import Outcome, When
 
 
@@ -57,6 +57,7 @@ class SearchCV(BaseSearch):
         Smallest count of units worth a look.
     max_resources : int or "auto", default="auto"
         Count of units that the best candidates get.
+    {select}
     {batch_size}
 
     Attributes
@@ -103,59 +104,44 @@ class SearchCV(BaseSearch):
     resource: str | Resource | None = "auto"
     min_resources: CountOrAuto = "auto"
     max_resources: CountOrAuto = "auto"
+    select: Select = "auto"
     batch_size: CountOrAuto = "auto"
+
+    def _filled(self, n_splits):
+        filled = copy.copy(self)
+        scheduler, resource, n_iter = self.scheduler, self.resource, self.n_iter
+        if resource == "auto":
+            is_free = self.min_resources == self.max_resources == "auto"
+            races = n_splits >= MIN_FOLDS_TO_RACE if scheduler is None else scheduler.races
+            filled.resource = resource = "folds" if races and is_free else None
+        if n_iter is None and self.timeout is None:
+            n_iter = N_CANDIDATES
+        if scheduler is None:
+            filled.scheduler = (FoldRace if resource == "folds" else FullFidelity)(n_iter)
+        filled.sampler = GPSampler() if self.sampler is None else self.sampler
+        return filled
 
     def _compose(self, space, rng):
         """Name the given parts, or those that are chosen; rungs need a resource."""
-        sampler, scheduler = self.sampler or GPSampler(), self.scheduler
-        no_resource = self.resource in ("auto", None)
-        if scheduler is None:
-            return sampler, self._scheduler(races=False)
-        if self.n_iter is not None:
-            raise ValueError(
-                f"n_iter={self.n_iter} is for the scheduler that the search chooses: leave it "
-                f"out, the counts of {scheduler} are its own."
-            )
-        is_whole = isinstance(scheduler, FullFidelity)
-        if no_resource and not (
-            (is_whole or scheduler.races) and self.min_resources == self.max_resources == "auto"
+        if self.sampler is None or self.scheduler is None:
+            return self._filled(0)._compose(space, rng)
+        if self.n_iter is not None and self.n_iter != getattr(
+            self.scheduler, "n_candidates", None
         ):
             raise ValueError(
-                f"scheduler={scheduler}, min_resources={self.min_resources} and max_resources="
-                f"{self.max_resources} need resource=: what is spent on a candidate step by "
-                "step, such as 'epochs', 'n_samples' or 'folds'."
+                f"n_iter={self.n_iter} is for the scheduler that the search chooses: leave it "
+                f"out, the counts of {self.scheduler} are its own."
             )
-        return sampler, scheduler
-
-    def _compose_for(self, space, rng, resource):
-        sampler, scheduler = self._compose(space, rng)
-        races = isinstance(resource, FoldsResource) and self.resource == "auto"
-        return sampler, (scheduler if self.scheduler else self._scheduler(races))
-
-    def _scheduler(self, races):
-        """Name the scheduler where it is left out."""
-        n_iter = self.n_iter
-        if n_iter is None and self.timeout is None:
-            n_iter = N_CANDIDATES
-        return (FoldRace if races else FullFidelity)(n_iter)
-
-    def _resource(self, splits):
-        if self.resource != "auto":
-            return self.resource
-        if self.scheduler is not None:
-            return "folds" if self.scheduler.races else None
-        return "folds" if len(splits) >= MIN_FOLDS_TO_RACE else None
-
-    def _notes(self, problem, sampler, scheduler):
-        chosen = [
-            f"{name}: {part}"
-            for name, part in (("sampler", sampler), ("scheduler", scheduler))
-            if getattr(self, name) is None
-        ]
-        return (*super()._notes(problem, sampler, scheduler), *chosen)
-
-    def _is_auto(self):
-        return self.param_distributions is None or self.sampler is None
+        if self.resource is None and not (
+            isinstance(self.scheduler, FullFidelity)
+            and self.min_resources == self.max_resources == "auto"
+        ):
+            raise ValueError(
+                f"scheduler={self.scheduler}, min_resources={self.min_resources} and "
+                f"max_resources={self.max_resources} need resource=: what is spent on a "
+                "candidate step by step, such as 'epochs', 'n_samples' or 'folds'."
+            )
+        return self.sampler, self.scheduler
 
 
 @documented

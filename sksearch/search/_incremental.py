@@ -47,6 +47,7 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
     max_resources : int or "auto", default="auto"
         Count of units that no candidate exceeds. "auto" is 81 epochs, the estimator's own value
         of a parameter, all rows, all folds; seconds must be given.
+    {select}
     {common}
 
     Attributes

@@ -20,6 +20,7 @@ T = TypeVar("T")
 NUMBERS = {int: Integral, float: Real}  # as scikit-learn understands them
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
+Select = Literal["auto", "best", "top"]
 Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
 
 
@@ -41,6 +42,7 @@ class ResourceParameters:
     resource: str | Resource = "n_samples"
     min_resources: CountOrAuto = "auto"
     max_resources: CountOrAuto = "auto"
+    select: Select = "auto"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -144,7 +146,8 @@ timeout : float or None, default=None
     on the folds foretells it. Then no further candidate begins; those that run are waited for,
     and at least one is evaluated.
 target_score : float or None, default=None
-    Stop when a candidate has reached this score at full resource.
+    Stop when a candidate has reached this score, at full resource or, where it may win there, at
+    any rung.
 patience : int or None, default=None
     Stop when so many candidates in a row, of those that got the full resource, were no better
     than the best before them.
@@ -168,8 +171,9 @@ checkpoint_dir : str, path-like or None, default=None
     `n_iter`, `n_candidates`, `n_iterations` or `max_resources` takes over what it has in common
     with the smaller one. `sksearch.load_history` reads the directory without the data.
 ensemble_size : int or None, default=None
-    Count of the best candidates that become `ensemble_`: of those that got as much of the
-    resource as the best one, all if there are fewer. While the search runs their models are
+    Count of the best candidates that become `ensemble_`: each at the rung where it was best if
+    it may win there, else those that got as much of the resource as the best one; all if there
+    are fewer. While the search runs their models are
     kept, one for each fold, and no others. None: no ensemble.
 """
 
@@ -187,6 +191,14 @@ batch_size : int or "auto", default={default}
     over folds each job is a single fold.
 """
 
+SELECT = """
+select : {"auto", "best", "top"}, default="auto"
+    Who wins: the candidate with the best score at any rung, which is then trained that far on all
+    rows ("best"), or the best of those with the largest resource ("top"). "auto" is "best" where
+    rungs can be compared, with epochs, seconds and integer parameters, and "top" with rows and
+    folds, where rungs differ in what they are trained or scored on.
+""".strip()
+
 RESOURCES = """
 resource : str or Resource, default="n_samples"
     What is spent on a candidate step by step: "epochs" (calls of ``partial_fit``, also of the
@@ -200,7 +212,8 @@ min_resources : int or "auto", default="auto"
 max_resources : int or "auto", default="auto"
     Count of units that the best candidates get. "auto" is 81 epochs, the estimator's own value
     of a parameter, all rows, all folds; seconds must be given.
-"""
+{select}
+""".replace("{select}", SELECT)
 
 ATTRIBUTES = """
 cv_results_ : dict of numpy arrays
@@ -246,9 +259,12 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
 
 FIDELITY_COLUMNS = """ One row for each candidate and resource
     that it was brought up to, with the columns ``iter`` (index of the rung), ``n_resources``,
-    ``bracket`` and ``trial_id``; ranks put rows of a larger resource first."""
+    ``bracket`` and ``trial_id``. Ranks put rows of a larger resource first, unless `select` lets
+    the best score win at any rung; of equal scores that of the larger resource is first."""
 
 FIDELITY_ATTRIBUTES = """
+best_n_resources_ : int
+    Count of units that the best candidate was brought up to, and trained with on all rows.
 min_resources_, max_resources_ : int
     Smallest and largest count of units.
 n_resources_, n_candidates_ : list of int
@@ -283,6 +299,7 @@ def documented(search: type[T]) -> type[T]:
         "n_initial": N_INITIAL,
         "batch_size": BATCH_SIZE.format(default=repr(vars(search).get("batch_size", 1))),
         "resources": RESOURCES,
+        "select": SELECT,
         "attributes": ATTRIBUTES.format(fidelity=FIDELITY_COLUMNS if fidelity else ""),
         "fidelity_attributes": FIDELITY_ATTRIBUTES,
     }

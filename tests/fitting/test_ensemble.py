@@ -52,17 +52,19 @@ EPOCHS = {"resource": "epochs", "max_resources": 9}
 def chosen(search, size):
     """Rows of the ensemble, looked up by hand."""
     results = search.cv_results_
-    ranks = results["rank_test_score"]
-    top = results.get("n_resources", np.ones(len(ranks)))
-    rows = [i for i in np.argsort(ranks, kind="stable") if top[i] == top[search.best_index_]]
-    return rows[:size]
+    order = np.argsort(results["rank_test_score"], kind="stable")
+    if search.plan_.any_rung_wins:  # the best row of each candidate
+        first = {results["trial_id"][i]: i for i in order[::-1]}
+        return [i for i in order if first[results["trial_id"][i]] == i][:size]
+    top = results.get("n_resources", np.ones(len(order)))
+    return [i for i in order if top[i] == top[search.best_index_]][:size]
 
 
 # ---- it is what it says
 
 
-def by_epochs(estimator, X, y):
-    for _ in range(9):
+def by_epochs(estimator, X, y, n_epochs):
+    for _ in range(n_epochs):
         estimator.partial_fit(X, y, classes=np.unique(NAMES))
     return estimator
 
@@ -75,6 +77,9 @@ HOWS = {
     "whole fits": (RandomSearchCV, SGD, ALPHA, {}, SGDClassifier.fit),
     "epochs": (HyperbandSearchCV, SGD, ALPHA, EPOCHS, by_epochs),
     "rows": (HyperbandSearchCV, SGD, ALPHA, {"resource": "n_samples"}, SGDClassifier.fit),
+    "epochs, the top rung": (
+        HyperbandSearchCV, SGD, ALPHA, {**EPOCHS, "select": "top"}, by_epochs,
+    ),
     "trees": (
         HyperbandSearchCV, FOREST, DEPTH, {"resource": "n_estimators", "max_resources": 9},
         RandomForestClassifier.fit,
@@ -96,7 +101,8 @@ def test_it_is_the_mean_over_the_best_candidates_and_their_folds(how):
     for row in rows:
         for train_rows, _ in FOLDS.split(X, y):
             model = clone(estimator).set_params(**search.cv_results_["params"][row])
-            train(model, SCALED[train_rows], NAMES[train_rows])
+            n = (search.cv_results_["n_resources"][row],) if train is by_epochs else ()
+            train(model, SCALED[train_rows], NAMES[train_rows], *n)
             probabilities.append(model.predict_proba(SCALED))
     ensemble = search.ensemble_
     np.testing.assert_allclose(ensemble.predict_proba(SCALED), np.mean(probabilities, axis=0))
@@ -119,9 +125,13 @@ def test_predictions_of_the_search_are_those_of_its_best_estimator():
 
 
 def test_there_are_no_more_candidates_than_got_as_much_as_the_best():
-    search = HyperbandSearchCV(SGD, ALPHA, cv=2, random_state=0, ensemble_size=99, **EPOCHS)
+    search = HyperbandSearchCV(
+        SGD, ALPHA, cv=2, random_state=0, ensemble_size=99, select="top", **EPOCHS
+    )
     n_top = search.fit(X, y).cv_results_["n_resources"].tolist().count(9)
     assert len(search.ensemble_.models) == 2 * n_top
+    search.set_params(select="best").fit(X, y)
+    assert len(search.ensemble_.models) == 2 * len(search.history_.trials)
 
 
 @pytest.mark.parametrize("cls", [ASHASearchCV, PASHASearchCV, BOHBSearchCV, TPESearchCV])
@@ -135,7 +145,7 @@ def test_every_kind_of_search_has_one(cls):
 def test_of_incremental_evaluation_the_last_rung_is_below_the_maximum():
     search = IncrementalEvaluationSearchCV(
         Guessing(), {"quality": uniform()}, budget=40, cv=2, random_state=0, refit=False,
-        ensemble_size=2, **EPOCHS,
+        ensemble_size=2, select="top", **EPOCHS,
     ).fit(interrupted.X, interrupted.Y)  # fmt: skip
     assert search.cv_results_["n_resources"].max() < 9
     assert len(search.ensemble_.models) == 2

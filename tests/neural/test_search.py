@@ -87,7 +87,7 @@ def test_bohb_trains_nets_by_epochs_the_same_with_two_workers(quick, images):
     assert results(searches[0]) == results(searches[1])
     assert set(searches[0].statuses_) == {"ok"}
     assert max(searches[0].cv_results_["n_resources"]) == 3
-    assert searches[0].best_estimator_.n_epochs_ == 3
+    assert searches[0].best_estimator_.n_epochs_ == searches[0].best_n_resources_
     assert searches[0].best_estimator_.max_epochs == quick.max_epochs
     a, b = (search.best_estimator_.predict_proba(images[0]) for search in searches)
     assert np.array_equal(a, b)
@@ -110,7 +110,9 @@ def test_epochs_are_paid_once_as_if_trained_at_one_go(images):
         net, {"learning_rate": loguniform(1e-4, 1)}, resource="epochs", max_resources=9, cv=2,
         random_state=0,
     ).fit(*images)  # fmt: skip
-    at_once = net.set_params(**search.best_params_, max_epochs=9).fit(*images)
+    at_once = net.set_params(**search.best_params_, max_epochs=search.best_n_resources_).fit(
+        *images
+    )
     a, b = at_once.predict_proba(images[0]), search.best_estimator_.predict_proba(images[0])
     assert np.array_equal(a, b)
 
@@ -121,7 +123,7 @@ def test_the_best_nets_are_averaged_the_same_with_two_workers(images):
     searches = [
         HyperbandSearchCV(
             net, {"learning_rate": loguniform(1e-4, 1)}, resource="epochs", max_resources=3, cv=2,
-            refit=False, random_state=0, n_jobs=n_jobs, ensemble_size=2,
+            refit=False, random_state=0, n_jobs=n_jobs, ensemble_size=2, select="top",
         ).fit(*images)
         for n_jobs in (1, 2)
     ]  # fmt: skip

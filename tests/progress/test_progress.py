@@ -4,6 +4,7 @@ import pickle
 import re
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,13 +81,16 @@ def test_before_the_first_result_there_is_nothing_to_say():
     assert str(progress) == "Hyperband: 0/46 candidates, 0/342 epochs"
 
 
-def test_the_best_score_is_that_of_the_largest_resource():
+@pytest.mark.parametrize("any_rung_wins", [False, True])
+def test_the_best_score_is_that_of_the_rung_that_may_win(any_rung_wins):
     study, plan = studied(Hyperband(), max_resources=3)
+    plan = replace(plan, any_rung_wins=any_rung_wins)
     scores = {1: 0.9, 3: 0.5}
     while (job := study.ask()) is not None:
         study.tell(job, Result(scores[job.resource]))
         reached = max(trial.resource for trial in study.history.trials)
-        assert Progress.of(plan, study.history).best_score == scores[reached]
+        best = 0.9 if any_rung_wins else scores[reached]
+        assert Progress.of(plan, study.history).best_score == best
 
 
 def test_a_failure_is_not_the_best():

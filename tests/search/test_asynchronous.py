@@ -99,7 +99,14 @@ def test_bohb_sees_running_candidates_and_is_better_than_its_first_candidates():
 def test_pasha_trains_one_candidate_to_the_end_and_refits_it(n_jobs):
     pipe = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
     search = PASHASearchCV(
-        pipe, SPACE, resource="epochs", max_resources=27, cv=3, n_jobs=n_jobs, random_state=0
+        pipe,
+        SPACE,
+        resource="epochs",
+        max_resources=27,
+        cv=3,
+        n_jobs=n_jobs,
+        random_state=0,
+        select="top",
     ).fit(X, y)
     results = search.cv_results_
     assert sum(results["n_resources"] == 1) == 27

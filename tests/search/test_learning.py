@@ -394,7 +394,7 @@ def test_of_several_metrics_the_one_to_refit_is_learnt_from():
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 @pytest.mark.parametrize(
     "kwargs",
-    [{"batch_size": 0}, {"n_initial": 0}, {"n_initial": 1.5}, {"batch_size": "auto"}],
+    [{"batch_size": 0}, {"n_initial": 0}, {"n_initial": 1.5}, {"batch_size": "all"}],
     ids=str,
 )
 def test_bad_arguments_are_refused(cls, kwargs):

@@ -27,6 +27,7 @@ from sksearch import (
     When,
 )
 from sksearch.executors import VirtualClock, spend
+from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from tests.fakes import Curve, Failing, Sized
 
@@ -163,8 +164,8 @@ def test_a_whole_grid_equals_grid_search(cls):
     assert ours.cv_results_["param_gamma"].mask.tolist() == [False] * 4 + [True]
 
 
-def test_ranks_put_larger_resources_first():
-    search = hyperband().fit(X, y)
+def test_ranks_put_larger_resources_first_if_the_top_rung_wins():
+    search = hyperband(select="top").fit(X, y)
     results = pd.DataFrame(search.cv_results_).sort_values("rank_test_score")
     assert results["n_resources"].is_monotonic_decreasing
     assert results.iloc[0].name == search.best_index_
@@ -176,12 +177,12 @@ def test_ranks_put_larger_resources_first():
     }  # fmt: skip
 
 
-def test_the_best_is_the_best_at_full_resource_even_if_a_lower_rung_scored_more():
+def test_the_top_is_the_best_at_full_resource_even_if_a_lower_rung_scored_more():
     class Overfits(Curve):
         def score(self, X, y=None):
             return self.quality if self.n_epochs_ > 20 else 2 - self.quality
 
-    search = hyperband(Overfits()).fit(X, y)
+    search = hyperband(Overfits(), select="top").fit(X, y)
     assert search.cv_results_["n_resources"][search.best_index_] == 27
     assert search.best_score_ < max(search.cv_results_["mean_test_score"])
 
@@ -201,7 +202,8 @@ def test_a_resource_that_is_a_parameter_is_in_params():
         RandomForestClassifier(random_state=0), {"max_depth": randint(1, 9)},
         resource="n_estimators", max_resources=9, cv=2, random_state=0,
     ).fit(X, y)  # fmt: skip
-    assert search.best_params_["n_estimators"] == search.best_estimator_.n_estimators == 9
+    n_trees = search.best_params_["n_estimators"]
+    assert n_trees == search.best_estimator_.n_estimators == search.best_n_resources_
     assert search.cv_results_["param_n_estimators"].tolist() == list(
         search.cv_results_["n_resources"]
     )
@@ -215,7 +217,7 @@ def test_refit_repeats_the_epochs_that_were_scored():
     search.fit(X, y)
     expected = clone(pipe).set_params(**search.best_params_)
     Xt = expected[0].fit_transform(X)
-    for _ in range(9):
+    for _ in range(search.best_n_resources_):
         expected[1].partial_fit(Xt, y, classes=np.unique(y))
     np.testing.assert_array_equal(search.best_estimator_[1].coef_, expected[1].coef_)
     assert search.best_estimator_.predict(X).tolist() == expected.predict(X).tolist()
@@ -241,8 +243,7 @@ def test_several_metrics_with_hyperband():
         SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, max_resources=9,
         scoring=["accuracy", "f1_macro"], refit="f1_macro",
     ).fit(X, y)  # fmt: skip
-    top = search.cv_results_["n_resources"] == 9
-    assert search.best_score_ == search.cv_results_["mean_test_f1_macro"][top].max()
+    assert search.best_score_ == search.cv_results_["mean_test_f1_macro"].max()
     assert search.multimetric_
     assert set(search.scorer_) == {"accuracy", "f1_macro"}
 
@@ -406,10 +407,12 @@ def test_custom_run_search_is_not_the_extension_point():
 
 def test_search_cv_composes_anything():
     search = SearchCV(
-        Curve(), QUALITY, scheduler=FullFidelity(5), resource="epochs", max_resources=4, cv=2
-    ).fit(X, y)
+        Curve(), QUALITY, scheduler=FullFidelity(5), resource="epochs", max_resources=4, cv=2,
+        sampler=RandomSampler(),
+    ).fit(X, y)  # fmt: skip
     assert search.cv_results_["n_resources"].tolist() == [4] * 5
-    assert len(SearchCV(Curve(), QUALITY).fit(X, y).cv_results_["params"]) == 10
+    search = SearchCV(Curve(), QUALITY, sampler=RandomSampler(), n_iter=7, cv=2).fit(X, y)
+    assert len(search.cv_results_["params"]) == 7
 
 
 @pytest.mark.slow

@@ -1,0 +1,49 @@
+"""The best candidate so far, and what it will take to train it on all rows."""
+
+import math
+from typing import Any
+
+from sksearch._compat import num_samples
+from sksearch.base import Job
+from sksearch.history import History
+
+
+class Incumbent:
+    """The best score at the largest resource, watched while a search runs.
+
+    Attributes
+    ----------
+    n_in_vain : int
+        Count of candidates since the best one.
+    refit_seconds : float
+        What its last training will take, by what it took on the folds; 0 where there is none.
+    """
+
+    def __init__(self, refits: bool):
+        self._refits, self._score = refits, -math.inf
+        self.n_in_vain, self.refit_seconds = 0, 0.0
+
+    def compare(self, run: Any, job: Job, score: float) -> None:
+        """Enter a candidate that has got the largest resource."""
+        self.n_in_vain += 1
+        if score > self._score:
+            self._score, self.n_in_vain = score, 0
+            self.refit_seconds = _seconds_to_refit(run, job) if self._refits else 0.0
+
+
+def _seconds_to_refit(run, job):
+    """Seconds on the folds, as many times as all rows are more than those of a fold."""
+    context, history = run.context, run.study.history
+    rungs = history.trials[job.trial_id].results if history.problem.continues else [job.resource]
+    fits = [output for rung in rungs for output in run.outputs.new[job.trial_id, rung]]
+    n_rows = [num_samples(train) for train, _ in context.splits]
+    ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
+    return ratio * sum(output.fit_time for output in fits) / len(context.splits)
+
+
+def knows_baseline(history: History, top: int) -> bool:
+    """Whether the candidate to beat has its score at the top, if there is one to beat."""
+    if not history.problem.has_baseline or not history.trials:
+        return True
+    results = history.trials[0].results
+    return top in results or any(math.isnan(result.score) for result in results.values())
