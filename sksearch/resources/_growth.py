@@ -5,6 +5,7 @@ did with fewer steps. Estimators of other libraries are told by their class name
 of them is imported here.
 """
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -115,7 +116,7 @@ class Growth(ABC):
             Count that is reached however long it takes.
         """
         start = now()
-        best, best_count, seen = -float("inf"), 0, 0
+        best, best_count, seen, is_flat = -math.inf, 0, 0, True
         known = self.known(high, state.estimator)
         self._make_endless(state.estimator)
         *rows_in, params = enter(state, *rows, params)
@@ -129,7 +130,9 @@ class Growth(ABC):
                 with self.at(state.estimator, count) as seen_at:
                     value = score(seen_at, count)
                 if value > best:
-                    best, best_count = value, count
+                    best, best_count, is_flat = value, count, best == -math.inf
+                elif value == best and is_flat:
+                    best_count = count  # accuracy on its first plateau, before anything is learnt
             seen = look
             if look >= self.patience * best_count + self.slack:
                 break
