@@ -66,7 +66,8 @@ class Beyond:
             Those of the active parameters that have a value; it may lie outside of the ranges.
             None where the space is a list of candidates, and this is none of them.
         """
-        found = [subspace.baseline(values) for subspace in self._subspaces]
+        free = not self._candidate_list
+        found = [subspace.baseline(values, free) for subspace in self._subspaces]
         pairs = zip(found, self._subspaces, strict=True)
         inside = [params for params, subspace in pairs if subspace.violation(params) is None]
         if inside or self._candidate_list:

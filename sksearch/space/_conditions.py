@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._values import equal
+from ._values import equal, own
 
 _OPERATORS = {
     "==": equal,
@@ -242,13 +242,14 @@ class Subspace:
                 return f"sets {name!r} to {params[name]!r}: it must be {dimension.allowed()}"
         return None
 
-    def baseline(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the values whose parameters are active, and what the space leaves no choice."""
+    def baseline(self, values: Mapping[str, Any], with_constants: bool) -> dict[str, Any]:
+        """Values of active parameters, and of those that the space leaves no choice its own."""
         params: dict[str, Any] = {}
         for name in self._order:
             if name in values and self._is_active(name, params):
-                is_set = self.dimensions[name].size == 1
-                params[name] = self.dimensions[name].value(0) if is_set else values[name]
+                dimension = self.dimensions[name]
+                is_set = with_constants and dimension.size == 1
+                params[name] = dimension.value(0) if is_set else own(dimension, values[name])
         return {name: params[name] for name in self.names if name in params}
 
     def _is_active(self, name: str, params: dict[str, Any]) -> bool:

@@ -61,6 +61,16 @@ def stable_repr(value: Any) -> str:
     return f"{type(value).__qualname__}:" + re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
+def own(dimension: Any, value: Any) -> Any:
+    """A value as the dimension has it: the choice 1 for 1.0."""
+    if dimension.kind == "categorical" and isinstance(value, numbers.Real):
+        for choice in dimension.choices:
+            is_number = isinstance(choice, numbers.Real) and not isinstance(choice, bool)
+            if is_number and not isinstance(value, bool) and choice == value:
+                return choice
+    return value
+
+
 def place(dimension: Any, value: Any) -> float:
     """Coordinate of a value that may be none of the dimension's: see `Space.place`."""
     if dimension.contains(value):

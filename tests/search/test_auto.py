@@ -1,0 +1,251 @@
+"""What a search does where its user has not said it."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform, uniform
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC
+
+from sksearch import GPBayesSearchCV, GPHalvingSearchCV, RandomSearchCV, SearchCV, tune
+from sksearch.executors import VirtualClock, spend
+from sksearch.history import Problem, Result
+from sksearch.samplers import GPSampler, RandomSampler
+from sksearch.schedulers import FoldRace, FullFidelity
+from sksearch.space import Space, When
+from sksearch.study import Study
+
+X, y = load_iris(return_X_y=True)
+WIDE = {"C": loguniform(1e-2, 1e3)}
+
+
+class Slow(ClassifierMixin, BaseEstimator):
+    """Takes `seconds` of a virtual clock to train; the better the larger `quality`."""
+
+    def __init__(self, quality=0.5, seconds=1.0):
+        self.quality, self.seconds = quality, seconds
+
+    def fit(self, X, y):
+        spend(self.seconds)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def score(self, X, y):
+        return self.quality
+
+
+def test_a_race_with_three_folds_and_whole_fits_with_two():
+    for cv, parts in ((3, (GPSampler(), FoldRace(9))), (2, (GPSampler(), FullFidelity(9)))):
+        search = SearchCV(SVC(), WIDE, n_iter=9, cv=cv, random_state=0).fit(X, y)
+        by_hand = SearchCV(
+            SVC(), WIDE, sampler=parts[0], scheduler=parts[1], cv=cv, random_state=0,
+            initial_params=None,
+        )  # fmt: skip
+        by_hand.set_params(sampler=None).fit(X, y)
+        assert (
+            search.set_params(initial_params=None).fit(X, y).history_.log == by_hand.history_.log
+        )
+
+
+def test_without_a_count_and_a_time_there_are_fifty_candidates():
+    assert SearchCV(SVC(), WIDE).plan(X, y).n_candidates == 50
+    assert SearchCV(SVC(), {"C": [1, 2, 3]}).plan(X, y).n_candidates == 3
+    assert SearchCV(SVC(C=9), {"C": [1, 2, 3]}).plan(X, y).n_candidates == 4  # and the own
+
+
+def test_the_plan_says_what_was_chosen():
+    text = str(SearchCV(SVC(), timeout=60).plan(X, y))
+    assert text.splitlines()[0] == "space: the default for the estimator, C, gamma"
+    assert "first candidates: the estimator as it is, then" in text
+    assert "scheduler: FoldRace(n_candidates=None" in text
+    assert "candidates until the time is up" in text
+    by_hand = SearchCV(SVC(), WIDE, sampler=RandomSampler(), scheduler=FullFidelity(3))
+    assert by_hand.plan(X, y).notes == ()
+
+
+def test_a_measured_plan_tells_the_time():
+    search = SearchCV(SVC(), WIDE, n_iter=40, cv=2)
+    assert search.plan(X, y).seconds_per_fit is None
+    plan = search.plan(X, y, measure=True)
+    assert 0 < plan.seconds_per_fit < 10
+    assert "80 full fits, about" in str(plan)
+    assert plan.n_full_fits == 80
+    rungs = GPHalvingSearchCV(SVC(), WIDE, resource="folds", cv=4).plan(X, y)
+    assert rungs.n_full_fits == rungs.n_fits - 1
+
+
+def test_the_time_includes_the_refit():
+    with VirtualClock() as clock:
+        search = SearchCV(Slow(seconds=4.0), {"quality": uniform()}, timeout=60, cv=3)
+        search.set_params(scheduler=FullFidelity(None)).fit(X, y)
+    # Each candidate takes 12 seconds, and the last training 4; 6 are expected, for half as many
+    # rows again. The fifth candidate is ended between two folds.
+    assert len(search.history_.trials) == 5
+    assert not search.history_.trials[-1].results
+    assert clock.seconds == 54 + 4
+
+
+def test_the_estimator_as_it_is_gets_all_folds_however_long_it_takes():
+    with VirtualClock():
+        search = SearchCV(Slow(seconds=100.0), {"quality": uniform()}, timeout=1, cv=4).fit(X, y)
+    assert len(search.history_.trials) == 1
+    assert list(search.history_.trials[0].results)[-1] == 4
+    assert search.best_params_ == {"quality": 0.5}
+
+
+def test_patience_ends_a_search_that_finds_nothing_better():
+    search = RandomSearchCV(
+        Slow(), {"quality": [0.9, 0.1, 0.2, 0.3, 0.4]}, n_iter=5, cv=2, patience=2,
+        initial_params=[{"quality": 0.9}],
+    ).fit(X, y)  # fmt: skip
+    assert len(search.history_.trials) == 3
+
+
+def test_candidates_under_way_keep_workers_busy():
+    def most_running(search):
+        running = most = 0
+        for event, *_ in search.fit(X, y).history_.log:
+            running += 1 if event == "ask" else -1
+            most = max(most, running)
+        return most
+
+    search = GPBayesSearchCV(SVC(), WIDE, n_iter=8, cv=2, n_jobs=6)
+    assert most_running(search) == 1
+    assert most_running(search.set_params(batch_size="auto")) == 3
+    assert most_running(search.set_params(n_jobs=1)) == 1
+
+
+def test_a_named_search_needs_no_space():
+    search = GPBayesSearchCV(KNeighborsClassifier(), n_iter=6, cv=3, random_state=0).fit(X, y)
+    assert search.history_.problem.has_baseline
+    assert search.cv_results_["params"][0]["n_neighbors"] == 5
+    plan = GPHalvingSearchCV(HistGradientBoostingClassifier(), resource="max_iter").plan(X, y)
+    assert plan.unit == "max_iter"
+    epochs = GPHalvingSearchCV(MLPClassifier(), resource="epochs", max_resources=9).plan(X, y)
+    assert epochs.unit == "epochs"
+
+
+def test_an_estimator_that_is_not_known_needs_a_space():
+    with pytest.raises(ValueError, match="Slow"):
+        SearchCV(Slow(), timeout=1).fit(X, y)
+
+
+def test_a_space_with_a_search_by_hand_has_no_first_candidates():
+    named = GPBayesSearchCV(SVC(), WIDE)
+    assert named.plan(X, y).notes == ()
+    problem = named.set_params(n_iter=2).fit(X, y).history_.problem
+    assert not problem.has_baseline
+    assert problem.initial_params == ()
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"scheduler": FullFidelity(3), "n_iter": 4}, "n_iter=4"),
+        ({"max_resources": 9}, "need resource="),
+        ({"initial_params": "some"}, "initial_params"),
+        ({"batch_size": "all"}, "batch_size"),
+        ({"patience": 0}, "patience"),
+        ({"n_iter": 0}, "n_iter"),
+        ({"timeout": 0}, "timeout"),
+    ],
+)
+def test_bad_arguments_are_refused(params, match):
+    with pytest.raises(ValueError, match=match):
+        SearchCV(SVC(), WIDE, **params).fit(X, y)
+
+
+def test_a_checkpoint_of_one_line_goes_on(tmp_path):
+    search = SearchCV(SVC(), n_iter=12, cv=3, random_state=0, checkpoint_dir=tmp_path)
+    whole = clone(search).set_params(checkpoint_dir=None).fit(X, y)
+    search.set_params(patience=1).fit(X, y)
+    assert len(search.history_.trials) < 12
+    search.set_params(patience=None).fit(X, y)
+    assert search.best_params_ == whole.best_params_
+    assert [t.params for t in search.history_.trials] == [t.params for t in whole.history_.trials]
+
+
+# ---- the estimator as it is, in a space that may not hold it
+
+
+@pytest.mark.parametrize(
+    ("space", "own", "place"),
+    [
+        ({"C": loguniform(1e-2, 1e2)}, {"C": 1.0}, [0.5]),
+        ({"C": loguniform(10, 100)}, {"C": 1.0}, [0.0]),
+        ({"gamma": loguniform(1e-2, 1e2)}, {"gamma": "scale"}, [0.5]),
+        ({"max_leaf_nodes": [5, 9], "C": [1]}, {"C": 1, "max_leaf_nodes": None}, [0.5, 1.0]),
+        ({"a": loguniform(1, 10)}, {}, [0.5]),
+        (
+            {"kernel": ["rbf", "poly"], "degree": When([2, 3], "kernel", "==", "poly")},
+            {"kernel": "rbf"},
+            [np.nan, 0.25],
+        ),
+    ],
+)
+def test_what_is_outside_has_a_place(space, own, place):
+    values = {"C": 1, "gamma": "scale", "max_leaf_nodes": None, "kernel": "rbf", "degree": 3}
+    space = Space(space)
+    found = space.baseline(values if own else {})
+    assert found == own
+    assert np.allclose(space.place(found), place, equal_nan=True)
+
+
+def test_the_own_params_of_a_union_are_those_of_a_dict_that_holds_them():
+    space = Space([{"C": [5, 6]}, {"C": [1.0, 2.0], "kernel": ["rbf"]}])
+    assert space.baseline(SVC().get_params()) == {"C": 1.0, "kernel": "rbf"}
+    listed = Space([{"C": [5]}, {"C": [6]}])
+    assert listed.baseline(SVC().get_params()) is None
+    assert listed.baseline(SVC(C=6).get_params()) == {"C": 6}
+
+
+def test_a_value_that_is_given_is_that_of_the_space():
+    space = Space({"early_stopping": [False], "learning_rate": loguniform(0.01, 1)})
+    own = space.baseline(HistGradientBoostingClassifier().get_params())
+    assert own == {"early_stopping": False, "learning_rate": 0.1}
+
+
+def test_a_finite_space_is_searched_beside_what_is_outside():
+    problem = Problem(Space({"x": [1, 2]}), initial_params=({"x": 9},), has_baseline=True)
+    study = Study(problem, RandomSampler(), FullFidelity(5))
+    seen = []
+    while (job := study.ask()) is not None:
+        seen.append(job.params["x"])
+        study.tell(job, Result(0.0))
+    assert seen[0] == 9
+    assert sorted(seen) == [1, 2, 9]
+    assert problem.size == 3
+
+
+# ---- tune
+
+
+def test_tune_says_what_it_found(capsys):
+    tuned = tune(RandomForestClassifier(10, random_state=0), X, y, timeout=2, cv=3, random_state=0)
+    out = capsys.readouterr().out
+    assert f"best score {tuned.best_score_:.4g}, the mean of 3 folds" in out
+    assert "for the estimator as it is" in out
+    assert all(f"    {name}: " in out for name in tuned.best_params_)
+    assert tuned.predict(X).shape == y.shape
+
+
+def test_tune_passes_on_what_it_is_given(capsys):
+    start = time.perf_counter()
+    tuned = tune(
+        SGDClassifier(), X, y, timeout=30, verbose=0, n_iter=3, refit=False,
+        param_distributions={"alpha": loguniform(1e-5, 1)},
+        fit_params={"sample_weight": np.ones(len(y))},
+    )  # fmt: skip
+    assert capsys.readouterr().out == ""
+    assert len(tuned.history_.trials) == 3
+    assert not hasattr(tuned, "best_estimator_")
+    assert time.perf_counter() - start < 30
