@@ -61,13 +61,14 @@ def searches() -> None:
     TPEHalvingSearchCV(MODEL, SPACE, devices=[0, 1])
     GPHalvingSearchCV(MODEL, SPACE, ensemble_size=5)
     IncrementalEvaluationSearchCV(MODEL, [SPACE], population="gp", budget=100, keep=0.5, step=2)
+    SearchCV(MODEL, timeout=60)
     SearchCV(
         estimator=MODEL, param_distributions=SPACE, sampler=GPSampler(), scheduler=Hyperband(2)
     )
 
 
 def mistakes() -> None:
-    RandomSearchCV(MODEL)  # type: ignore[call-arg]
+    RandomSearchCV()  # type: ignore[call-arg]
     RandomSearchCV(MODEL, SPACE, 20)  # type: ignore[call-arg]
     RandomSearchCV(MODEL, SPACE, n_itr=20)  # type: ignore[call-arg]
     RandomSearchCV(MODEL, SPACE, factor=3)  # type: ignore[call-arg]

@@ -86,8 +86,8 @@ def check_outcomes(estimator, space, search):
             )
 
 
-def check_race(scheduler, resource, size, limits):
-    """Refuse a race over anything but folds, and one that would not end."""
+def check_race(scheduler, resource):
+    """Refuse a race over anything but folds."""
     if not scheduler.races:
         return
     if not isinstance(resource, FoldsResource):
@@ -95,10 +95,15 @@ def check_race(scheduler, resource, size, limits):
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
         )
-    if scheduler.n_candidates is None and size == np.inf and limits == (None, None):
+
+
+def check_end(plan, scheduler, search):
+    """Refuse a search that would never end."""
+    limits = (search.timeout, search.target_score, search.patience)
+    if plan.is_endless and limits == (None, None, None):
         raise ValueError(
-            f"scheduler={scheduler} would never end: pass timeout= or target_score=, or a count "
-            "of candidates."
+            f"scheduler={scheduler} would never end: pass timeout=, patience= or target_score=, "
+            "or a count of candidates."
         )
 
 

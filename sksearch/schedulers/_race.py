@@ -133,8 +133,9 @@ class FoldRace(Scheduler):
         state = RaceState.of(history, self)
         if (trial_id := state.next_trial()) is not None:
             return Resume(trial_id, state.above(history.trials[trial_id].resource))
-        n_left = math.inf if self.n_candidates is None else self.n_candidates
-        if len(history.trials) < n_left and not history.exhausted:
+        n = math.inf if self.n_candidates is None else self.n_candidates
+        n_started = len(history.trials)
+        if n_started < min(n, history.problem.size) and not history.exhausted:
             return Start(state.rungs[0])
         return None
 

@@ -31,6 +31,7 @@ from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
 from sksearch.fitting._checks import (
+    check_end,
     check_ensemble,
     check_memory_limit,
     check_race,
@@ -249,10 +250,11 @@ class BaseSearch(BaseSearchCV):
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
-        check_race(scheduler, resource, space.size, (self.timeout, self.target_score))
+        check_race(scheduler, resource)
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         rungs = scheduler.plan(problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
+        check_end(plan, scheduler, self)
         plan = replace(plan, notes=choices(self, filled, problem))
         context = Context(
             estimator=estimator,

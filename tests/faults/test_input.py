@@ -23,6 +23,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
+    GPBayesSearchCV,
     HyperbandSearchCV,
     QuasiRandomSearchCV,
     RandomSearchCV,
@@ -207,7 +208,7 @@ def test_entries_that_a_list_has_twice_are_fitted_once_and_share_the_score():  #
 
 
 @pytest.mark.filterwarnings("ignore:The total space of parameters:UserWarning")
-@pytest.mark.parametrize("cls", [QuasiRandomSearchCV, HyperbandSearchCV, SearchCV])
+@pytest.mark.parametrize("cls", [QuasiRandomSearchCV, HyperbandSearchCV, GPBayesSearchCV])
 def test_entries_that_a_list_has_twice_are_started_once(cls):  # row 7
     with pytest.warns(UserWarning, match="distinct"):
         search = cls(Counted(), {"quality": [0.2, 0.4, 0.2, 0.6] * 3}).fit(X, Y)
@@ -340,7 +341,7 @@ def test_a_cv_that_makes_no_folds_is_refused(cls, cv):  # row 32
 @pytest.mark.parametrize("cls", SEARCHES)
 def test_a_generator_of_folds_serves_all_candidates_and_rungs(cls):  # row 32
     folds = KFold(3).split(X)
-    search = cls(Counted(), {"quality": [0.1, 0.2, 0.3]}, cv=folds).fit(X, Y)
+    search = cls(Counted(0.0), {"quality": [0.1, 0.2, 0.3]}, cv=folds).fit(X, Y)
     assert search.n_splits_ == 3
     assert search.best_params_["quality"] == 0.3
 

@@ -151,6 +151,7 @@ def test_a_space_with_a_search_by_hand_has_no_first_candidates():
     ("params", "match"),
     [
         ({"scheduler": FullFidelity(3), "n_iter": 4}, "n_iter=4"),
+        ({"scheduler": FullFidelity(None)}, "never end"),
         ({"max_resources": 9}, "need resource="),
         ({"initial_params": "some"}, "initial_params"),
         ({"batch_size": "all"}, "batch_size"),

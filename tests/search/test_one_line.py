@@ -120,7 +120,6 @@ def test_lightgbm():
     assert search.best_estimator_.n_estimators_ == search.best_params_["n_estimators"]
 
 
-@pytest.mark.filterwarnings("ignore:The search space has no new candidate")
 def test_a_clusterer():
     X, _ = load_iris(return_X_y=True)
     search = SearchCV(KMeans(random_state=0), timeout=1).fit(X)
