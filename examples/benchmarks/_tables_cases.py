@@ -100,10 +100,11 @@ def make_case(table, name, seed_index):
     X, y = whole_table(table)
     of_table, of_pair = seed_of(table, seed_index), seed_of(table, name, seed_index)
     classes = None if table in REGRESSION else y
+    n_search = min(N_SEARCH, int(0.6 * len(y)))  # bundled data have fewer
     train, test = train_test_split(
         np.arange(len(y)),
-        train_size=N_SEARCH,
-        test_size=min(N_TEST, len(y) - N_SEARCH),
+        train_size=n_search,
+        test_size=min(N_TEST, len(y) - n_search),
         stratify=classes,
         random_state=of_table,
     )

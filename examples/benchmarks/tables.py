@@ -110,7 +110,8 @@ def run_tool(tool, table, estimator, seed_index, seconds):
         return record | {"at": score_untuned(case, scale)}
     if tool != "SearchCV":
         record["space"] = digest(space_of(case))
-    return record | {"at": read_run(tool, case, points_of(seconds), scale)}
+    record["at"] = read_run(tool, case, points_of(seconds), scale)
+    return record | {"scale_after": round(workload() / REFERENCE_SECONDS, 4)}
 
 
 def points_of(seconds):
