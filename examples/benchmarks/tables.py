@@ -10,7 +10,8 @@ seconds; at 30 it is inside ``timeout=30``. A second is as many processor second
 workload, timed at the start of each run, takes times longer here than on the machine on which the
 records were begun.
 
-Peers run with their defaults and their own space where they have one (FLAML), else with ours.
+Peers run with their defaults and their own space where they have one (FLAML), else with ours of the
+day on which the records were begun.
 Optuna's pruner sees each fold, and gets no first guess. HalvingRandomSearchCV ends by a count of
 candidates and not by time: it runs once for 10 and once for 30 seconds, with as many candidates as
 fit by the cost of the untuned estimator; if that was too many, the best of its last whole rung
@@ -108,7 +109,7 @@ def run_tool(tool, table, estimator, seed_index, seconds):
     }
     if tool == UNTUNED:
         return record | {"at": score_untuned(case, scale)}
-    if tool != "SearchCV":
+    if tool not in ("SearchCV", "FLAML"):  # which have their own
         record["space"] = digest(space_of(case))
     record["at"] = read_run(tool, case, points_of(seconds), scale)
     return record | {"scale_after": round(workload() / REFERENCE_SECONDS, 4)}
