@@ -63,8 +63,8 @@ class TestRuns:
 
         entries = clock.run_for(0.4, 0.5, search)
         assert entries[0]["params"] == {"a": (1, 2)}
-        assert 5 <= len(entries) <= 11  # 0.2 s of processor time
-        assert all(entry["at"] <= 0.4 for entry in entries)
+        assert 2 <= len(entries) <= 12  # in 0.2 s of processor time, give or take a tick
+        assert all(entry["at"] < 0.45 for entry in entries)
 
     def test_an_error_of_a_search_is_told(self):
         def search(trace):
