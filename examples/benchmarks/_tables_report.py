@@ -18,6 +18,7 @@ VARIANTS = {
     f"{UNTUNED}, 300 iterations": "300 iterations",
     f"{UNTUNED}, early stopping": "early stopping",
 }
+DRIFT = 1.2  # of the workload's time within a run: what else the machine had to do
 BEHIND = 0.005  # of the score of the best untuned variant
 
 
@@ -274,6 +275,10 @@ def print_versions(records, rows, seconds):
     scales = [record["scale"] for record in used]
     if scales:
         print(f"Workload: {min(scales):.2f} to {max(scales):.2f} of the reference")
+    drifts = [abs(np.log(r["scale_after"] / r["scale"])) for r in used if "scale_after" in r]
+    if drifts:
+        n = sum(drift > np.log(DRIFT) for drift in drifts)
+        print(f"In {n} of {len(drifts)} runs it had changed by more than a fifth at the end.")
     spaces = {}
     for r in used:
         if "space" in r:

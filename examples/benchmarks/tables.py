@@ -6,15 +6,16 @@ to 10,000 others to test on, three frozen folds, runs of 30 processor seconds on
 tool would return is read at 10 and at 30 seconds: for peers the best of the evaluations that were
 complete by then, for ours what an interrupted copy of the search has; the test score is of that
 candidate trained on all 2,000 rows. That last training is charged to no peer, nor to ours at 10
-seconds; at 30 it is inside ``timeout=30``. A second is as many processor seconds as a fixed
-workload, timed at the start of each run, takes times longer here than on the machine on which the
-records were begun.
+seconds; at 30 it is inside ``timeout=30``, and a search that ends later is read as at 10. A second
+is as many processor seconds as a fixed workload, timed at the start of each run, takes times
+longer here than on the machine on which the records were begun.
 
-Peers run with their defaults and their own space where they have one (FLAML), else with ours.
-Optuna's pruner sees each fold, and gets no first guess. HalvingRandomSearchCV ends by a count of
-candidates and not by time: it runs once for 10 and once for 30 seconds, with as many candidates as
-fit by the cost of the untuned estimator; if that was too many, the best of its last whole rung
-counts. The CV score of FLAML's and halving's candidates is taken anew on the frozen folds.
+Peers run with their defaults and with our space of the day on which the records were begun; FLAML
+has its own. Optuna's pruner sees each fold, and gets no first guess. HalvingRandomSearchCV ends by
+a count of candidates and not by time: it runs once for 10 and once for 30 seconds, with as many
+candidates as fit by the cost of the untuned estimator; if that was too many, the best of its last
+whole rung counts. The CV score of FLAML's and halving's candidates is taken anew on the frozen
+folds.
 
     python examples/benchmarks/tables.py --tools SearchCV          # run what is missing, report
     python examples/benchmarks/tables.py --report                  # report what is recorded
@@ -108,9 +109,10 @@ def run_tool(tool, table, estimator, seed_index, seconds):
     }
     if tool == UNTUNED:
         return record | {"at": score_untuned(case, scale)}
-    if tool != "SearchCV":
+    if tool not in ("SearchCV", "FLAML"):  # which have their own
         record["space"] = digest(space_of(case))
-    return record | {"at": read_run(tool, case, points_of(seconds), scale)}
+    record["at"] = read_run(tool, case, points_of(seconds), scale)
+    return record | {"scale_after": round(workload() / REFERENCE_SECONDS, 4)}
 
 
 def points_of(seconds):
