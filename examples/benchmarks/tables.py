@@ -192,7 +192,9 @@ def last_of(entries, n_candidates):
 def ours_at(entries, t, is_last):
     """What our search returns at `t`, or has returned before."""
     final = [entry for entry in entries if entry["of"] is None]
-    if is_last and final and final[0]["at"] <= t:
+    # Without a copy at the end the search has ended before; its entry is made after the scoring.
+    has_copy = any(entry["of"] == t for entry in entries)
+    if is_last and final and (final[0]["at"] <= t or not has_copy):
         return final[0]
     end = {"ended": final[0]["at"]} if final and is_last else {}
     return next((entry | end for entry in entries if entry["of"] == t), None) or next(

@@ -86,19 +86,13 @@ def check_outcomes(estimator, space, search):
             )
 
 
-def check_race(scheduler, resource):
-    """Refuse a race over anything but folds."""
-    if not scheduler.races:
-        return
-    if not isinstance(resource, FoldsResource):
+def check_schedule(plan, scheduler, resource, search):
+    """Refuse a race over anything but folds, and a search that would never end."""
+    if scheduler.races and not isinstance(resource, FoldsResource):
         raise ValueError(
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
         )
-
-
-def check_end(plan, scheduler, search):
-    """Refuse a search that would never end."""
     limits = (search.timeout, search.target_score, search.patience)
     if plan.is_endless and limits == (None, None, None):
         raise ValueError(

@@ -31,11 +31,10 @@ from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
 from sksearch.fitting._checks import (
-    check_end,
     check_ensemble,
     check_memory_limit,
-    check_race,
     check_sample_weight,
+    check_schedule,
     check_target,
     classes_of,
 )
@@ -250,11 +249,10 @@ class BaseSearch(BaseSearchCV):
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
-        check_race(scheduler, resource)
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         rungs = scheduler.plan(problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
-        check_end(plan, scheduler, self)
+        check_schedule(plan, scheduler, resource, self)
         plan = replace(plan, notes=choices(self, filled, problem))
         context = Context(
             estimator=estimator,
