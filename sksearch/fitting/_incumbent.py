@@ -6,6 +6,7 @@ from typing import Any
 from sksearch._compat import num_samples
 from sksearch.base import Job
 from sksearch.history import History
+from sksearch.resources import growth_of
 
 
 class Incumbent:
@@ -47,3 +48,11 @@ def knows_baseline(history: History, top: int) -> bool:
         return True
     results = history.trials[0].results
     return top in results or any(math.isnan(result.score) for result in results.values())
+
+
+def is_fitted_otherwise(context: Any, name: str) -> bool:
+    """Whether the estimator as it is is not among the models of its curve by this parameter."""
+    try:
+        return not growth_of(context.estimator, name).is_as_fitted
+    except ValueError:  # a step that has it is searched, and the own one has not
+        return True

@@ -17,7 +17,7 @@ from sksearch.executors import LostTask, Workload
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
-from sksearch.fitting._incumbent import Incumbent, knows_baseline
+from sksearch.fitting._incumbent import Incumbent, is_fitted_otherwise, knows_baseline
 from sksearch.fitting._results import Outputs, job_result
 from sksearch.fitting._states import StateStore
 from sksearch.fitting._top_trials import TopTrials, models_of
@@ -136,8 +136,10 @@ class Run(Workload):
         """Make a `Task`, which continues if what was spent has left steps of training."""
         earlier = self.outputs.reached.get((trial_id, spent), ())[fold : fold + 1]
         continues = any(output.n_steps > 0 for output in earlier)
-        outcome = self.study.history.problem.space.outcome(rest["params"])
-        if outcome is not None:
+        problem = self.study.history.problem
+        outcome = problem.space.outcome(rest["params"])
+        is_baseline = trial_id == 0 and problem.has_baseline
+        if outcome and not (is_baseline and is_fitted_otherwise(self.context, outcome[0])):
             rest["outcome"] = (outcome[0], outcome[1].high)
         return Task(trial_id=trial_id, fold=fold, spent=spent, continues=continues, **rest)
 

@@ -58,6 +58,8 @@ class Growth(ABC):
     """
 
     patience, slack = PATIENCE, SLACK
+    #: Whether a model at a count is, up to draws, the one that ``fit`` with this count makes.
+    is_as_fitted: ClassVar[bool] = True
     #: Params with which the estimator never ends training by itself.
     endless: ClassVar[dict[str, Any]] = {}
 
@@ -260,6 +262,7 @@ class _Epochs(Growth):
     """Nets that ``partial_fit`` trains, seen only where they are."""
 
     patience, slack = PATIENCE_EPOCHS, 0
+    is_as_fitted: ClassVar[bool] = False  # ``fit`` ends when the loss does not fall any more
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
     def looks(self, high, estimator):
