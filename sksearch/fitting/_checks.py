@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, owner_of, to_numpy, unlisted_params
 from sksearch.executors import can_limit_memory
-from sksearch.resources import FoldsResource, growth_of
+from sksearch.resources import FoldsResource, SamplesResource, WholeResource, growth_of
 
 
 def check_target(estimator, y):
@@ -66,13 +66,19 @@ def check_ensemble(size, estimator, classes):
         )
 
 
+def cuts_training(resource: Any) -> bool:
+    """Whether a resource, as the user gave it, cuts one training into pieces."""
+    whole = (FoldsResource, SamplesResource, WholeResource)
+    return not (resource in (None, "auto", "folds", "n_samples") or isinstance(resource, whole))
+
+
 def check_outcomes(estimator, space, search):
     """Raise ValueError for a count that training cannot find."""
     for name in space.outcomes:
         steps = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
         if not any(step in space.names for step in steps):  # else each candidate is asked
             growth_of(estimator, name)
-        if search.resource not in (None, "auto", "folds", "n_samples"):
+        if cuts_training(search.resource):
             raise ValueError(
                 f"param_distributions[{name!r}] is an Outcome, which is found within one training "
                 f"of a candidate, and resource={search.resource!r} cuts training into pieces: "

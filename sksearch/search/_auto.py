@@ -20,14 +20,12 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from sksearch._compat import is_valid_value, num_samples
-from sksearch.fitting._checks import check_names, check_outcomes
+from sksearch.fitting._checks import check_names, check_outcomes, cuts_training
 from sksearch.fitting._evaluation import Context
 from sksearch.history import Problem
 from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space, first_candidates
 
-#: Resources that leave one training whole.
-WITH_OUTCOMES = (None, "auto", "folds", "n_samples")
 MIN_FOLDS_TO_RACE = 3
 N_CANDIDATES = 50  # where neither a count nor a time ends the search
 
@@ -64,7 +62,7 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
     """
     if param_distributions is not None:
         return param_distributions
-    whole = resource in WITH_OUTCOMES
+    whole = not cuts_training(resource)
     space = default_space(estimator, **_sizes(X))
     left = [
         {

@@ -25,7 +25,7 @@ from sksearch import HyperbandSearchCV, RandomSearchCV, load_history
 from sksearch.base import State
 from sksearch.fitting._curves import choose_count, settle
 from sksearch.fitting._evaluation import Output
-from sksearch.resources import growth_of
+from sksearch.resources import SamplesResource, growth_of
 from sksearch.resources._growth import counts
 from sksearch.space import Outcome, Space, When
 
@@ -227,10 +227,11 @@ def test_a_resource_that_cuts_training_is_refused():
         RandomSearchCV(model, space, ensemble_size=2).fit(X, y)
 
 
-def test_rows_may_be_the_resource():
+@pytest.mark.parametrize("resource", ["n_samples", SamplesResource()])
+def test_rows_may_be_the_resource(resource):
     space = {"learning_rate": loguniform(0.05, 0.5), "max_iter": Outcome(40)}
     model = HistGradientBoostingClassifier(max_leaf_nodes=4)
-    search = HyperbandSearchCV(model, space, resource="n_samples", cv=3, random_state=0)
+    search = HyperbandSearchCV(model, space, resource=resource, cv=3, random_state=0)
     search.fit(X, y)
     assert all(1 <= params["max_iter"] <= 40 for params in search.cv_results_["params"])
 
