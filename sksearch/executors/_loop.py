@@ -11,6 +11,7 @@ from typing import Any
 
 from sksearch.base import Job
 from sksearch.executors._base import Executor
+from sksearch.executors._signals import Interrupts
 from sksearch.history import Result
 from sksearch.study import Study
 
@@ -159,6 +160,7 @@ class _PendingJobs:
 
     def must_stop(self) -> bool:
         """Whether the time is up; the first result is waited for, however long it takes."""
+        Interrupts.heed()
         self._seconds_left = self._workload.seconds_left()
         return self._time_is_up() and self._study.history.has_results
 

@@ -16,6 +16,14 @@ class Interrupts:
     """
 
     pending = False
+    _number: int = signal.SIGINT
+
+    @classmethod
+    def heed(cls) -> None:
+        """Raise what the noted signal stands for, if somebody has swallowed it on its way."""
+        if cls.pending:
+            is_ctrl_c = cls._number == signal.SIGINT
+            raise KeyboardInterrupt if is_ctrl_c else SystemExit(128 + cls._number)
 
     def __enter__(self) -> Self:
         Interrupts.pending = False
@@ -33,7 +41,7 @@ class Interrupts:
             signal.signal(number, before)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        Interrupts.pending = True
+        Interrupts.pending, Interrupts._number = True, number
         before = self._before[number]
         if callable(before):
             before(number, frame)

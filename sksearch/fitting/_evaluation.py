@@ -175,7 +175,7 @@ def _evaluate(context, task, environment):
                     state = context.resource.train(
                         state, *train_rows, resource, spent, context.classes, fit_params
                     )
-                _heed_interrupt()
+                Interrupts.heed()  # an MLP of scikit-learn swallows it
     except BaseException as error:
         _reraise_if_not_the_candidates(context, error)
         output.fit_time = now() - start
@@ -249,7 +249,7 @@ def _record_curve(context, task, output, state, rows, fit_params):
     curve: list = []
 
     def score(estimator, count):
-        _heed_interrupt()
+        Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
         scores, output.status, output.error = _score(context, estimator, *test)
         on_train = _score(context, estimator, *train)[0] if context.return_train_score else None
@@ -267,12 +267,6 @@ def _record_curve(context, task, output, state, rows, fit_params):
     # Of one fold alone; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None
-
-
-def _heed_interrupt():
-    """Raise the KeyboardInterrupt that an estimator has swallowed, as scikit-learn's MLP does."""
-    if Interrupts.pending:
-        raise KeyboardInterrupt
 
 
 # ---- failures

@@ -1,5 +1,7 @@
 """What a search does where its user has not said it."""
 
+import os
+import signal
 import time
 
 import numpy as np
@@ -250,3 +252,21 @@ def test_tune_passes_on_what_it_is_given(capsys):
     assert len(tuned.history_.trials) == 3
     assert not hasattr(tuned, "best_estimator_")
     assert time.perf_counter() - start < 30
+
+
+class Swallows(Slow):
+    """Goes on training at Ctrl-C, as scikit-learn's MLP does."""
+
+    def fit(self, X, y):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        except KeyboardInterrupt:
+            pass
+        return super().fit(X, y)
+
+
+def test_ctrl_c_ends_a_search_though_an_estimator_swallows_it():
+    search = RandomSearchCV(Swallows(), {"quality": uniform()}, n_iter=5, cv=2)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
