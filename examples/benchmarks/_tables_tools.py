@@ -69,33 +69,30 @@ def names_in(space):
     return space if isinstance(space, dict) else {name: 0 for part in space for name in part}
 
 
+def options(case, space, trace):
+    """Parameters that the peers with scikit-learn's interface share."""
+    return {
+        "n_iter": MANY,
+        "cv": case.folds,
+        "scoring": Watcher(trace, names_in(space), len(case.folds)),
+        "random_state": case.seed,
+        "refit": False,
+    }
+
+
 def randomized(case, space, seconds, trace):
     """scikit-learn's RandomizedSearchCV."""
-    watcher = Watcher(trace, names_in(space), len(case.folds))
-    search = RandomizedSearchCV(
-        case.model,
-        space,
-        n_iter=MANY,
-        cv=case.folds,
-        scoring=watcher,
-        random_state=case.seed,
-        refit=False,
-    )
+    search = RandomizedSearchCV(case.model, space, **options(case, space, trace))
     search.fit(case.X, case.y)
 
 
 def bayes(case, space, seconds, trace):
     """scikit-optimize's BayesSearchCV."""
-    watcher = Watcher(trace, names_in(space), len(case.folds))
     translated = {name: to_skopt(values) for name, values in space.items()}
     search = require("skopt").BayesSearchCV(
         with_numbers(case.model, space),
         translated,
-        n_iter=MANY,
-        cv=case.folds,
-        scoring=watcher,
-        random_state=case.seed,
-        refit=False,
+        **options(case, space, trace),
     )
     search.fit(case.X, case.y)
 

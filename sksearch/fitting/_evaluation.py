@@ -168,14 +168,8 @@ def _evaluate(context, task, environment):
             if task.outcome:
                 rows = (train, *train_rows), (test, *test_rows)
                 _record_curve(context, task, output, state, rows, fit_params)
-            for spent, resource in steps if not task.outcome else ():
-                # What is lost is trained again with the seeds that it was trained with.
-                again = resource < task.resource
-                with _seeded(context, task, resource, environment) if again else nullcontext():
-                    state = context.resource.train(
-                        state, *train_rows, resource, spent, context.classes, fit_params
-                    )
-                Interrupts.heed()  # an MLP of scikit-learn swallows it
+            else:
+                state = _train(context, task, environment, state, steps, train_rows, fit_params)
     except BaseException as error:
         _reraise_if_not_the_candidates(context, error)
         output.fit_time = now() - start
@@ -197,6 +191,19 @@ def _evaluate(context, task, environment):
     output.n_steps, output.seconds = state.n_steps, state.seconds
     message.end(output)
     return output
+
+
+def _train(context, task, environment, state, steps, train_rows, fit_params):
+    """Bring a state further, step by step from where it is."""
+    for spent, resource in steps:
+        # What is lost is trained again with the seeds that it was trained with.
+        again = resource < task.resource
+        with _seeded(context, task, resource, environment) if again else nullcontext():
+            state = context.resource.train(
+                state, *train_rows, resource, spent, context.classes, fit_params
+            )
+        Interrupts.heed()  # an MLP of scikit-learn swallows it
+    return state
 
 
 def _rows(context, task):

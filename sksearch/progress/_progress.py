@@ -97,15 +97,14 @@ class Progress:
 
     def line(self, width: int) -> str:
         """Say it in at most `width` characters, and leave out what has no room."""
-        endless = self.n_planned >= ENDLESS
         candidates = f"{_part(self.n_candidates, self.n_planned)} candidates"
         # Where a trial is one job there are no rungs.
         rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
         rung = f"rung {self.n_resources:,}" if rungs else ""
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
         best = "" if math.isnan(self.best_score) else f"best {self.best_score:.4g}"
-        planned = ENDLESS if endless else self.planned
-        spent = "" if self.unit == "fits" else f"{_part(self.spent, planned)} {self.unit}"
+        units = f"{_part(self.spent, self._units_planned)} {self.unit}"
+        spent = "" if self.unit == "fits" else units
         left = f"{duration(math.ceil(self.seconds_left))} left" if self.seconds_left else ""
         forms = [
             (self._head + candidates, bracket, best, spent, left),
@@ -129,9 +128,12 @@ class Progress:
             parts.append(f"best {self.best_score:.4g}")
         parts.append(f"{_of(self.n_candidates, self.n_planned)} candidates")
         if self.unit != "fits":
-            planned = ENDLESS if self.n_planned >= ENDLESS else self.planned
-            parts.append(f"{_of(self.spent, planned)} {self.unit}")
+            parts.append(f"{_of(self.spent, self._units_planned)} {self.unit}")
         return self._head + ", ".join(parts)
+
+    @property
+    def _units_planned(self) -> int:
+        return ENDLESS if self.n_planned >= ENDLESS else self.planned
 
     @property
     def _head(self) -> str:

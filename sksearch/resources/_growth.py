@@ -19,7 +19,7 @@ from sksearch._clock import now
 from sksearch._compat import trees_attribute
 from sksearch.base import Labels, State, fit
 from sksearch.resources._epochs import advance
-from sksearch.resources._pipeline import enter, last_step, replace_last_step
+from sksearch.resources._pipeline import enter, grow, last_step, replace_last_step
 
 Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
@@ -166,12 +166,7 @@ class _HistGradientBoosting(Growth):
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
     def train(self, state, rows, count, classes, params):
-        owner = last_step(state.estimator)
-        owner.set_params(warm_start=True, **{self.name: count})
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="class_weight presets")
-            fit(owner, rows[0], rows[1], params)
-        owner.set_params(warm_start=False)
+        grow(last_step(state.estimator), self.name, count, rows[0], rows[1], params)
         state.n_steps = count
 
     @contextmanager
@@ -190,14 +185,25 @@ class _GradientBoosting(_HistGradientBoosting):
     endless: ClassVar[dict[str, Any]] = {"n_iter_no_change": None}
 
 
-class _LightGBM(Growth):
+class _FromModel(Growth):
+    """Goes on from an earlier model, which ``fit`` takes."""
+
+    @abstractmethod
+    def model(self, owner: Any) -> dict[str, Any]:
+        """Return the model of a fitted estimator, as ``fit`` takes it."""
+
     def train(self, state, rows, count, classes, params):
         owner, done = last_step(state.estimator), state.n_steps
         owner.set_params(**{self.name: count - done})
-        model = {"init_model": owner.booster_} if done else {}
+        model = self.model(owner) if done else {}
         fit(owner, rows[0], rows[1], params | model)
         owner.set_params(**{self.name: count})
         state.n_steps = count
+
+
+class _LightGBM(_FromModel):
+    def model(self, owner):
+        return {"init_model": owner.booster_}
 
     @contextmanager
     def at(self, estimator, count):
@@ -209,16 +215,11 @@ class _LightGBM(Growth):
             booster.best_iteration = before
 
 
-class _XGBoost(Growth):
+class _XGBoost(_FromModel):
     endless: ClassVar[dict[str, Any]] = {"early_stopping_rounds": None}
 
-    def train(self, state, rows, count, classes, params):
-        owner, done = last_step(state.estimator), state.n_steps
-        owner.set_params(**{self.name: count - done})
-        model = {"xgb_model": owner.get_booster()} if done else {}
-        fit(owner, rows[0], rows[1], params | model)
-        owner.set_params(**{self.name: count})
-        state.n_steps = count
+    def model(self, owner):
+        return {"xgb_model": owner.get_booster()}
 
     @contextmanager
     def at(self, estimator, count):

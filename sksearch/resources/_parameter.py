@@ -1,6 +1,5 @@
 """Any integer parameter of the estimator: trees, boosting iterations, components."""
 
-import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral
@@ -10,7 +9,7 @@ from sksearch._compat import is_hist_gradient_boosting, owner_of, unlisted_param
 from sksearch.base import Labels, Resource, State, fit
 from sksearch.history import Params
 from sksearch.resources._epochs import WAYS
-from sksearch.resources._pipeline import enter, last_step, resamples
+from sksearch.resources._pipeline import enter, grow, last_step, resamples
 
 N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
 
@@ -116,14 +115,7 @@ class ParameterResource(Resource):
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if _grows(estimator, owner, leaf, n_rows):
             Xt, yt, fit_params = enter(state, X, y, fit_params)
-            owner = last_step(estimator)
-            before = owner.warm_start
-            owner.set_params(warm_start=True, **{leaf: amount})
-            with warnings.catch_warnings():
-                # The rows are the same at each rung, so the class weights are, too.
-                warnings.filterwarnings("ignore", message="class_weight presets")
-                fit(owner, Xt, yt, fit_params)
-            owner.set_params(warm_start=before)
+            grow(last_step(estimator), leaf, amount, Xt, yt, fit_params)
             state.n_steps = amount
             return state
         estimator.set_params(**{self.name: amount})

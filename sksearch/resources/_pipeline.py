@@ -1,5 +1,6 @@
 """Training of the last step of a pipeline whose transformers are fitted once."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from sksearch._compat import consumed_params, num_samples
-from sksearch.base import Resource, State
+from sksearch.base import Resource, State, fit
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 
@@ -59,6 +60,17 @@ def check_resampled(
                 f"before {type(estimator).__name__} sees them, and not their {name}: leave it "
                 "out, or take the sampler out of the pipeline."
             )
+
+
+def grow(owner: Any, name: str, count: int, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+    """Train an ensemble of scikit-learn on to `count` steps, by a warm start."""
+    before = owner.warm_start
+    owner.set_params(warm_start=True, **{name: count})
+    with warnings.catch_warnings():
+        # The rows are the same each time, so the class weights are, too.
+        warnings.filterwarnings("ignore", message="class_weight presets")
+        fit(owner, X, y, fit_params)
+    owner.set_params(warm_start=before)
 
 
 def enter(

@@ -14,7 +14,6 @@ count of candidates    as many as the time allows      with a timeout
 =====================  ==============================  ===========================================
 """
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -62,17 +61,12 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
     """
     if param_distributions is not None:
         return param_distributions
-    whole = not cuts_training(resource)
-    space = default_space(estimator, **_sizes(X))
-    left = [
-        {
-            name: v
-            for name, v in each.items()
-            if name != resource and (whole or not isinstance(v, Outcome))
-        }
-        for each in ([space] if isinstance(space, dict) else space)
-    ]
-    return left[0] if isinstance(space, dict) else left
+    is_whole = not cuts_training(resource)
+    return {
+        name: values
+        for name, values in default_space(estimator, **_sizes(X)).items()
+        if name != resource and (is_whole or not isinstance(values, Outcome))
+    }
 
 
 def first_guesses(
@@ -126,14 +120,6 @@ def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
         if getattr(search, name, search) is None
     ]
     return tuple(notes)
-
-
-def values_of(param_distributions: Mapping | Iterable[Mapping]) -> list:
-    """Lists and distributions of all parameters of all dicts."""
-    dicts = (
-        [param_distributions] if isinstance(param_distributions, Mapping) else param_distributions
-    )
-    return [values for each in dicts for values in each.values()]
 
 
 def _sizes(X):

@@ -22,7 +22,7 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, values_of
+from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
 from sksearch.space import Outcome, When
@@ -193,7 +193,7 @@ class RandomSearchCV(BaseSearch):
     def _compose(self, space, rng):
         scheduler = FullFidelity(self.n_iter)
         special = (When, Outcome)
-        if any(isinstance(v, special) for v in values_of(space.given)):
+        if any(isinstance(v, special) for v in _values(space.given)):
             # RandomizedSearchCV knows neither, so there is nothing to equal.
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
@@ -202,7 +202,7 @@ class RandomSearchCV(BaseSearch):
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
         if len(rows) < space.size or any(
-            hasattr(v, "rvs") or isinstance(v, (When, Outcome)) for v in values_of(space.given)
+            hasattr(v, "rvs") or isinstance(v, (When, Outcome)) for v in _values(space.given)
         ):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
@@ -277,6 +277,12 @@ class _Draws(Sequence):
     def __getstate__(self) -> dict:
         self[-1]  # a generator cannot be pickled, nor copied
         return vars(self) | {"_iterator": iter(())}
+
+
+def _values(given):
+    """Lists and distributions of all parameters of all dicts."""
+    dicts = [given] if isinstance(given, dict) else given
+    return [values for each in dicts for values in each.values()]
 
 
 def _with_python_scalars(params):
