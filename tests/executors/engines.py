@@ -141,10 +141,10 @@ def process_pool():
     return new_process_pool()
 
 
-def new_process_pool():
+def new_process_pool(n_workers=2):
     """Processes that are not forked: pytest has threads."""
     _let_workers_import_tests()
-    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
 
 
 @lru_cache

@@ -253,9 +253,10 @@ def name_or_value(context, task, environment):
 @pytest.mark.slow
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)])
-def test_a_machine_without_our_files_is_sent_the_data_once_for_each_worker(limits, tmp_path):
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_a_machine_without_our_files_is_sent_the_data(n_workers, limits, tmp_path):
     X = np.arange(500_000.0)
-    with new_process_pool() as pool:
+    with new_process_pool(n_workers) as pool:
         courier = Courier(pool)
         with (
             joblib.parallel_config(FuturesBackend(courier)),
@@ -263,7 +264,10 @@ def test_a_machine_without_our_files_is_sent_the_data_once_for_each_worker(limit
         ):
             futures = [executor.submit(Do("sum")) for _ in range(20)]
             assert {future.result() for future in futures} == {X.sum()}
-        assert 1 <= sum(size >= X.nbytes for size in courier.sizes) <= 4
+        n_sent = sum(size >= X.nbytes for size in courier.sizes)
+        # Without data go the tasks that are under way before the first answer; of two workers,
+        # either may then take what is sent for the other.
+        assert 1 <= n_sent <= (3 if n_workers == 1 else 10)
         (tmp_path / "state").write_text("fitted")
         with joblib.parallel_config(FuturesBackend(courier)), start(name_or_value, X) as executor:
             tasks = [Continued("", None, str(tmp_path / "state")) for _ in range(6)]
