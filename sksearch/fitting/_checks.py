@@ -99,11 +99,16 @@ def check_schedule(plan, scheduler, resource, search):
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
         )
-    limits = (search.timeout, search.target_score, search.patience)
-    if plan.is_endless and limits == (None, None, None):
+    limits = (search.timeout, search.target_score, search.patience, search.stop)
+    if plan.is_endless and limits == (None, None, None, None):
         raise ValueError(
-            f"scheduler={scheduler} would never end: pass timeout=, patience= or target_score=, "
-            "or a count of candidates."
+            f"scheduler={scheduler} would never end: pass timeout=, patience=, target_score= or "
+            "stop='converged', or a count of candidates."
+        )
+    if search.stop == "converged" and plan.n_splits < 2:
+        raise ValueError(
+            "stop='converged' measures improvements in standard errors over folds, and cv gives "
+            "one fold: pass a cv with two folds or more, or patience= instead."
         )
 
 

@@ -66,6 +66,8 @@ class SearchPlan:
     any_rung_wins : bool
         Whether the best candidate is the one with the best score at any rung, and not only at
         the largest resource.
+    timeout : float or None
+        Seconds that the search may take.
     """
 
     rungs: tuple[PlannedRung, ...]
@@ -75,6 +77,7 @@ class SearchPlan:
     notes: tuple[str, ...] = ()
     seconds_per_fit: float | None = None
     any_rung_wins: bool = False
+    timeout: float | None = None
 
     @classmethod
     def of(
@@ -150,4 +153,8 @@ class SearchPlan:
             return [one]
         minutes = self.n_full_fits * self.seconds_per_fit / 60
         cost = f"{self.n_full_fits:.4g} full fits, about {minutes:.2g} minutes on one worker"
-        return [f"{cost}, at {one}"]
+        lines = [f"{cost}, at {one}"]
+        if self.timeout is not None and 60 * minutes > self.timeout:
+            part = self.timeout / (60 * minutes)
+            lines.append(f"timeout={self.timeout:g} ends it after about {part:.2g} of that")
+        return lines

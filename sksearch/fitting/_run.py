@@ -14,8 +14,10 @@ from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch.base import Job
 from sksearch.executors import LostTask, Workload
+from sksearch.fitting._budget import Budget
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
+from sksearch.fitting._convergence import Convergence
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
 from sksearch.fitting._incumbent import Incumbent, is_fitted_otherwise, knows_baseline
 from sksearch.fitting._results import Outputs, job_result
@@ -74,6 +76,7 @@ class Stops:
     timeout: float | None = None
     target_score: float | None = None
     patience: int | None = None
+    stop: str | None = None
 
 
 class Run(Workload):
@@ -99,6 +102,8 @@ class Run(Workload):
         self._warned = False
         self._max_resources = setup.problem.max_resources
         self._top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
+        self._budget = Budget(setup.plan, stops.timeout)
+        self._convergence = Convergence(self._top) if stops.stop == "converged" else None
 
     # ---- what the loop calls
 
@@ -178,9 +183,12 @@ class Run(Workload):
         self.watch.update()
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
+        self._budget.check(history)
         if self._any_rung_wins or job.resource == self._top:
             self.incumbent.compare(self, job, score)
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
+            if self._convergence is not None and not self.done:
+                self.done = self._convergence.reached(history)
         self._n_finite += math.isfinite(score)
         target = self.stops.target_score
         may_win = self._any_rung_wins or job.resource == self._max_resources

@@ -157,8 +157,12 @@ class Maximum(Strategy):
         is_stuck = len(y) - 1 - np.argmax(y) >= PATIENCE
         if is_stuck and len(history.trials) % 2:
             return SECOND_OPINION._propose(history, proposal.data, proposal.rng)
-        margin = MARGIN_OF_TIE * (np.count_nonzero(y == y.max()) - 1)
-        return proposal.maximiser(proposal.criterion(self.acquisition, margin))
+        return proposal.maximiser(proposal.criterion(self.acquisition, margin_of_ties(y)))
+
+
+def margin_of_ties(y: np.ndarray) -> float:
+    """What an improvement has to be at least where several scores equal the best one."""
+    return MARGIN_OF_TIE * (np.count_nonzero(y == y.max()) - 1)
 
 
 class EIPerSecond(Strategy):

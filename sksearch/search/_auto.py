@@ -9,8 +9,8 @@ first candidates       the estimator as it is, then    with the space or the sam
 sampler                Gaussian process                always
 scheduler, resource    a race over folds               with three folds or more
                        whole fits                      with two folds, or one
-count of candidates    as many as the time allows      with a timeout
-                       50                              without one
+count of candidates    as many as these allow          with timeout, patience or stop
+                       50                              without
 =====================  ==============================  ===========================================
 """
 
@@ -26,7 +26,7 @@ from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space, first_candidates
 
 MIN_FOLDS_TO_RACE = 3
-N_CANDIDATES = 50  # where neither a count nor a time ends the search
+N_CANDIDATES = 50  # where nothing else ends the search
 
 
 def is_auto(search: Any) -> bool:

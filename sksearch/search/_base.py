@@ -88,6 +88,7 @@ class BaseSearch(BaseSearchCV):
     timeout: Seconds | None = None
     target_score: Annotated[float, Real] | None = None
     patience: Count | None = None
+    stop: Literal["converged"] | None = None
     candidate_timeout: Seconds | None = None
     memory_limit: Count | None = None
     max_retries: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
@@ -253,7 +254,7 @@ class BaseSearch(BaseSearchCV):
         rungs = scheduler.plan(problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
         check_schedule(plan, scheduler, resource, self)
-        plan = replace(plan, notes=choices(self, filled, problem))
+        plan = replace(plan, notes=choices(self, filled, problem), timeout=self.timeout)
         context = Context(
             estimator=estimator,
             X=X,
@@ -294,7 +295,7 @@ class BaseSearch(BaseSearchCV):
             print(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
-        stops = Stops(self.timeout, self.target_score, self.patience)
+        stops = Stops(self.timeout, self.target_score, self.patience, self.stop)
         run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
         recorder.replay(run)
         limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)

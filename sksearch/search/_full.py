@@ -42,8 +42,8 @@ class SearchCV(BaseSearch):
     ----------
     {head}
     n_iter : int or None, default=None
-        Count of candidates, where the search chooses the scheduler. None: as many as `timeout`
-        allows, and 50 without one.
+        Count of candidates, where the search chooses the scheduler. None: as many as `timeout`,
+        `patience` or `stop` allow, and 50 without any of them.
     {common}
     sampler : Sampler or None, default=None
         What to try. None: a Gaussian process, after the first candidates.
@@ -115,7 +115,7 @@ class SearchCV(BaseSearch):
             is_free = self.min_resources == self.max_resources == "auto"
             races = n_splits >= MIN_FOLDS_TO_RACE if scheduler is None else scheduler.races
             filled.resource = resource = "folds" if races and is_free else None
-        if n_iter is None and self.timeout is None:
+        if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
             n_iter = N_CANDIDATES
         if scheduler is None:
             filled.scheduler = (FoldRace if resource == "folds" else FullFidelity)(n_iter)

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -15,7 +16,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from sksearch import GPBayesSearchCV, GPHalvingSearchCV, RandomSearchCV, SearchCV, tune
+from sksearch import (
+    GPBayesSearchCV,
+    GPHalvingSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    SuccessiveHalvingSearchCV,
+    tune,
+)
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler, RandomSampler
@@ -25,6 +33,7 @@ from sksearch.study import Study
 
 X, y = load_iris(return_X_y=True)
 WIDE = {"C": loguniform(1e-2, 1e3)}
+WIDER = {"quality": uniform()}
 
 
 class Slow(ClassifierMixin, BaseEstimator):
@@ -83,6 +92,30 @@ def test_a_measured_plan_tells_the_time():
     assert plan.n_full_fits == 80
     rungs = GPHalvingSearchCV(SVC(), WIDE, resource="folds", cv=4).plan(X, y)
     assert rungs.n_full_fits == rungs.n_fits - 1
+
+
+def test_a_measured_plan_compares_the_bill_with_the_time():
+    search = SearchCV(Slow(seconds=3.0), WIDER, n_iter=40, cv=2, timeout=60)
+    with VirtualClock():
+        text = str(search.plan(X, y, measure=True))
+        assert "80 full fits, about 4 minutes" in text
+        assert "timeout=60 ends it after about 0.25 of that" in text
+        text = str(clone(search).set_params(n_iter=5).plan(X, y, measure=True))
+        assert "timeout" not in text
+
+
+def test_a_first_bracket_that_does_not_fit_the_time_is_said_early():
+    search = SuccessiveHalvingSearchCV(
+        Slow(seconds=1.0), WIDER, resource="n_samples", n_candidates=9, cv=2, timeout=12,
+        max_resources=90, min_resources=10,
+    )  # fmt: skip
+    with VirtualClock(), pytest.warns(UserWarning, match="first bracket will take .*timeout=12"):
+        search.fit(X, y)
+    with VirtualClock(), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        clone(search).set_params(timeout=300).fit(X, y)
+        # Where there are no brackets there is nothing to say.
+        SearchCV(Slow(seconds=1.0), WIDER, n_iter=30, cv=3, timeout=12).fit(X, y)
 
 
 def test_the_time_includes_the_refit():

@@ -1,0 +1,51 @@
+"""Whether the first bracket fits into the time, said while there is time left."""
+
+import math
+import warnings
+
+from sksearch._clock import now
+from sksearch.fitting._plan import SearchPlan
+from sksearch.history import History
+
+PART = 0.1  # of the time, after which the speed is known well enough
+
+
+class Budget:
+    """Warns once if the first bracket will hardly end in time.
+
+    Parameters
+    ----------
+    plan : SearchPlan
+        What the search is going to do.
+    timeout : float or None
+        Seconds; None for no end.
+    """
+
+    def __init__(self, plan: SearchPlan, timeout: float | None):
+        rungs = [rung for rung in plan.rungs if rung.bracket == 0]
+        self._units, self._unit = sum(rung.resources for rung in rungs), plan.unit
+        self._timeout, self._start = timeout or math.inf, now()
+        self._is_known = timeout is None or len(rungs) < 2
+
+    def check(self, history: History) -> None:
+        """Compare what was spent with the time that has passed, after a result."""
+        elapsed = now() - self._start
+        if self._is_known or history.problem.races:
+            return  # a race drops candidates, so nobody knows what it will cost
+        if not PART * self._timeout <= elapsed < self._timeout:
+            return
+        self._is_known = True
+        continues = history.problem.continues
+        spent = sum(
+            trial.resource if continues else sum(trial.results) for trial in history.trials
+        )
+        seconds = elapsed * self._units / spent
+        if seconds > self._timeout:
+            warnings.warn(
+                f"The first bracket will take about {seconds:.0f} s at this speed, and "
+                f"timeout={self._timeout:g}: candidates are judged by less than the largest "
+                f"count of {self._unit}. Pass a larger timeout, fewer candidates or a smaller "
+                "max_resources; or take SearchCV, which has no brackets.",
+                UserWarning,
+                stacklevel=2,
+            )
