@@ -67,8 +67,8 @@ class GPSampler(LearningSampler):
     expects most. So after five results that are no better than the best, every second proposal
     is that of `TPESampler`, until a better one is found; and each score that exactly equals the
     best, as accuracies often do, raises what counts as an improvement by 0.3 standard
-    deviations. Both are done with "log_ei", "log_pi", "lcb" and `Acquisition` objects only, and
-    not with ``transfer="joint"``.
+    deviations. Both are done with "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition`
+    objects only, and not with ``transfer="joint"``.
 
     References
     ----------

@@ -145,33 +145,28 @@ class Maximum(Strategy):
     ----------
     acquisition : Acquisition
         A function of mean, standard deviation and best score.
+    per_second : bool, default=False
+        Whether it is divided by the predicted seconds.
     """
 
     acquisition: Acquisition
+    per_second: bool = False
 
     def choose(self, proposal: Proposal) -> Params:
         """Return the maximiser, or what the other model proposes."""
         history, y = proposal.history, proposal.data.y
+        cost = proposal.models.log_cost() if self.per_second else None
         if proposal.models.joint:  # scores of several resources cannot be compared
-            return proposal.maximiser(proposal.criterion(self.acquisition))
+            return proposal.maximiser(proposal.criterion(self.acquisition, log_cost=cost))
         is_stuck = len(y) - 1 - np.argmax(y) >= PATIENCE
         if is_stuck and len(history.trials) % 2:
             return SECOND_OPINION._propose(history, proposal.data, proposal.rng)
-        return proposal.maximiser(proposal.criterion(self.acquisition, margin_of_ties(y)))
+        return proposal.maximiser(proposal.criterion(self.acquisition, margin_of_ties(y), cost))
 
 
 def margin_of_ties(y: np.ndarray) -> float:
     """What an improvement has to be at least where several scores equal the best one."""
     return MARGIN_OF_TIE * (np.count_nonzero(y == y.max()) - 1)
-
-
-class EIPerSecond(Strategy):
-    """The maximum of the expected improvement over the predicted seconds."""
-
-    def choose(self, proposal: Proposal) -> Params:
-        """Return the maximiser."""
-        log_cost = proposal.models.log_cost()
-        return proposal.maximiser(proposal.criterion(LogEI(), log_cost=log_cost))
 
 
 class EIDistribution(Strategy):
@@ -342,7 +337,7 @@ ACQUISITIONS: dict[str, Strategy] = {
     "log_ei": Maximum(LogEI()),
     "log_pi": Maximum(LogPI()),
     "lcb": Maximum(UCB()),
-    "ei_per_second": EIPerSecond(),
+    "ei_per_second": Maximum(LogEI(), per_second=True),
     "thompson": Thompson(),
     "portfolio": Portfolio(),
     "ei_distribution": EIDistribution(),
