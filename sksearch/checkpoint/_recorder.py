@@ -25,6 +25,7 @@ from sksearch.checkpoint._records import (
     Asked,
     Exhausted,
     Header,
+    Kept,
     Stopped,
     Told,
     decode_record,
@@ -138,6 +139,8 @@ class JournalRecorder(Recorder):
         if old is None or self._extends:
             self._header = _header(search, setup, parts, self._random_state)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
+        if self._extends:  # what workers had left is of the smaller search, and in the journal
+            checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
         self._spooled = {file.stem for file in checkpoint.spool.iterdir() if NAME.match(file.name)}
 
     def replay(self, run):
@@ -236,9 +239,15 @@ class JournalRecorder(Recorder):
         return json.dumps([params, rungs, resource, fold], sort_keys=True)
 
     def _sweep(self, run):
-        """Remove the files of states that nobody will ask for."""
-        memo = {o.state.path.name for o in self._memo.values() if o.state is not None}
-        self.checkpoint.sweep(run.states.files().keys() | memo)
+        """Remove the files of states that nobody will ask for.
+
+        Evaluations that had ended, but that wait in the spool for others of their job or for an
+        older job, have states, too.
+        """
+        spooled = filter(None, map(self.checkpoint.spooled, self._spooled))
+        waiting = [*self._memo.values(), *map(output_of_record, spooled)]
+        known = {output.state.path.name for output in waiting if output.state is not None}
+        self.checkpoint.sweep(run.states.files().keys() | known)
 
     def _remember(self, setup):
         """Know what the search did before it was extended, by params, rungs and fold."""
@@ -246,8 +255,10 @@ class JournalRecorder(Recorder):
         known = _Evaluations(setup, self._memo, self._key)
         for record in (*checkpoint.earlier, *(checkpoint.events if self._extends else ())):
             known.read(decode_record(record))
-        if self._extends:  # what workers have left is of the smaller search
-            known.read_spool(checkpoint)
+        if self._extends:
+            for kept in known.in_spool(checkpoint):
+                checkpoint.append(kept.to_record(), sync=False)  # the header's sync is for these
+                known.read(kept)
         self._memo.pop(None, None)
 
 
@@ -279,15 +290,19 @@ class _Evaluations:
                 for fold, output in zip(folds, event.outputs, strict=True):
                     self._memo[self._key(self._params[i], done, resource, fold)] = output
                 self._rungs[i] = (*done, resource)
+            case Kept(trial_id=i, resource=resource, fold=fold):
+                self._memo[self._key(self._params[i], self._rungs[i], resource, fold)] = (
+                    event.output
+                )
 
-    def read_spool(self, checkpoint):
-        """Enter what workers had left of jobs that were never told, and empty the spool."""
-        for (i, resource), folds in self._open.items():
-            for fold in folds:
-                if (record := checkpoint.spooled(f"{i}.{resource}.{fold}")) is not None:
-                    key = self._key(self._params[i], self._rungs[i], resource, fold)
-                    self._memo[key] = output_of_record(record)
-        checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
+    def in_spool(self, checkpoint):
+        """List what workers had left of jobs that were never told."""
+        return [
+            Kept(i, resource, fold, output_of_record(record))
+            for (i, resource), folds in self._open.items()
+            for fold in folds
+            if (record := checkpoint.spooled(f"{i}.{resource}.{fold}")) is not None
+        ]
 
 
 def _trial_and_resource(name):

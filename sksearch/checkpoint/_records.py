@@ -4,6 +4,7 @@
 header     what the search is; a search that was extended has one for each time
 ask        a job begins
 tell       a job has ended, with the outputs of its folds
+kept       a fold had ended of a job that has not; written before a larger search begins
 exhausted  the space was found to have no new candidate left
 stop       the search has ended, and why
 =========  ===========================================================================
@@ -100,6 +101,21 @@ class Told:
 
 
 @dataclass(slots=True)
+class Kept:
+    """A fold had ended of a job that has not: its output, for the larger search that follows."""
+
+    trial_id: int
+    resource: int
+    fold: int
+    output: Output
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        record = {"k": "kept", "t": self.trial_id, "r": self.resource, "f": self.fold}
+        return record | {"o": output_to_record(self.output)}
+
+
+@dataclass(slots=True)
 class Exhausted:
     """The space has no new candidate left."""
 
@@ -119,7 +135,7 @@ class Stopped:
         return {"k": "stop", "why": self.why}
 
 
-def decode_record(record: dict) -> Header | Asked | Told | Exhausted | Stopped | None:
+def decode_record(record: dict) -> Header | Asked | Told | Kept | Exhausted | Stopped | None:
     """Read a record; None for a kind that this version does not know."""
     match record["k"]:
         case "header":
@@ -130,6 +146,9 @@ def decode_record(record: dict) -> Header | Asked | Told | Exhausted | Stopped |
         case "tell":
             outputs = [output_of_record(output) for output in record["o"]]
             return Told(record["t"], record["r"], outputs)
+        case "kept":
+            key = record["t"], record["r"], record["f"]
+            return Kept(*key, output_of_record(record["o"]))
         case "exhausted":
             return Exhausted()
         case "stop":
