@@ -182,8 +182,8 @@ def _changes(old: dict, new: dict) -> list[tuple]:
     return changes
 
 
-def _has_grown(name: str, was: str, now: str) -> bool:
-    if name.rpartition(".")[2] not in GROWING:
+def _has_grown(name: str | None, was: str, now: str) -> bool:
+    if name is None or name.rpartition(".")[2] not in GROWING:
         return False
     try:
         return float(now) > float(was)

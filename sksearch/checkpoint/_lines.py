@@ -58,7 +58,7 @@ def decode(line: bytes) -> dict | None:
     hook = _original if b'"$' in data else None
     try:
         record = json.loads(data.decode("utf-8", SURROGATES), object_hook=hook)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 

@@ -1,18 +1,19 @@
 """A search as its checkpoint directory tells it: without the data, and while it runs."""
 
-import ast
 import math
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sksearch.checkpoint._checkpoint import read_journal
+from sksearch.checkpoint._checkpoint import JOURNAL, read_journal
+from sksearch.checkpoint._events import blaming, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
-from sksearch.checkpoint._records import Asked, Exhausted, Header, Stopped, Told, decode_record
+from sksearch.checkpoint._records import Asked, Exhausted, Stopped, Told
 from sksearch.fitting._results import Outputs, cv_results, job_result, name_error_scores
 from sksearch.history import History, Problem
 
@@ -66,10 +67,10 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     path = Path(path)
     folder = path.parent if path.is_file() else path
     with without_garbage_collection():  # what is made here is kept, too
-        header, events, _ = read_journal(folder)
+        header, events, earlier = read_journal(folder)
         if header is None:
             raise FileNotFoundError(f"The search of {str(path)!r} has not begun yet.")
-        return SavedSearch(header, events)
+        return SavedSearch(header, events, folder / JOURNAL, len(earlier) + 1)
 
 
 class SavedSearch:
@@ -83,6 +84,10 @@ class SavedSearch:
         The journal's header.
     events : list of dict
         The journal's records after it; may be changed.
+    path : path-like, default="journal.jsonl"
+        The journal, for errors.
+    line : int, default=1
+        The header's line in it, for errors.
 
     Attributes
     ----------
@@ -114,11 +119,23 @@ class SavedSearch:
         one is still running cannot be told.
     header : dict
         Class, versions, seed, and descriptions of estimator, space and data.
+
+    Raises
+    ------
+    JournalError
+        If a record is not what a search writes.
     """
 
-    def __init__(self, header: Any, events: list[dict]):
-        self.header = header
-        self._header = header = Header.of(header)
+    def __init__(
+        self,
+        header: Any,
+        events: list[dict],
+        path: str | os.PathLike = JOURNAL,
+        line: int = 1,
+    ):
+        self.header, self._path = header, Path(path)
+        read = read_events([header, *events], self._path, line)
+        self._header = header = next(read)[1]
         self.n_splits_ = header.n_splits
         self.scoring = _scoring(header)
         self.finished = False
@@ -126,7 +143,7 @@ class SavedSearch:
         limits = header.min_resources, header.max_resources
         names: Any = _Names(header.names)
         self.history_ = History(Problem(names, *limits, header.seed))
-        rows = self._rows(map(decode_record, events))
+        rows = self._rows(read)
         results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]
         self.errors_ = [result.error for result in results]
@@ -145,19 +162,23 @@ class SavedSearch:
     def _rows(self, events):
         """Replay the events into the history; return the rows of the table."""
         outputs = Outputs()
-        for event in events:
-            match event:
-                case Asked():
-                    self._ask(event)
-                case Told():
-                    self._tell(event, outputs)
-                case Exhausted():
-                    self.history_.exhausted = True
-                case Stopped(why="finished"):
-                    self.finished = True
+        for line, event in events:
+            with blaming(self._path, line):
+                self._enter(event, outputs)
         found = self._header.finds
         outcome = (found, None) if found else None
         return outputs.rows(self.history_.trials, self._params_at, lambda params: outcome)
+
+    def _enter(self, event, outputs):
+        match event:
+            case Asked():
+                self._ask(event)
+            case Told():
+                self._tell(event, outputs)
+            case Exhausted():
+                self.history_.exhausted = True
+            case Stopped(why="finished"):
+                self.finished = True
 
     def _ask(self, event):
         if event.trial_id < len(self.history_.trials):
@@ -224,4 +245,4 @@ class _Names:
 def _scoring(header):
     """The name of the scorer, which is described as a quoted text."""
     text = header.parts["scoring"]["text"]
-    return ast.literal_eval(text) if text[:1] in ("'", '"') else None
+    return text[1:-1] if re.fullmatch(r"'\w+'|\"\w+\"", text) else None

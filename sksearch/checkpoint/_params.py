@@ -23,6 +23,7 @@ from sksearch._description import short_repr
 from sksearch.space import Space
 
 PLAIN = (str, int, float, bool, type(None))
+NUMPY_KINDS = "biuf"  # booleans and real numbers
 LONGEST = 200  # characters of a text
 
 
@@ -123,7 +124,7 @@ def _store(value: Any) -> Any:
         return {"is": "float", "v": repr(value)}
     if kind in PLAIN:
         return value
-    if isinstance(value, np.generic) and value.dtype.kind in "biuf" and value.itemsize <= 8:
+    if isinstance(value, np.generic) and value.dtype.kind in NUMPY_KINDS and value.itemsize <= 8:
         return {"is": "numpy", "t": value.dtype.name, "v": value.item()}
     if kind is list:
         return [_store(item) for item in value]
@@ -165,7 +166,10 @@ def _undo(encoded: Any) -> Any:
     if kind == "float":
         return float(value)
     if kind == "numpy":
-        return np.dtype(encoded["t"]).type(value)
+        dtype = np.dtype(encoded["t"])
+        if dtype.kind not in NUMPY_KINDS:
+            raise ValueError(f"no number is of {dtype}")
+        return dtype.type(value)
     if kind == "tuple":
         return tuple(_undo(item) for item in value)
     if kind == "dict":

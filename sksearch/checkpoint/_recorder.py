@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import astuple, dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -16,8 +16,8 @@ import numpy as np
 import sklearn
 
 from sksearch.base import Job
-from sksearch.checkpoint._checkpoint import Checkpoint
-from sksearch.checkpoint._errors import JournalError
+from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
+from sksearch.checkpoint._events import WRONG, blaming, check_scores, read_events
 from sksearch.checkpoint._fingerprint import check_same, fingerprint
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
@@ -25,16 +25,16 @@ from sksearch.checkpoint._records import (
     Asked,
     Exhausted,
     Header,
+    Kept,
     Stopped,
     Told,
-    decode_record,
     output_of_record,
     output_to_record,
     state_in_folder,
 )
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._run import Recorder
-from sksearch.fitting._states import SavedState
+from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
 NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
@@ -83,8 +83,13 @@ class JournalRecorder(Recorder):
         self.folder, self.spool = checkpoint.states, Spool(checkpoint.spool)
         self.unfinished_jobs: list = []
         header = checkpoint.header
-        self._header: Any = None if header is None else Header.of(header)
-        self._space: Any = None  # known once the search is opened
+        self._journal = checkpoint.path / JOURNAL
+        self._line = len(checkpoint.earlier) + 1  # of the header
+        self._header: Any = None
+        if header is not None:
+            _, self._header = next(read_events([header], self._journal, self._line))
+        self._space: Any = None  # known once the search is opened, and so are its rungs
+        self._rungs: set[tuple[int, int]] = set()
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
         self._memo: dict[str | None, Output] = {}
@@ -97,12 +102,13 @@ class JournalRecorder(Recorder):
         """Return the generator that the search began with, if it goes on."""
         # Who leaves the seed out goes on with that of the checkpoint; another is refused later.
         saved = random_state if self._header is None else self._header.random_state
-        if isinstance(saved, dict):
-            rng = np.random.RandomState()
-            name, keys, *rest = saved["state"]
-            rng.set_state((name, np.array(keys, dtype=np.uint32), *rest))
-        else:
-            rng = super().rng(saved)
+        with blaming(self._journal, self._line) if self._header is not None else nullcontext():
+            if isinstance(saved, dict):
+                rng = np.random.RandomState()
+                name, keys, *rest = saved["state"]
+                rng.set_state((name, np.array(keys, dtype=np.uint32), *rest))
+            else:
+                rng = super().rng(saved)
         self._random_state = saved
         if saved is None or isinstance(saved, np.random.RandomState):
             state: Any = rng.get_state()
@@ -125,6 +131,7 @@ class JournalRecorder(Recorder):
             self._extends = check_same(old.parts, parts, checkpoint.path)
             setup.context.splits = checkpoint.load_splits()
         self._space = setup.problem.space
+        self._rungs = {(rung.bracket, rung.n_resources) for rung in setup.plan.rungs}
         self._same_version = old is None or _minor(old.versions) == _minor(_versions())
         if not self._same_version:
             warnings.warn(
@@ -138,24 +145,25 @@ class JournalRecorder(Recorder):
         if old is None or self._extends:
             self._header = _header(search, setup, parts, self._random_state)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
+        if self._extends:  # what workers had left is of the smaller search, and in the journal
+            checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
         self._spooled = {file.stem for file in checkpoint.spool.iterdir() if NAME.match(file.name)}
 
     def replay(self, run):
         """Bring a run to where the journal ends."""
         jobs: dict[tuple[int, int], Job] = {}
-        for event in map(decode_record, self.checkpoint.events):
+        records: Any = [self.checkpoint.header, *self.checkpoint.events]
+        for line, event in read_events(records, self._journal, self._line):
             match event:
                 case Asked():
-                    params = decode_params(self._space, event.params) if event.params else None
                     key = event.trial_id, event.resource
-                    jobs[key] = run.study.replay(
-                        event.trial_id, params, event.resource, event.bracket, event.parent
-                    )
-                    if params is None and event.params:
-                        self._check_proposal(event, jobs[key].params)
+                    with blaming(self._journal, line):
+                        jobs[key] = self._replay_job(run, event)
                     self._asked.add(key)
                 case Told():
                     job = jobs.pop((event.trial_id, event.resource))
+                    with blaming(self._journal, line):
+                        _check_folds(event, run.folds(job.resource, job.spent))
                     run.replay(job, [self._with_state(output) for output in event.outputs])
                 case Exhausted():
                     run.study.history.exhausted = self._exhausted = True
@@ -173,8 +181,7 @@ class JournalRecorder(Recorder):
         """Return the output of a task that was run before, None if there is none."""
         output = None
         if task.name in self._spooled:
-            record = self.checkpoint.spooled(task.name)
-            output = None if record is None else output_of_record(record)
+            output = self._in_spool(task.name)
         elif self._memo:
             params = encode_params(self._space, task.params)
             output = self._memo.get(self._key(params, task.rungs, task.resource, task.fold))
@@ -211,20 +218,46 @@ class JournalRecorder(Recorder):
 
     # ---- inside
 
+    def _in_spool(self, name):
+        """The output that a worker left of a task; None if there is none that can be used."""
+        record = self.checkpoint.spooled(name)
+        if record is None:
+            return None
+        try:
+            output = output_of_record(record)
+            check_scores(output, self._header)
+        except WRONG as error:
+            file = self.checkpoint.spool / f"{name}.json"
+            warnings.warn(
+                f"{file} is not what a worker writes ({first_line(error)}), and is not used.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return None
+        return output
+
     def _with_state(self, output):
         """The output with its state; a model of another version of scikit-learn is left alone."""
         if not self._same_version:
             return replace(output, state=None)
         return state_in_folder(output, self.folder)
 
-    def _check_proposal(self, event, params):
-        """Refuse a journal whose candidates are not those that are proposed now."""
-        if contradicts(self._space, event.params, params):
-            raise JournalError(
-                f"{self.checkpoint.path} has values that cannot be stored, so candidates are "
-                f"proposed anew, and candidate {event.trial_id} is another one: the search that "
-                "wrote it was of another version. Pass another checkpoint_dir, or delete this one."
+    def _replay_job(self, run, event):
+        """Enter a job that the journal says was asked for."""
+        if (event.bracket, event.resource) not in self._rungs:
+            raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")
+        new = bool(event.params)
+        params = decode_params(self._space, event.params) if new else None
+        problem = run.study.history.problem
+        if params is not None and not (event.trial_id == 0 and problem.has_baseline):
+            self._space.check(params, where="its candidate")
+        job = run.study.replay(event.trial_id, params, event.resource, event.bracket, event.parent)
+        if new and params is None and contradicts(self._space, event.params, job.params):
+            raise ValueError(
+                "it has values that cannot be stored, so that candidates are proposed anew, and "
+                f"candidate {event.trial_id} is another one: it is of another version of sksearch"
             )
+        return job
 
     def _key(self, params, rungs, resource, fold):
         """What an evaluation is known by when the number of its trial has changed.
@@ -236,18 +269,29 @@ class JournalRecorder(Recorder):
         return json.dumps([params, rungs, resource, fold], sort_keys=True)
 
     def _sweep(self, run):
-        """Remove the files of states that nobody will ask for."""
-        memo = {o.state.path.name for o in self._memo.values() if o.state is not None}
-        self.checkpoint.sweep(run.states.files().keys() | memo)
+        """Remove the files of states that nobody will ask for.
+
+        Evaluations that had ended, but that wait in the spool for others of their job or for an
+        older job, have states, too.
+        """
+        waiting = [*self._memo.values(), *filter(None, map(self._in_spool, self._spooled))]
+        known = {output.state.path.name for output in waiting if output.state is not None}
+        self.checkpoint.sweep(run.states.files().keys() | known)
 
     def _remember(self, setup):
         """Know what the search did before it was extended, by params, rungs and fold."""
         checkpoint = self.checkpoint
         known = _Evaluations(setup, self._memo, self._key)
-        for record in (*checkpoint.earlier, *(checkpoint.events if self._extends else ())):
-            known.read(decode_record(record))
-        if self._extends:  # what workers have left is of the smaller search
-            known.read_spool(checkpoint)
+        records: Any = checkpoint.earlier
+        if self._extends:
+            records = [*records, checkpoint.header, *checkpoint.events]
+        for line, event in read_events(records, self._journal):
+            with blaming(self._journal, line):
+                known.read(event)
+        if self._extends:
+            for kept in known.in_spool(self._in_spool):
+                checkpoint.append(kept.to_record(), sync=False)  # the header's sync is for these
+                known.read(kept)
         self._memo.pop(None, None)
 
 
@@ -279,15 +323,25 @@ class _Evaluations:
                 for fold, output in zip(folds, event.outputs, strict=True):
                     self._memo[self._key(self._params[i], done, resource, fold)] = output
                 self._rungs[i] = (*done, resource)
+            case Kept(trial_id=i, resource=resource, fold=fold):
+                self._memo[self._key(self._params[i], self._rungs[i], resource, fold)] = (
+                    event.output
+                )
 
-    def read_spool(self, checkpoint):
-        """Enter what workers had left of jobs that were never told, and empty the spool."""
-        for (i, resource), folds in self._open.items():
-            for fold in folds:
-                if (record := checkpoint.spooled(f"{i}.{resource}.{fold}")) is not None:
-                    key = self._key(self._params[i], self._rungs[i], resource, fold)
-                    self._memo[key] = output_of_record(record)
-        checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
+    def in_spool(self, find):
+        """List what workers had left of jobs that were never told; `find` returns an output."""
+        return [
+            Kept(i, resource, fold, output)
+            for (i, resource), folds in self._open.items()
+            for fold in folds
+            if (output := find(f"{i}.{resource}.{fold}")) is not None
+        ]
+
+
+def _check_folds(told, folds):
+    """Raise ValueError unless a job has an output for each of its folds."""
+    if len(told.outputs) != len(folds):
+        raise ValueError(f"it has {len(told.outputs)} folds of {len(folds)}")
 
 
 def _trial_and_resource(name):

@@ -4,6 +4,7 @@
 header     what the search is; a search that was extended has one for each time
 ask        a job begins
 tell       a job has ended, with the outputs of its folds
+kept       a fold had ended of a job that has not; written before a larger search begins
 exhausted  the space was found to have no new candidate left
 stop       the search has ended, and why
 =========  ===========================================================================
@@ -13,11 +14,57 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sksearch.checkpoint import _kinds as kinds
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._plan import PlannedRung, SearchPlan
 from sksearch.fitting._states import SavedState
 
 OUTPUT_FIELDS = tuple(field.name for field in fields(Output))
+DEFAULT_OUTPUT = {field.name: field.default for field in fields(Output)}
+OUTPUT_KINDS = {
+    "fit_error": kinds.optional(kinds.text),
+    "status": kinds.status,
+    "error": kinds.text,
+    "state": kinds.optional(kinds.state),
+    "lost_state": kinds.text,
+    "fit_time": kinds.seconds,
+    "score_time": kinds.seconds,
+    "seconds": kinds.seconds,
+    "test_scores": kinds.scores,
+    "train_scores": kinds.optional(kinds.scores),
+    "stop": kinds.flag,
+    "n_test_samples": kinds.count,
+    "n_steps": kinds.count,
+    "curve": kinds.optional(kinds.curve),
+}
+ASKED_KINDS = {
+    "t": kinds.count,
+    "r": kinds.positive,
+    "b": kinds.count,
+    "p": kinds.optional(kinds.params),
+    "parent": kinds.optional(kinds.count),
+}
+HEADER_KINDS = {
+    "search": kinds.text,
+    "sksearch": kinds.text,
+    "versions": kinds.versions,
+    "seed": kinds.count,
+    "random_state": kinds.random_state,
+    "parts": kinds.parts,
+    "n_splits": kinds.n_splits,
+    "unit": kinds.text,
+    "whole": kinds.flag,
+    "adds": kinds.optional(kinds.text),
+    "finds": kinds.optional(kinds.text),
+    "metric": kinds.optional(kinds.text),
+    "refit": kinds.flag,
+    "any_rung_wins": kinds.flag,
+    "return_train_score": kinds.flag,
+    "min_resources": kinds.positive,
+    "max_resources": kinds.positive,
+    "plan": kinds.plan,
+    "names": kinds.texts,
+}
 
 
 @dataclass(slots=True)
@@ -46,7 +93,10 @@ class Header:
 
     @classmethod
     def of(cls, record: dict) -> "Header":
-        """Read a record; "adds", "finds" and others are not in those of all versions."""
+        """Read a record; "adds", "finds" and others are not in those of all versions.
+
+        ValueError, KeyError or the like if it is not what we write.
+        """
         record = {
             "adds": None,
             "finds": None,
@@ -54,6 +104,9 @@ class Header:
             "any_rung_wins": False,
             "search": record["class"],
         } | record
+        kinds.check(record, HEADER_KINDS)
+        if record["min_resources"] > record["max_resources"]:
+            raise ValueError("min_resources is greater than max_resources")
         return cls(**{field.name: record[field.name] for field in fields(cls)})
 
     def search_plan(self) -> SearchPlan:
@@ -100,6 +153,21 @@ class Told:
 
 
 @dataclass(slots=True)
+class Kept:
+    """A fold had ended of a job that has not: its output, for the larger search that follows."""
+
+    trial_id: int
+    resource: int
+    fold: int
+    output: Output
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        record = {"k": "kept", "t": self.trial_id, "r": self.resource, "f": self.fold}
+        return record | {"o": output_to_record(self.output)}
+
+
+@dataclass(slots=True)
 class Exhausted:
     """The space has no new candidate left."""
 
@@ -119,20 +187,30 @@ class Stopped:
         return {"k": "stop", "why": self.why}
 
 
-def decode_record(record: dict) -> Header | Asked | Told | Exhausted | Stopped | None:
-    """Read a record; None for a kind that this version does not know."""
+def decode_record(record: dict) -> Header | Asked | Told | Kept | Exhausted | Stopped | None:
+    """Read a record; None for a kind that this version does not know.
+
+    ValueError, KeyError or the like if it is not what we write.
+    """
     match record["k"]:
         case "header":
             return Header.of(record)
         case "ask":
+            kinds.check(record, ASKED_KINDS)
             key = record["t"], record["r"], record["b"]
             return Asked(*key, record.get("p"), record["parent"])
         case "tell":
+            kinds.check(record, {"t": kinds.count, "r": kinds.positive})
             outputs = [output_of_record(output) for output in record["o"]]
             return Told(record["t"], record["r"], outputs)
+        case "kept":
+            kinds.check(record, {"t": kinds.count, "r": kinds.positive, "f": kinds.count})
+            key = record["t"], record["r"], record["f"]
+            return Kept(*key, output_of_record(record["o"]))
         case "exhausted":
             return Exhausted()
         case "stop":
+            kinds.check(record, {"why": kinds.text})
             return Stopped(record["why"])
     return None
 
@@ -150,7 +228,11 @@ def output_to_record(output: Output) -> dict:
 
 
 def output_of_record(record: dict) -> Output:
-    """Return the output of a record; its state is a bare name until `state_in_folder` looks."""
+    """Return the output of a record; its state is a bare name until `state_in_folder` looks.
+
+    ValueError, TypeError or the like if it is not what we write.
+    """
+    kinds.check(DEFAULT_OUTPUT | record, OUTPUT_KINDS)
     output = Output(**record)
     if (entry := output.state) is not None:
         output.state = SavedState(Path(entry["f"]), entry["h"], entry["n"])

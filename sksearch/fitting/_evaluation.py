@@ -28,7 +28,7 @@ from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
 from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import value_of
-from sksearch.fitting._states import SavedState, as_state, dump_state, first_line
+from sksearch.fitting._states import SavedState, as_state, dump_state, first_line, shortened
 from sksearch.resources import growth_of
 
 
@@ -121,6 +121,8 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
     """
     with _seeded(context, task, task.resource, environment):
         output = _evaluate(context, task, environment)
+    if output.fit_error is not None:
+        output.fit_error = shortened(output.fit_error)
     if context.spool is not None:
         with suppress(OSError):  # not there on this machine, or full: nothing depends on it
             context.spool.write(task.name, output)

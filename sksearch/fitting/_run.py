@@ -157,18 +157,19 @@ class Run(Workload):
         ]
         for task, output in zip(tasks, outputs, strict=True):
             self.recorder.adopt(task, output)
-        if self._is_news:
-            self.recorder.record_outputs(job, tasks, outputs)
         kept = self.outputs.reached.get((job.trial_id, job.spent), [])[: tasks[0].fold]
         self.outputs.add(job.trial_id, job.resource, kept, outputs, self.context.metric)
+        reached = self.outputs.reached[job.trial_id, job.resource]
+        result = job_result(reached, outputs, self.context.metric)
+        # What has no result must not be recorded: it would have none for ever.
+        if self._is_news:
+            self.recorder.record_outputs(job, tasks, outputs)
         for task, output in zip(tasks, outputs, strict=True):
             self.states.replace(task.trial_id, task.fold, output.state)
             self._warn_lost_state(output.lost_state)
             output.state, output.lost_state = None, ""
             self.done |= output.stop
-        return job_result(
-            self.outputs.reached[job.trial_id, job.resource], outputs, self.context.metric
-        )
+        return result
 
     def on_interrupt(self):
         """Keep results that come now, but do not record them: a replay has no such order.

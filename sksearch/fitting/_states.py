@@ -129,9 +129,15 @@ def dump_state(state: State) -> bytes:
 
 
 def load_state(content: bytes) -> State:
-    """Unpickle a state that was pickled by this search."""
-    return _StateUnpickler(io.BytesIO(content)).load()
+    """Unpickle a state that was pickled by this search; ValueError if it is another object."""
+    state = _StateUnpickler(io.BytesIO(content)).load()
+    if not isinstance(state, State):
+        raise ValueError(f"a state was expected, and there is a {type(state).__name__}")
+    return state
 
+
+# Characters of an error that are kept; its text may be of any length.
+LONGEST = 10_000
 
 # Estimators with random_state=None may hold numpy's global generator itself. It must be the
 # one of the process that goes on, which is seeded for each task, and not a copy.
@@ -154,4 +160,12 @@ def first_line(error: BaseException) -> str:
         text = str(error)
     except Exception:  # an error whose text cannot be made is still an error
         text = "<no text>"
-    return f"{type(error).__name__}: {text}".strip().splitlines()[0]
+    return f"{type(error).__name__}: {text[:LONGEST]}".strip().splitlines()[0]
+
+
+def shortened(text: str) -> str:
+    """Leave the middle of a long text out: a traceback's beginning and end tell what happened."""
+    left_out = len(text) - 2 * LONGEST
+    if left_out <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}\n... {left_out} characters ...\n{text[-LONGEST:]}"

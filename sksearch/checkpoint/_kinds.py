@@ -1,0 +1,159 @@
+"""What a value in a record may be: a journal may be damaged, poisoned or forged.
+
+A kind is a function of a value that says whether it is one.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sksearch._description import short_repr
+
+STATUSES = ("ok", "error", "memory", "nan", "crash", "timeout")
+LARGEST = 2**63  # counts and seeds are below it
+MOST_FOLDS = 10**6  # a table has a column for each
+LONGEST = 1e12  # seconds; what is longer overflows where times are added
+DIGITS = re.compile(r"[0-9a-f]{64}")
+STATE_NAME = re.compile(r"\d{1,20}\.\d{1,20}\.\d{1,20}")  # as a task's
+
+Kind = Callable[[Any], bool]
+
+
+def check(record: Any, kinds: Mapping[str, Kind]) -> None:
+    """Raise ValueError, which names the entry, unless each entry is of its kind."""
+    if not isinstance(record, dict):
+        raise ValueError(f"{short_repr(record, 80)} is no record")
+    for name, kind in kinds.items():
+        if name in record:
+            if not kind(record[name]):
+                raise ValueError(f"{name!r} is {short_repr(record[name], 80)}")
+        elif not kind(None):
+            raise ValueError(f"{name!r} is missing")
+
+
+def optional(kind: Kind) -> Kind:
+    """Return the kind that None belongs to, too."""
+    return lambda value: value is None or kind(value)
+
+
+def text(value: Any) -> bool:
+    """Whether a value is a text."""
+    return isinstance(value, str)
+
+
+def texts(value: Any) -> bool:
+    """Whether a value is a list of texts."""
+    return isinstance(value, list) and all(map(text, value))
+
+
+def flag(value: Any) -> bool:
+    """Whether a value is true or false."""
+    return isinstance(value, bool)
+
+
+def count(value: Any) -> bool:
+    """Whether a value is a count, 0 or more."""
+    return type(value) is int and 0 <= value < LARGEST
+
+
+def positive(value: Any) -> bool:
+    """Whether a value is a count, 1 or more."""
+    return count(value) and value > 0
+
+
+def n_splits(value: Any) -> bool:
+    """Whether a value is a count of folds."""
+    return positive(value) and value <= MOST_FOLDS
+
+
+def number(value: Any) -> bool:
+    """Whether a value is a number that a float can be, NaN and infinities included."""
+    if type(value) is int:
+        return abs(value) < 2**1023
+    return isinstance(value, float | bool)
+
+
+def seconds(value: Any) -> bool:
+    """Whether a value is a time; that of a clock that was set back is negative."""
+    return number(value) and abs(value) < LONGEST
+
+
+def status(value: Any) -> bool:
+    """Whether a value is the status of an evaluation."""
+    return value in STATUSES
+
+
+def scores(value: Any) -> bool:
+    """Whether a value is a score, or a score for each metric."""
+    if isinstance(value, dict):
+        return len(value) > 0 and all(map(number, value.values()))
+    return number(value)
+
+
+def curve(value: Any) -> bool:
+    """Whether a value is a list of count, scores and training scores."""
+    return _list_of(value, _is_point) and len(value) > 0
+
+
+def state(value: Any) -> bool:
+    """Whether a value is the file of a state, its sum and its size."""
+    return (
+        isinstance(value, dict)
+        and text(value.get("f"))
+        and STATE_NAME.fullmatch(value["f"]) is not None
+        and text(value.get("h"))
+        and DIGITS.fullmatch(value["h"]) is not None
+        and count(value.get("n"))
+    )
+
+
+def params(value: Any) -> bool:
+    """Whether a value is a candidate; what its entries are, its space knows."""
+    return isinstance(value, dict)
+
+
+def random_state(value: Any) -> bool:
+    """Whether a value is a seed, or the state of a generator."""
+    return count(value) or (isinstance(value, dict) and isinstance(value.get("state"), list))
+
+
+def versions(value: Any) -> bool:
+    """Whether a value is the versions of libraries, by name."""
+    return _texts_by_name(value) and "sklearn" in value
+
+
+def parts(value: Any) -> bool:
+    """Whether a value is what `fingerprint` returns."""
+    return isinstance(value, dict) and "scoring" in value and all(map(_is_part, value.values()))
+
+
+def plan(value: Any) -> bool:
+    """Whether a value is the rungs of a plan."""
+    return _list_of(value, lambda rung: _list_of(rung, count) and len(rung) == 6)
+
+
+def _list_of(value, kind):
+    return isinstance(value, list) and all(map(kind, value))
+
+
+def _texts_by_name(value):
+    return isinstance(value, dict) and all(map(text, value.values()))
+
+
+def _is_part(value):
+    return (
+        isinstance(value, dict)
+        and text(value.get("sha"))
+        and text(value.get("text"))
+        and _texts_by_name(value.get("items", {}))
+    )
+
+
+def _is_point(value):
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and count(value[0])
+        and scores(value[1])
+        and optional(scores)(value[2])
+    )
