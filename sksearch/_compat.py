@@ -13,6 +13,7 @@ import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
+from sklearn.metrics._scorer import _BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
@@ -59,6 +60,7 @@ __all__ = [
     "consumed_params",
     "fit_context",
     "is_hist_gradient_boosting",
+    "is_scorer",
     "is_valid_value",
     "masked_param_columns",
     "normalize_score_results",
@@ -123,6 +125,11 @@ def is_hist_gradient_boosting(estimator: Any) -> bool:
     # Importing the module takes a while, and whoever has such an estimator has imported it.
     module = sys.modules.get("sklearn.ensemble._hist_gradient_boosting.gradient_boosting")
     return module is not None and isinstance(estimator, module.BaseHistGradientBoosting)
+
+
+def is_scorer(scoring: Any) -> bool:
+    """Whether an object is what ``make_scorer`` returns, and no function of the user's."""
+    return isinstance(scoring, _BaseScorer)
 
 
 def trees_attribute(boosting: Any) -> str:

@@ -108,17 +108,26 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None) -> 
 
 
 def name_error_scores(outputs: list[Output]) -> None:
-    """Give failed outputs the metrics of those that did not fail, which name them.
+    """Give all outputs the same metrics, where any of them has names.
 
-    A scorer that is a function names its metrics only when it is called.
+    A scorer that is a function names its metrics only when it is called. Failed outputs have
+    their one score for each metric, and others NaN for those that they lack; a score that came
+    without a name is called "score".
     """
-    named = (o.test_scores for o in outputs if isinstance(o.test_scores, dict))
-    metrics = next(named, ())
-    for output in outputs if metrics else ():
-        if not isinstance(output.test_scores, dict):
-            output.test_scores = dict.fromkeys(metrics, output.test_scores)
-        if output.train_scores is not None and not isinstance(output.train_scores, dict):
-            output.train_scores = dict.fromkeys(metrics, output.train_scores)
+    plain = [o.status == "ok" and not isinstance(o.test_scores, dict) for o in outputs]
+    for attribute in ("test_scores", "train_scores"):
+        scores = [getattr(output, attribute) for output in outputs]
+        metrics = {name: math.nan for each in scores if isinstance(each, dict) for name in each}
+        if not metrics or None in scores:
+            continue
+        if any(plain):
+            metrics.setdefault("score", math.nan)
+        for output, each, is_plain in zip(outputs, scores, plain, strict=True):
+            if is_plain:
+                each = {"score": each}
+            elif not isinstance(each, dict):
+                each = dict.fromkeys(metrics, each)
+            setattr(output, attribute, metrics | each)
 
 
 def cv_results(

@@ -43,6 +43,7 @@ from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit, seconds_of_one_fit
 from sksearch.fitting._results import cv_results, name_error_scores
 from sksearch.fitting._run import Run, Stops
+from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
@@ -226,13 +227,8 @@ class BaseSearch(BaseSearchCV):
 
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
-        check_memory_limit(self.memory_limit)
-        check_devices(self.devices)
         scorers, refit_metric = self._get_scorers()
-        X, y = indexable(X, y)
-        params = check_method_params(X, params=params)
-        check_target(self.estimator, y)
-        check_sample_weight(X, params)
+        X, y, params = self._check_input(X, y, params)
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
@@ -262,6 +258,7 @@ class BaseSearch(BaseSearchCV):
             splits=splits,
             scorer=scorers,
             metric=self.refit if isinstance(self.refit, str) else None,
+            has_names=scores_have_names(self.scoring, self.refit, scorers),
             fit_params=routed.estimator.fit,
             score_params=routed.scorer.score,
             resource=resource,
@@ -275,6 +272,16 @@ class BaseSearch(BaseSearchCV):
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
         )
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric)
+
+    def _check_input(self, X, y, params):
+        """Check what can be checked by itself, and return the data as they are used."""
+        check_memory_limit(self.memory_limit)
+        check_devices(self.devices)
+        X, y = indexable(X, y)
+        params = check_method_params(X, params=params)
+        check_target(self.estimator, y)
+        check_sample_weight(X, params)
+        return X, y, params
 
     def _cv(self):
         """`cv`, with the folds of a one-shot iterator kept for a `fit` after a `plan`."""
@@ -339,8 +346,7 @@ class BaseSearch(BaseSearchCV):
         outputs = [output for row in rows for output in row.new_outputs]
         if not interrupted:
             run.check_failures(outputs)
-        if callable(self.scoring):
-            name_error_scores(outputs)
+        name_error_scores(outputs)
         self.multimetric_ = isinstance(outputs[0].test_scores, dict)
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
