@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,24 @@ def cv_results(
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)
     return results
+
+
+def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
+    """Return the row that the user's function chooses; TypeError or IndexError if it is none."""
+    index = refit(results)
+    n_rows = len(results["params"])
+    kept = "All that was found is kept: cv_results_ can be read."
+    if not isinstance(index, Integral):
+        raise TypeError(
+            f"best_index_ returned is not an integer: refit={refit} returned {index!r}, and must "
+            f"return the index of a row of cv_results_. {kept}"
+        )
+    if not 0 <= int(index) < n_rows:
+        raise IndexError(
+            f"best_index_ index out of range: refit={refit} returned {index}, and the rows of "
+            f"cv_results_ are 0 to {n_rows - 1}. {kept}"
+        )
+    return int(index)
 
 
 def rank(means: ArrayLike, resources: ArrayLike, any_rung_wins: bool = False) -> np.ndarray:
