@@ -13,6 +13,7 @@ import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
+from sklearn.metrics._scorer import _BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
@@ -24,8 +25,8 @@ from sklearn.model_selection._validation import (
     _warn_or_raise_about_fit_failures as warn_or_raise_about_fit_failures,
 )
 from sklearn.utils._array_api import _convert_to_numpy, get_namespace, get_namespace_and_device
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import (
-    Interval,
     InvalidParameterError,
     StrOptions,
     validate_parameter_constraints,
@@ -59,12 +60,14 @@ __all__ = [
     "consumed_params",
     "fit_context",
     "is_hist_gradient_boosting",
+    "is_scorer",
     "is_valid_value",
     "masked_param_columns",
     "normalize_score_results",
     "num_samples",
     "owner_of",
     "pre_dispatch_count",
+    "routing_enabled",
     "safe_split",
     "to_namespace_of",
     "to_numpy",
@@ -74,6 +77,15 @@ __all__ = [
 ]
 
 Method = TypeVar("Method", bound=Callable)
+
+
+class Interval(_Interval):
+    """scikit-learn's, without True and False, which Python counts among the integers."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value may be passed."""
+        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
 
 if TYPE_CHECKING:
 
@@ -109,13 +121,13 @@ def configured(function: Callable) -> Callable:
     return wrapper.with_config_and_warning_filters(get_config(), list(warnings.filters))
 
 
-def pre_dispatch_count(pre_dispatch: Any, n_jobs: int) -> float:
+def pre_dispatch_count(pre_dispatch: Any, n_jobs: int, least: int = 1) -> float:
     """Return the largest count of running tasks; `pre_dispatch` is an int, "2*n_jobs" or "all"."""
     if pre_dispatch == "all":
         return float("inf")
     if isinstance(pre_dispatch, str):
         pre_dispatch = eval_expr(pre_dispatch.replace("n_jobs", str(n_jobs)))
-    return max(int(pre_dispatch), 1)
+    return max(int(pre_dispatch), least)
 
 
 def is_hist_gradient_boosting(estimator: Any) -> bool:
@@ -123,6 +135,11 @@ def is_hist_gradient_boosting(estimator: Any) -> bool:
     # Importing the module takes a while, and whoever has such an estimator has imported it.
     module = sys.modules.get("sklearn.ensemble._hist_gradient_boosting.gradient_boosting")
     return module is not None and isinstance(estimator, module.BaseHistGradientBoosting)
+
+
+def is_scorer(scoring: Any) -> bool:
+    """Whether an object is what ``make_scorer`` returns, and no function of the user's."""
+    return isinstance(scoring, _BaseScorer)
 
 
 def trees_attribute(boosting: Any) -> str:

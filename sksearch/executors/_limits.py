@@ -40,8 +40,8 @@ class LostTask:
 
     Parameters
     ----------
-    status : {"crash", "timeout"}
-        As in `Result`.
+    status : {"crash", "timeout", "error"}
+        As in `Result`; "error" for a task that could not be sent.
     error : str
         What happened, in one line.
     seconds : float

@@ -1,44 +1,14 @@
-"""Errors that are raised before anything is spent."""
+"""Errors about parts of a search that do not fit, raised before anything is spent."""
 
 import difflib
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.utils import get_tags
-from sklearn.utils.multiclass import type_of_target
 
-from sksearch._compat import num_samples, owner_of, to_numpy, unlisted_params
+from sksearch._compat import owner_of, to_numpy, unlisted_params
 from sksearch.executors import can_limit_memory
 from sksearch.resources import FoldsResource, SamplesResource, WholeResource, growth_of
-
-
-def check_target(estimator, y):
-    """Raise ValueError for a target that no candidate could be fitted to."""
-    supervised = is_classifier(estimator) or is_regressor(estimator)
-    if y is None:
-        if supervised and get_tags(estimator).target_tags.required:
-            raise ValueError(
-                f"{type(estimator).__name__} requires y to be passed, but the target y is None."
-            )
-        return
-    if is_classifier(estimator) and type_of_target(y).startswith("continuous"):
-        raise ValueError(
-            f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "
-            "continuous values. Pass class labels, or search over a regressor."
-        )
-
-
-def check_sample_weight(X, params):
-    """Raise ValueError if there is not one weight for each row."""
-    for name, weight in params.items():
-        if weight is None or name.rpartition("__")[2] != "sample_weight":
-            continue
-        if num_samples(weight) != num_samples(X):
-            raise ValueError(
-                f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
-                "pass one weight for each row."
-            )
 
 
 def check_memory_limit(n_bytes):

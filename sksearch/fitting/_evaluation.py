@@ -4,8 +4,6 @@ Its arguments and what it returns travel between processes, so they are plain da
 """
 
 import math
-import numbers
-import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,7 +15,6 @@ from sklearn.base import clone
 
 from sksearch._clock import now
 from sksearch._compat import (
-    MultimetricScorer,
     check_method_params,
     num_samples,
     safe_split,
@@ -28,12 +25,14 @@ from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
 from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import value_of
+from sksearch.fitting._scores import (
+    error_scores,
+    failure,
+    reraise_if_not_the_candidates,
+    score,
+)
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line, shortened
 from sksearch.resources import growth_of
-
-
-class InvalidScoreError(TypeError, ValueError):
-    """A scorer returned something that is no number."""
 
 
 @dataclass
@@ -46,6 +45,7 @@ class Context:
     splits: list  # the frozen folds, pairs of (train, test)
     scorer: Any  # of one metric or of several
     metric: str | None  # the one to optimise; None: the only one, or the first
+    has_names: bool | None  # whether scores have names; None: a function of the user's may decide
     fit_params: dict  # routed to the estimator
     score_params: dict  # routed to the scorer
     resource: Resource
@@ -116,8 +116,7 @@ class Output:
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
     """Train and score one candidate on one fold.
 
-    Raises `InvalidScoreError` if the scorer returns no number, whatever ``set_params`` raises, and
-    what training and scoring raise if ``error_score="raise"``.
+    Raises what the candidate raises if ``error_score="raise"``.
     """
     with _seeded(context, task, task.resource, environment):
         output = _evaluate(context, task, environment)
@@ -139,8 +138,8 @@ def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
         status=lost.status,
         error=lost.error,
         fit_time=lost.seconds,
-        test_scores=_error_scores(context),
-        train_scores=_error_scores(context) if context.return_train_score else None,
+        test_scores=error_scores(context),
+        train_scores=error_scores(context) if context.return_train_score else None,
         n_test_samples=num_samples(context.splits[task.fold][1]),
         seconds=lost.seconds,
     )
@@ -158,12 +157,17 @@ def _evaluate(context, task, environment):
     message.start()
     train, test = _rows(context, task)
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
-    state, lost, steps = _load_state(context, task)
+    output, start = Output(n_test_samples=num_samples(test)), now()
+    try:
+        state, output.lost_state, steps = _load_state(context, task)
+        train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
+        test_rows = safe_split(state.estimator, context.X, context.y, test, train)
+    except BaseException as error:  # params that its estimator does not take, for instance
+        _fail(context, output, error, start)
+        message.end(output)
+        return output
     start = now()
-    train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
-    test_rows = safe_split(state.estimator, context.X, context.y, test, train)
     hook = callback_arguments(context.search, *train_rows, fit_params)
-    output = Output(lost_state=lost)
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
@@ -173,12 +177,7 @@ def _evaluate(context, task, environment):
             else:
                 state = _train(context, task, environment, state, steps, train_rows, fit_params)
     except BaseException as error:
-        _reraise_if_not_the_candidates(context, error)
-        output.fit_time = now() - start
-        output.status, output.error = _failure(error)
-        output.fit_error = format_exc()
-        output.test_scores = _error_scores(context)
-        output.train_scores = _error_scores(context) if context.return_train_score else None
+        _fail(context, output, error, start)
     else:
         output.fit_time = now() - start - output.score_time
         if not task.outcome:
@@ -227,7 +226,8 @@ def _load_state(context, task):
     try:
         if task.state is not None:
             return as_state(task.state), "", [step]
-    except Exception as error:
+    except BaseException as error:  # a model may raise anything when it is read
+        Interrupts.heed()
         lost = first_line(error)
     # Values may be estimators themselves, hence the clone.
     new = clone(context.estimator).set_params(**clone(task.params, safe=False))
@@ -247,7 +247,8 @@ def _save_state(environment, task, output, state):
             output.state = content
         else:
             output.state = SavedState.write(content, environment.folder / task.name)
-    except Exception as error:  # an attribute without pickle, a full disk
+    except BaseException as error:  # an attribute without pickle, a full disk
+        Interrupts.heed()
         output.lost_state = first_line(error)
 
 
@@ -257,11 +258,11 @@ def _record_curve(context, task, output, state, rows, fit_params):
     train, test = rows
     curve: list = []
 
-    def score(estimator, count):
+    def look(estimator, count):
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
-        scores, output.status, output.error = _score(context, estimator, *test)
-        on_train = _score(context, estimator, *train)[0] if context.return_train_score else None
+        scores, output.status, output.error = score(context, estimator, *test)
+        on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
         curve.append([count, scores, on_train])
         return value_of(scores, context.metric) if output.status == "ok" else math.nan
@@ -270,7 +271,7 @@ def _record_curve(context, task, output, state, rows, fit_params):
     # The estimator as it is gets to its own count, however long that takes.
     least = growth.own or 1 if task.trial_id == 0 else 1
     growth.curve(
-        state, train[1:], high, context.classes, fit_params, score,
+        state, train[1:], high, context.classes, fit_params, look,
         context.curve_seconds, least,
     )  # fmt: skip
     # Of one fold alone; `settle` finds the count for all of them.
@@ -278,85 +279,20 @@ def _record_curve(context, task, output, state, rows, fit_params):
     output.curve = curve if output.status == "ok" else None
 
 
-# ---- failures
-
-
-def _reraise_if_not_the_candidates(context, error):
-    """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
-    if isinstance(error, KeyboardInterrupt | SystemExit) and Interrupts.pending:
-        raise error
-    if isinstance(error, GeneratorExit):
-        raise error
-    if context.error_score == "raise" and isinstance(error, Exception):
-        raise error
-
-
-def _failure(error):
-    """Status and first line of what a candidate raised."""
-    return "memory" if isinstance(error, MemoryError) else "error", first_line(error)
-
-
-def _error_scores(context):
-    """The score of a failed fit, once for each metric that is known beforehand."""
-    # With "raise" only SystemExit and the like come here.
-    score = np.nan if context.error_score == "raise" else context.error_score
-    if isinstance(context.scorer, MultimetricScorer):
-        return dict.fromkeys(context.scorer._scorers, score)
-    return score
-
-
-# ---- scores
+def _fail(context, output, error, start):
+    """Make of what a candidate raised its failure."""
+    reraise_if_not_the_candidates(context, error)
+    output.fit_time = now() - start
+    output.status, output.error = failure(error)
+    output.fit_error = format_exc()
+    output.test_scores = error_scores(context)
+    output.train_scores = error_scores(context) if context.return_train_score else None
 
 
 def _score_all(context, output, state, train, test):
     """Score on the test rows, and on the training rows if asked for."""
     start = now()
-    output.test_scores, output.status, output.error = _score(context, state.estimator, *test)
+    output.test_scores, output.status, output.error = score(context, state.estimator, *test)
     output.score_time = now() - start
     if context.return_train_score:
-        output.train_scores, *_ = _score(context, state.estimator, *train)
-
-
-def _score(context, estimator, indices, X, y):
-    """Scores as numbers; status and error of the metric that counts."""
-    params = check_method_params(context.X, params=context.score_params, indices=indices)
-    args = (X,) if y is None else (X, y)
-    try:
-        scores = context.scorer(estimator, *args, **params)
-    except BaseException as error:
-        _reraise_if_not_the_candidates(context, error)
-        _warn_scoring_failed(context, format_exc())
-        return _error_scores(context), *_failure(error)
-    if not isinstance(scores, dict):
-        return _as_number(scores, context.scorer), "ok", ""
-    status, text = "ok", ""
-    for name, score in scores.items():
-        if isinstance(context.scorer, MultimetricScorer) and isinstance(score, str):
-            # The text of a traceback: this metric failed, the others need not have.
-            _warn_scoring_failed(context, score)
-            scores[name] = context.error_score
-            if name == (context.metric or next(iter(scores))):
-                status, text = "error", score.strip().splitlines()[-1]
-        else:
-            scores[name] = _as_number(score, name)
-    return scores, status, text
-
-
-def _warn_scoring_failed(context, details):
-    warnings.warn(
-        "Scoring failed. The score on this train-test partition for these parameters will be "
-        f"set to {context.error_score}. Details: \n{details}",
-        UserWarning,
-        stacklevel=2,
-    )
-
-
-def _as_number(score, scorer):
-    if hasattr(score, "item"):
-        with suppress(ValueError, RuntimeError):
-            score = score.item()  # 0-d arrays and memory-mapped scalars
-    if not isinstance(score, numbers.Number) or isinstance(score, complex):
-        raise InvalidScoreError(
-            f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})"
-        )
-    return score
+        output.train_scores, *_ = score(context, state.estimator, *train)

@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -108,17 +109,26 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None) -> 
 
 
 def name_error_scores(outputs: list[Output]) -> None:
-    """Give failed outputs the metrics of those that did not fail, which name them.
+    """Give all outputs the same metrics, where any of them has names.
 
-    A scorer that is a function names its metrics only when it is called.
+    A scorer that is a function names its metrics only when it is called. Failed outputs have
+    their one score for each metric, and others NaN for those that they lack; a score that came
+    without a name is called "score".
     """
-    named = (o.test_scores for o in outputs if isinstance(o.test_scores, dict))
-    metrics = next(named, ())
-    for output in outputs if metrics else ():
-        if not isinstance(output.test_scores, dict):
-            output.test_scores = dict.fromkeys(metrics, output.test_scores)
-        if output.train_scores is not None and not isinstance(output.train_scores, dict):
-            output.train_scores = dict.fromkeys(metrics, output.train_scores)
+    plain = [o.status == "ok" and not isinstance(o.test_scores, dict) for o in outputs]
+    for attribute in ("test_scores", "train_scores"):
+        scores = [getattr(output, attribute) for output in outputs]
+        metrics = {name: math.nan for each in scores if isinstance(each, dict) for name in each}
+        if not metrics or None in scores:
+            continue
+        if any(plain):
+            metrics.setdefault("score", math.nan)
+        for output, each, is_plain in zip(outputs, scores, plain, strict=True):
+            if is_plain:
+                each = {"score": each}
+            elif not isinstance(each, dict):
+                each = dict.fromkeys(metrics, each)
+            setattr(output, attribute, metrics | each)
 
 
 def cv_results(
@@ -157,6 +167,24 @@ def cv_results(
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)
     return results
+
+
+def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
+    """Return the row that the user's function chooses; TypeError or IndexError if it is none."""
+    index = refit(results)
+    n_rows = len(results["params"])
+    kept = "All that was found is kept: cv_results_ can be read."
+    if not isinstance(index, Integral):
+        raise TypeError(
+            f"best_index_ returned is not an integer: refit={refit} returned {index!r}, and must "
+            f"return the index of a row of cv_results_. {kept}"
+        )
+    if not 0 <= int(index) < n_rows:
+        raise IndexError(
+            f"best_index_ index out of range: refit={refit} returned {index}, and the rows of "
+            f"cv_results_ are 0 to {n_rows - 1}. {kept}"
+        )
+    return int(index)
 
 
 def rank(means: ArrayLike, resources: ArrayLike, any_rung_wins: bool = False) -> np.ndarray:

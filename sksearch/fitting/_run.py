@@ -21,8 +21,12 @@ from sksearch.fitting._convergence import Convergence
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
 from sksearch.fitting._incumbent import Incumbent, is_fitted_otherwise, knows_baseline
 from sksearch.fitting._results import Outputs, job_result
+from sksearch.fitting._scores import check_scorer
 from sksearch.fitting._states import StateStore
 from sksearch.fitting._top_trials import TopTrials, models_of
+
+#: Of jobs that have no score because the scorer returned none: one may have a fault of its own.
+N_BEFORE_SCORER_IS_BLAMED = 3
 
 
 class Recorder:
@@ -185,6 +189,8 @@ class Run(Workload):
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
         self._budget.check(history)
+        if len(self.outputs.new) == N_BEFORE_SCORER_IS_BLAMED:
+            check_scorer([output for new in self.outputs.new.values() for output in new])
         if self._any_rung_wins or job.resource == self._top:
             self.incumbent.compare(self, job, score)
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
@@ -253,6 +259,7 @@ class Run(Workload):
 
     def check_failures(self, outputs: list[Output]) -> None:
         """Warn about failed fits, or raise ValueError, with errors grouped, if all failed."""
+        check_scorer(outputs)
         errors = [{"fit_error": output.fit_error} for output in outputs]
         try:
             warn_or_raise_about_fit_failures(errors, self.context.error_score)

@@ -1,5 +1,6 @@
 """What is settled before the first training: checks, folds, the problem and the plan."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
 from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.fitting._evaluation import Context
+from sksearch.fitting._input import check_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Params, Problem
 from sksearch.schedulers import FoldRace, FullFidelity
@@ -37,6 +39,8 @@ class Setup:
 
 def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) -> list:
     """Make the folds once, pairs of (train, test), so that all candidates see the same ones."""
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which a str has
+        cv = check_folds(list(cv), num_samples(X))
     cv = check_cv(cv, y, classifier=is_classifier(estimator))
     n_splits = cv.get_n_splits(X, y, **split_params)
     splits = list(cv.split(X, y, **split_params))
@@ -47,9 +51,10 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
         )
     if not splits:
         raise ValueError(
-            "No fits were performed. Was the CV iterator empty? Were there no candidates?"
+            "No fits were performed: cv has no folds. Was the CV iterator empty? A generator that "
+            "was used once is: pass a list of its pairs (train, test), or the splitter itself."
         )
-    return splits
+    return check_folds(splits, num_samples(X))
 
 
 def make_problem(

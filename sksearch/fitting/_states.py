@@ -158,7 +158,7 @@ def first_line(error: BaseException) -> str:
     """The kind of an error and the first line of its text."""
     try:
         text = str(error)
-    except Exception:  # an error whose text cannot be made is still an error
+    except BaseException:  # an error whose text cannot be made is still an error
         text = "<no text>"
     return f"{type(error).__name__}: {text[:LONGEST]}".strip().splitlines()[0]
 

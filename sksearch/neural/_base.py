@@ -77,7 +77,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     image_shape: tuple | None = None
     random_state: Any = None
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
-from sksearch._compat import is_hist_gradient_boosting, owner_of, unlisted_params
+from sksearch._compat import (
+    is_hist_gradient_boosting,
+    is_valid_value,
+    owner_of,
+    unlisted_params,
+)
 from sksearch.base import Labels, Resource, State, fit
 from sksearch.history import Params
 from sksearch.resources._epochs import WAYS
@@ -79,6 +84,12 @@ class ParameterResource(Resource):
         if self.name not in estimator.get_params() and leaf not in unlisted_params(owner):
             raise ValueError(
                 f"resource={self.name!r} is no parameter of {type(estimator).__name__}. {WAYS}"
+            )
+        value = owner.get_params().get(leaf)
+        if isinstance(value, str | bool) and not is_valid_value(estimator, self.name, 2):
+            raise ValueError(
+                f"resource={self.name!r} is no integer parameter of {type(owner).__name__}, which "
+                f"has {leaf}={value!r}. {WAYS}"
             )
         if self.name in names:
             raise ValueError(

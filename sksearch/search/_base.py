@@ -9,7 +9,7 @@ import os
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -33,23 +33,32 @@ from sksearch.fitting._callbacks import callback_arguments, root_callback_contex
 from sksearch.fitting._checks import (
     check_ensemble,
     check_memory_limit,
-    check_sample_weight,
     check_schedule,
-    check_target,
     classes_of,
 )
 from sksearch.fitting._evaluation import Context, evaluate
+from sksearch.fitting._input import (
+    check_containers,
+    check_fit_params,
+    check_folder,
+    check_pre_dispatch,
+    check_refit,
+    check_sample_weight,
+    check_scoring,
+    check_target,
+)
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit, seconds_of_one_fit
-from sksearch.fitting._results import cv_results, name_error_scores
+from sksearch.fitting._results import chosen_index, cv_results, name_error_scores
 from sksearch.fitting._run import Run, Stops
+from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
-from sksearch.resources import WholeResource, as_resource
+from sksearch.resources import EpochsResource, SecondsResource, WholeResource, as_resource
 from sksearch.resources._pipeline import check_resampled
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
-from sksearch.search._parameters import Count, FieldConstraints, Seconds, documented
+from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.space import Space
 
 #: Of the timeout, for one candidate whose count of iterations training finds.
@@ -86,7 +95,7 @@ class BaseSearch(BaseSearchCV):
     return_train_score: Any = False
     initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
     timeout: Seconds | None = None
-    target_score: Annotated[float, Real] | None = None
+    target_score: Score | None = None
     patience: Count | None = None
     stop: Literal["converged"] | None = None
     candidate_timeout: Seconds | None = None
@@ -147,6 +156,7 @@ class BaseSearch(BaseSearchCV):
             On Ctrl-C. The attributes are set from what was known, but there is no refit.
         """
         self._reset()
+        check_folder(self.checkpoint_dir)
         with recorder_of(self) as recorder:
             setup = self._prepare(X, y, params, recorder.rng(self.random_state))
             recorder.open(self, setup)
@@ -226,13 +236,8 @@ class BaseSearch(BaseSearchCV):
 
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
-        check_memory_limit(self.memory_limit)
-        check_devices(self.devices)
+        X, y, params = self._check_input(X, y, params)
         scorers, refit_metric = self._get_scorers()
-        X, y = indexable(X, y)
-        params = check_method_params(X, params=params)
-        check_target(self.estimator, y)
-        check_sample_weight(X, params)
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
@@ -240,6 +245,8 @@ class BaseSearch(BaseSearchCV):
         filled = self._filled(len(splits))
         resource = as_resource(filled.resource, estimator, len(splits[0][0]))
         resource.check(estimator, space.names)
+        by_epochs = isinstance(resource, EpochsResource | SecondsResource)
+        check_fit_params(estimator, routed.estimator.fit, space.names, by_epochs)
         check_resampled(estimator, routed.estimator.fit, num_samples(X), resource)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
@@ -262,6 +269,7 @@ class BaseSearch(BaseSearchCV):
             splits=splits,
             scorer=scorers,
             metric=self.refit if isinstance(self.refit, str) else None,
+            has_names=scores_have_names(self.scoring, self.refit, scorers),
             fit_params=routed.estimator.fit,
             score_params=routed.scorer.score,
             resource=resource,
@@ -275,6 +283,20 @@ class BaseSearch(BaseSearchCV):
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
         )
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric)
+
+    def _check_input(self, X, y, params):
+        """Check what can be checked by itself, and return the data as they are used."""
+        check_memory_limit(self.memory_limit)
+        check_devices(self.devices)
+        check_pre_dispatch(self.pre_dispatch)
+        check_scoring(self.scoring, 2 if y is None else 3)
+        check_refit(self.refit)
+        check_containers(X, y)
+        X, y = indexable(X, y)
+        params = check_method_params(X, params=params)
+        check_target(self.estimator, y)
+        check_sample_weight(X, params)
+        return X, y, params
 
     def _cv(self):
         """`cv`, with the folds of a one-shot iterator kept for a `fit` after a `plan`."""
@@ -339,8 +361,7 @@ class BaseSearch(BaseSearchCV):
         outputs = [output for row in rows for output in row.new_outputs]
         if not interrupted:
             run.check_failures(outputs)
-        if callable(self.scoring):
-            name_error_scores(outputs)
+        name_error_scores(outputs)
         self.multimetric_ = isinstance(outputs[0].test_scores, dict)
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
@@ -359,7 +380,10 @@ class BaseSearch(BaseSearchCV):
 
     def _keep_best(self, refit_metric):
         results = self.cv_results_
-        self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+        if callable(self.refit):
+            self.best_index_ = chosen_index(self.refit, results)
+        else:
+            self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
         if not callable(self.refit):
             self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
         self.best_params_ = results["params"][self.best_index_]
@@ -368,6 +392,7 @@ class BaseSearch(BaseSearchCV):
 
     def _refit(self, run, setup, root, hook):
         """Train the best candidate on all rows, by the path that it was scored on."""
+        self.interrupted_ = True  # until it has ended
         row, context = self._rows(run, setup)[self.best_index_], setup.context
         best = clone(self.estimator).set_params(**clone(row.params, safe=False))
         leaf = root.subcontext(task_name="refit-with-best-params")
@@ -383,3 +408,4 @@ class BaseSearch(BaseSearchCV):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
+        self.interrupted_ = False

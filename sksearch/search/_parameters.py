@@ -21,6 +21,7 @@ NUMBERS = {int: Integral, float: Real}  # as scikit-learn understands them
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
 Select = Literal["auto", "best", "top"]
+Score = Annotated[float, Interval(Real, None, None, closed="neither")]  # and so not NaN
 Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
 
 

@@ -146,6 +146,7 @@ class Subspace:
             self._components = [self._boxes(names) for names in self._linked_names()]
             self._sizes = [sum(map(_box_size, boxes)) for boxes in self._components]
             self.size = math.prod(self._sizes)
+        self._check_reachable()
 
     def decode(self, u: list[float], rng: np.random.Generator | None = None) -> dict[str, Any]:
         """Return the candidate at a point of the cube.
@@ -285,6 +286,34 @@ class Subspace:
                     f"{where}, but {condition.parent} can be {value!r}, which cannot be compared "
                     f"({error}): use 'in' with a list of values."
                 ) from error
+
+    def _check_reachable(self) -> None:
+        """Raise if a parameter is in no candidate, because of one of its conditions or of all."""
+        if self.size == math.inf:
+            dead = {name for name in self.conditions if not self._may_hold(name)}
+        else:
+            boxes = itertools.chain.from_iterable(self._components)
+            dead = set(self.conditions).difference(*boxes)
+        for name in sorted(dead):
+            conditions = self.conditions[name]
+            allowed = {when.parent: self.dimensions[when.parent].allowed() for when in conditions}
+            raise ValueError(
+                f"param_distributions[{name!r}] is active when "
+                f"{' and '.join(map(str, conditions))}, which never holds: "
+                f"{'; '.join(f'{parent} is {values}' for parent, values in allowed.items())}."
+            )
+
+    def _may_hold(self, name: str) -> bool:
+        """Whether each condition of a parameter, by itself, holds for some value of its parent."""
+        for condition in self.conditions[name]:
+            parent = self.dimensions[condition.parent]
+            if parent.size < math.inf:
+                values = [parent.value(piece.start) for piece in self._pieces(condition.parent)]
+            else:
+                values = [parent.from_unit(u) for u in (0.0, 0.5, 1.0)]
+            if not any(map(condition.holds, values)):
+                return False
+        return True
 
     def _parents_first(self) -> list[str]:
         """Sort names such that parents come before their children, else by name."""

@@ -282,6 +282,7 @@ def _choices(name, values, accepts, where):
     if len(values) == 0:
         raise ValueError(f"{where} is empty: it needs at least one choice; or leave it out.")
     _refuse_prior(values, where)
+    _warn_of_pair(values, where)
     choices = [native(value) for value in values]
     for value in choices:
         infinite = isinstance(value, float) and not math.isfinite(value)
@@ -290,6 +291,25 @@ def _choices(name, values, accepts, where):
                 f"{where} has the choice {value!r}, which the estimator does not take: remove it."
             )
     return _distinct(choices, where)
+
+
+def _warn_of_pair(values, where):
+    """Warn where two choices look like the bounds of a range, as other libraries write it."""
+    if not (isinstance(values, tuple) and len(values) == 2):
+        return
+    low, high = map(native, values)
+    if any(isinstance(x, bool) or not isinstance(x, numbers.Real) for x in (low, high)):
+        return
+    if low < high:
+        whole = isinstance(low, numbers.Integral) and isinstance(high, numbers.Integral)
+        span = f"randint({low}, {high + 1})" if whole else f"uniform({low}, {high - low:g})"
+        span += f" or loguniform({low}, {high})" if low > 0 and not whole else ""
+        warnings.warn(
+            f"{where} is {values!r}: two choices, and no range. Write [{low}, {high}] for the "
+            f"choices, and scipy.stats.{span} for all numbers between them.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _refuse_prior(values, where):

@@ -31,8 +31,9 @@ ONE_SPLIT = [(np.arange(4), np.arange(4, 8))]
 def machine(monkeypatch):
     """Tells this process how many devices there are, and which of them it sees."""
 
-    def tell(count=0, visible=None):
+    def tell(count=0, visible=None, has_driver=True):
         monkeypatch.setattr(_devices, "_count_devices", lambda: count)
+        monkeypatch.setattr(_devices, "_has_driver", lambda: has_driver)
         if visible is None:
             monkeypatch.delenv(VARIABLE, raising=False)
         else:

@@ -103,7 +103,8 @@ def test_a_score_that_is_nan_or_minus_infinity_costs_that_candidate_only():  # r
 
 
 @pytest.mark.slow
-def test_a_score_that_is_no_number_raises_at_once(tmp_path):  # row 19
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+def test_a_scorer_that_returns_no_number_raises_soon(tmp_path):  # row 19
     for value in ("good", np.array([1.0, 2.0])):
         log = tmp_path / f"log of {type(value).__name__}"
         search = halving(Fake(log=str(log)), scoring=score_at(value, *np.arange(10) / 10))

@@ -67,7 +67,7 @@ LINKED = {
     },
     "an unbounded parent": {"k": poisson(3), "x": When(uniform(0, 1), "k", ">=", 3)},
     "an ordered parent": {"n": [1, 2, 4, 8], "x": When(uniform(0, 1), "n", ">", 2)},
-    "never active": {"n": [1, 2], "x": When(uniform(0, 1), "n", ">", 2), "y": uniform(0, 1)},
+    "seldom active": {"n": [1, 2], "x": When(uniform(0, 1), "n", ">", 1), "y": uniform(0, 1)},
     "union": [
         {"kernel": ["rbf"], "C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1)},
         {"kernel": ["linear"], "C": loguniform(1e-3, 1e3)},

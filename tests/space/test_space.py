@@ -36,7 +36,7 @@ GRIDS = {
     "one name": {"b": [3, 1, 2]},
     "empty": {},
     "three names": {"c": [1, 2], "a": ["x", "y", "z"], "b": [True, None]},
-    "numpy": {"c": np.arange(3), "a": range(2, 8, 2), "b": (0.1, 0.2)},
+    "numpy": {"c": np.arange(3), "a": range(2, 8, 2), "b": (0.2, 0.1)},
     "list of dicts": [{"k": ["rbf"], "C": [1, 10, 100]}, {"k": ["linear", "poly"]}, {}],
 }
 

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from numbers import Integral
 
@@ -86,8 +86,8 @@ def _name(device, devices):
     if is_number and text.isdecimal():
         here = _visible_here()
         n_devices = _count_devices() if here is None else len(here)
-        # Where nobody knows how many there are, CUDA will say.
-        if int(text) >= n_devices and (n_devices or here is not None):
+        # Where there is a driver and nobody knows how many devices it has, CUDA will say.
+        if int(text) >= n_devices and (n_devices or here is not None or not _has_driver()):
             shown = "" if here is None else f" ({VARIABLE}={os.environ[VARIABLE]!r})"
             raise ValueError(
                 f"devices={devices!r} has {device!r}, but this process sees {n_devices} CUDA "
@@ -128,6 +128,16 @@ def _count_devices():
         return count.value if library.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0 else 0
     finally:
         library.nvmlShutdown()
+
+
+@lru_cache(maxsize=1)
+def _has_driver():
+    """Whether a library is there that CUDA, or what stands for it on GPUs of AMD, needs."""
+    for name in ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libamdhip64.so"):
+        with suppress(OSError):
+            ctypes.CDLL(name)
+            return True
+    return False
 
 
 class DeviceLock:

@@ -42,6 +42,10 @@ _serve(connection)
 OOM_SCORE = "800"  # of 1,000: when memory runs out the kernel shall take a worker, not the master
 
 
+class UnreadableError(Exception):
+    """A process could not be sent a call: the call, or the process, is broken."""
+
+
 class WorkerProcess:
     """One process that runs calls one after another; after its death a call starts another.
 
@@ -83,10 +87,15 @@ class WorkerProcess:
 
         Raises
         ------
+        UnreadableError
+            If the call cannot be pickled, or the process, which is ended then, could not read it.
         Exception
             What the function raised.
         """
-        message = cloudpickle.dumps((function, args))
+        try:
+            message = cloudpickle.dumps((function, args))
+        except Exception as error:
+            raise UnreadableError(describe(error)) from error
         self.start()
         begin = time.monotonic()
         try:
@@ -97,6 +106,8 @@ class WorkerProcess:
             failed, value = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
             return LostTask("crash", self._describe_end(), time.monotonic() - begin)
+        if isinstance(value, UnreadableError):
+            self.kill()
         if failed:
             raise value
         return value
@@ -239,9 +250,18 @@ def _answer(message):
     """The pickled (False, value) or (True, exception) of a call."""
     try:
         function, args = pickle.loads(message)
-        return cloudpickle.dumps((False, function(*args)))
+        try:
+            answer = (False, function(*args))
+        except BaseException as error:
+            answer = (True, picklable_error(error))
+        return cloudpickle.dumps(answer)
     except BaseException as error:
-        return cloudpickle.dumps((True, picklable_error(error)))
+        return cloudpickle.dumps((True, UnreadableError(describe(error))))
+
+
+def describe(error: BaseException) -> str:
+    """The kind of an error and the first line of its text."""
+    return traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
 
 
 def picklable_error(error: BaseException) -> BaseException:

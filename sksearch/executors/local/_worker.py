@@ -1,5 +1,6 @@
 """What happens in a worker process."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,9 @@ import joblib
 from sksearch._threads import one_blas_thread
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
-from sksearch.executors._limits import Limits, limited_memory
+from sksearch.executors._limits import Limits, LostTask, limited_memory
 from sksearch.executors._shared_data import MISSING, Answer, Ref
-from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._process import UnreadableError, WorkerProcess
 
 
 def prepare(ref: Ref, payload: Any = None) -> Answer | None:
@@ -91,6 +92,17 @@ def run_limited(
     output : object
         What the function returned, MISSING, or a `LostTask`.
     """
+    # An earlier candidate may have broken the process, which cannot read any more then.
+    with suppress(UnreadableError):
+        return _call(process, ref, task, folder, limits, payload)
+    try:
+        return _call(process, ref, task, folder, limits, payload)
+    except UnreadableError as error:
+        return LostTask("error", f"the candidate cannot be sent to a worker process: {error}")
+
+
+def _call(process, ref, task, folder, limits, payload):
+    """Run a task, after what all tasks share has been fetched."""
     if process.loaded != ref.token:
         # Imports and data are not on the candidate's time.
         missing = process.call(prepare, ref, payload)

@@ -174,13 +174,19 @@ class RemoteExecutor(Executor):
                 raise self._lost
             if (reason := self._engine.why_lost()) is not None:
                 raise self._engine.lost_error(reason)
-            message, payload = self._message(pending), self._data(pending)
+            try:
+                message = self._message(pending)
+            except Exception as error:
+                text = f"the candidate cannot be sent to a worker: {first_line(error)}"
+                pending.resolve(LostTask("error", text), failed=False)
+                return
+            payload = self._data(pending)
             pending.begin = time.monotonic()
             pending.handle = self._engine.start(message, payload)
         except EngineLostError as error:
             self._fail_all(error)
             pending.resolve(error, failed=True)
-        except Exception as error:  # the task cannot be pickled, for instance
+        except Exception as error:
             pending.resolve(error, failed=True)
         else:
             self._running.add(pending)

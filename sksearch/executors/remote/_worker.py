@@ -18,7 +18,7 @@ from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, LostTask
 from sksearch.executors._signals import Interrupts
-from sksearch.executors.local._process import WorkerProcess, picklable_error
+from sksearch.executors.local._process import WorkerProcess, describe, picklable_error
 from sksearch.executors.local._worker import run_limited, run_task
 
 IDLE_SECONDS = 300  # after which the child of an engine's worker is ended
@@ -78,8 +78,13 @@ def run_message(message: bytes, payload: Any = None, alone: bool = True) -> byte
         Pickled (False, output) or (True, exception).
     """
     try:
+        read = pickle.loads(message)
+    except BaseException as error:
+        lost = LostTask("error", f"a worker could not read the candidate: {describe(error)}")
+        return cloudpickle.dumps((False, lost))
+    try:
         with _ignore_sigint():
-            return cloudpickle.dumps((False, _run_once(pickle.loads(message), payload, alone)))
+            return cloudpickle.dumps((False, _run_once(read, payload, alone)))
     except Exception as error:
         return cloudpickle.dumps((True, picklable_error(error)))
 

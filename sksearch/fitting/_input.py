@@ -1,0 +1,267 @@
+"""Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
+
+import inspect
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import type_of_target
+
+from sksearch._compat import num_samples, pre_dispatch_count, routing_enabled, to_numpy
+
+METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
+
+
+# ---- parameters of the search
+
+
+def check_folder(path: Any) -> None:
+    """Raise ValueError for a name that no folder can have."""
+    if path is not None and "\0" in str(path):
+        raise ValueError(
+            f"checkpoint_dir={path!r} has a NUL character, which no path may have: name a folder."
+        )
+
+
+def check_pre_dispatch(pre_dispatch: Any) -> None:
+    """Raise ValueError for a count of trainings that is none."""
+    try:
+        enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
+    except Exception:
+        enough = False
+    if not enough or isinstance(pre_dispatch, bool):
+        raise ValueError(
+            f"pre_dispatch={pre_dispatch!r} must be a count of trainings, 1 or more, 'all', or an "
+            "expression such as '2*n_jobs'."
+        )
+
+
+def check_scoring(scoring: Any, n_arguments: int) -> None:
+    """Raise ValueError for metrics where scorers are needed.
+
+    Parameters
+    ----------
+    scoring : object
+        As the user gave it.
+    n_arguments : int
+        Of a scorer: estimator, X, and y if there is one.
+    """
+    if isinstance(scoring, list | tuple | dict) and not scoring:
+        raise ValueError(
+            f"scoring={scoring!r} names no metric: pass a name such as 'accuracy', a list or dict "
+            "of them, or leave it out for the estimator's own score."
+        )
+    named = scoring.items() if isinstance(scoring, dict) else [(None, scoring)]
+    for name, scorer in named:
+        if callable(scorer) and _is_metric(scorer, n_arguments):
+            at = "scoring" if name is None else f"scoring[{name!r}]"
+            text = getattr(scorer, "__name__", scorer)
+            raise ValueError(
+                f"{at}={text} looks like a metric of y_true and y_pred, and a scorer is called "
+                f"with an estimator, X and y: pass sklearn.metrics.make_scorer({text}), or the "
+                "name of a scorer such as 'accuracy'."
+            )
+
+
+def _is_metric(scorer, n_arguments):
+    """Whether a function cannot be called as a scorer, or is named like a metric."""
+    try:
+        signature = inspect.signature(scorer)
+    except (TypeError, ValueError):  # of a builtin
+        return False
+    if tuple(signature.parameters)[:2] == METRIC_ARGUMENTS:
+        return True
+    try:
+        signature.bind(*[None] * n_arguments)
+    except TypeError:
+        return True
+    return False
+
+
+def check_refit(refit: Any) -> None:
+    """Raise ValueError for a function that cannot be called with ``cv_results_``."""
+    if not callable(refit):
+        return
+    try:
+        inspect.signature(refit).bind({})
+    except TypeError as error:
+        raise ValueError(
+            f"refit={refit} is called with cv_results_ alone, and cannot be ({error}): pass a "
+            "function of one argument that returns the index of a row."
+        ) from None
+    except ValueError:  # of a builtin
+        return
+
+
+def check_folds(splits: list, n_samples: int) -> list:
+    """Return the folds, or raise ValueError for some that cannot be trained and scored on."""
+    for fold, split in enumerate(splits):
+        if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
+            size = f" of {len(split)}" if hasattr(split, "__len__") else ""
+            raise ValueError(
+                f"cv: fold {fold} is a {type(split).__name__}{size}, and must be a pair of "
+                "indices, (train, test): pass a list of them, a count of folds, or a splitter."
+            )
+        for name, indices in zip(("train", "test"), split, strict=True):
+            if fault := _fault_of(np.asarray(indices), n_samples):
+                raise ValueError(
+                    f"cv: the {name} rows of fold {fold} {fault}: pass pairs (train, test) of row "
+                    f"numbers from 0 to {n_samples - 1}, or a count of folds."
+                )
+    return splits
+
+
+def _fault_of(indices, n_samples):
+    """What is wrong with the rows of a fold, "" if nothing is."""
+    n_chosen = np.count_nonzero(indices) if indices.dtype == bool else indices.size
+    if not n_chosen:
+        return "are none"
+    if indices.dtype == bool:
+        wrong = indices.shape != (n_samples,)
+        return f"are a mask of another shape than ({n_samples},)" if wrong else ""
+    if indices.dtype.kind not in "iu" or indices.ndim != 1:
+        return f"are an array of shape {indices.shape} and dtype {indices.dtype}"
+    if indices.min() < -n_samples or indices.max() >= n_samples:
+        return f"reach from {indices.min()} to {indices.max()}, and X has {n_samples} rows"
+    return ""
+
+
+# ---- the data
+
+
+def check_containers(X: Any, y: Any) -> None:
+    """Raise TypeError for data that have no rows."""
+    for name, data in (("X", X), ("y", y)):
+        if (data is None and name == "y") or _has_rows(data):
+            continue
+        raise TypeError(
+            f"{name}={data!r:.80} has no rows: pass an array, a table, or a list of samples."
+        )
+
+
+def _has_rows(data):
+    if isinstance(data, str | bytes):
+        return False
+    shape = getattr(data, "shape", None)
+    if isinstance(shape, tuple):
+        return len(shape) > 0
+    return hasattr(data, "__len__") or isinstance(data, Iterable)
+
+
+def check_target(estimator: Any, y: Any) -> None:
+    """Raise ValueError for a target that no candidate could be fitted to."""
+    supervised = is_classifier(estimator) or is_regressor(estimator)
+    if y is None:
+        if supervised and get_tags(estimator).target_tags.required:
+            raise ValueError(
+                f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+            )
+        return
+    if not is_classifier(estimator):
+        return
+    _check_labels(y)
+    if type_of_target(y).startswith("continuous"):
+        raise ValueError(
+            f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "
+            "continuous values. Pass class labels, or search over a regressor."
+        )
+
+
+def _check_labels(y):
+    """Raise ValueError for labels that are missing, or that cannot be sorted together."""
+    labels = to_numpy(y)
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype == object:
+        missing = np.array([_is_missing(label) for label in labels.ravel()]).reshape(labels.shape)
+    else:
+        return
+    if missing.any():
+        row = int(np.argwhere(missing)[0][0])
+        raise ValueError(
+            f"y has {np.count_nonzero(missing)} labels that are missing (NaN), the first in row "
+            f"{row}: give each row a label, or leave such rows out of X and y."
+        )
+    kinds = sorted({type(label).__name__ for label in labels.ravel()}) if labels.size else []
+    if "str" in kinds and len(kinds) > 1:
+        raise ValueError(
+            f"y mixes labels of the types {' and '.join(kinds)}, which have no common order: make "
+            "all of them strings, or all of them numbers."
+        )
+
+
+def _is_missing(label):
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating) and bool(np.isnan(label))
+
+
+def check_sample_weight(X: Any, params: dict[str, Any]) -> None:
+    """Raise ValueError if there is not one finite weight for each row."""
+    for name, weight in params.items():
+        if weight is None or name.rpartition("__")[2] != "sample_weight":
+            continue
+        if num_samples(weight) != num_samples(X):
+            raise ValueError(
+                f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
+                "pass one weight for each row."
+            )
+        values = to_numpy(weight)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            row = int(np.argwhere(~np.isfinite(values))[0][0])
+            raise ValueError(
+                f"{name} is {values[row]} in row {row}: pass a finite number for each row."
+            )
+
+
+def check_fit_params(
+    estimator: Any, params: dict[str, Any], searched: Iterable[str], by_epochs: bool
+) -> None:
+    """Raise ValueError for a ``fit`` parameter that the estimator does not take.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Unfitted.
+    params : dict
+        What is passed to ``fit`` of the estimator.
+    searched : iterable of str
+        Names of the searched parameters; a step that is one of them is not asked.
+    by_epochs : bool
+        Whether ``partial_fit`` of the last step gets them.
+    """
+    if routing_enabled():
+        return  # which has refused them
+    prefix, searched = "", set(searched)
+    while isinstance(estimator, Pipeline):
+        steps = dict(estimator.steps)
+        for name in params:
+            step = name.partition("__")[0]
+            if "__" not in name or step not in steps:
+                raise ValueError(
+                    f"fit got {prefix}{name}, which is for no step of the pipeline: write the "
+                    f"name of a step before it, such as {prefix}{estimator.steps[-1][0]}__{name}."
+                )
+        last, inner = estimator.steps[-1]
+        path = f"{prefix}{last}"
+        params = {n.partition("__")[2]: v for n, v in params.items() if n.startswith(f"{last}__")}
+        prefix, estimator = f"{path}__", inner
+        if path in searched:
+            return
+    is_step = by_epochs and hasattr(estimator, "partial_fit")
+    method = "partial_fit" if is_step else "fit"
+    try:
+        taken = inspect.signature(getattr(estimator, method)).parameters
+    except (AttributeError, TypeError, ValueError):
+        return
+    if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+        return
+    for name in params:
+        if name not in taken:
+            raise ValueError(
+                f"fit got {prefix}{name}, which {method} of {type(estimator).__name__} does not "
+                f"take: leave it out. It takes {', '.join(n for n in taken if n != 'self')}."
+            )

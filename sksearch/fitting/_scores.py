@@ -1,0 +1,177 @@
+"""What a scorer returns as numbers, and what a candidate raises as its failure."""
+
+import numbers
+import warnings
+from contextlib import suppress
+from traceback import format_exc
+from typing import Any
+
+import numpy as np
+
+from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
+from sksearch.executors import Interrupts
+from sksearch.fitting._states import first_line
+
+
+class InvalidScoreError(TypeError, ValueError):
+    """A scorer returned something that is no score."""
+
+
+# ---- failures
+
+
+def reraise_if_not_the_candidates(context: Any, error: BaseException) -> None:
+    """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
+    if isinstance(error, KeyboardInterrupt | SystemExit) and Interrupts.pending:
+        raise error
+    if context.error_score == "raise" and isinstance(error, Exception):
+        raise error
+
+
+def failure(error: BaseException) -> tuple[str, str]:
+    """Return status and first line of what a candidate raised."""
+    return "memory" if isinstance(error, MemoryError) else "error", first_line(error)
+
+
+def error_scores(context: Any) -> Any:
+    """Return the score of a failed fit, once for each metric that is known beforehand."""
+    # With "raise" only SystemExit and the like come here.
+    score = np.nan if context.error_score == "raise" else context.error_score
+    if isinstance(context.scorer, MultimetricScorer):
+        return dict.fromkeys(context.scorer._scorers, score)
+    return score
+
+
+# ---- scores
+
+
+def score(context: Any, estimator: Any, indices: Any, X: Any, y: Any) -> tuple[Any, str, str]:
+    """Score a fitted estimator.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    estimator : estimator object
+        Fitted.
+    indices : array-like
+        Of the rows, for what was passed to ``fit`` with one entry for each row.
+    X, y : array-like
+        The rows; y may be None.
+
+    Returns
+    -------
+    scores : float or dict of str to float
+        One, or several by metric.
+    status, error : str
+        Of the metric that counts, as in `Result`.
+
+    Raises
+    ------
+    Exception
+        What the scorer raised, or `InvalidScoreError`, if ``error_score="raise"``.
+    """
+    params = check_method_params(context.X, params=context.score_params, indices=indices)
+    args = (X,) if y is None else (X, y)
+    try:
+        return _as_numbers(context, context.scorer(estimator, *args, **params))
+    except BaseException as error:
+        reraise_if_not_the_candidates(context, error)
+        _warn_scoring_failed(context, format_exc())
+        return error_scores(context), *failure(error)
+
+
+def _as_numbers(context, scores):
+    """Scores as numbers, with status and error of the one that counts."""
+    _check_names(context, scores)
+    if not isinstance(scores, dict):
+        return _as_number(scores, context.scorer), "ok", ""
+    counts = context.metric or next(iter(scores))
+    found, status, text = {}, "ok", ""
+    for name, value in scores.items():
+        if isinstance(context.scorer, MultimetricScorer) and isinstance(value, str):
+            details, error = value, value.strip().splitlines()[-1]  # of a traceback
+        else:
+            try:
+                found[str(name)] = _as_number(value, name)
+                continue
+            except InvalidScoreError as invalid:
+                if context.error_score == "raise":
+                    raise
+                details = error = first_line(invalid)
+        # This metric failed, the others need not have.
+        _warn_scoring_failed(context, details)
+        found[str(name)] = context.error_score
+        if name == counts:
+            status, text = "error", error
+    return found, status, text
+
+
+def _check_names(context, scores):
+    """Raise InvalidScoreError if the metric that counts is not there."""
+    wanted = context.metric
+    if not isinstance(scores, dict):
+        if context.has_names:
+            raise InvalidScoreError(
+                f"scoring must return a dict with the metric {wanted!r}, which refit names, got "
+                f"{scores} ({type(scores)}) instead. (scorer={context.scorer})"
+            )
+    elif context.has_names is False:
+        raise InvalidScoreError(
+            f"scoring must return a number, got the metrics {[*scores]} instead. For multi-metric "
+            "scoring, the parameter refit must be set to a scorer key or a callable, or to False. "
+            f"(scorer={context.scorer})"
+        )
+    elif not scores or wanted not in (None, *scores):
+        asked = "at least one metric" if wanted is None else f"{wanted!r}, which refit names"
+        raise InvalidScoreError(
+            f"scoring must return {asked}, got the metrics {[*scores]}. (scorer={context.scorer})"
+        )
+
+
+def _as_number(score, scorer):
+    """The score as a float; InvalidScoreError if it is none."""
+    if hasattr(score, "item"):
+        with suppress(ValueError, RuntimeError):
+            score = score.item()  # 0-d arrays and memory-mapped scalars
+    if isinstance(score, numbers.Number):
+        with suppress(TypeError, ValueError, OverflowError):  # complex, 10**400
+            return float(score)  # type: ignore[arg-type]  # not all numbers can
+    raise InvalidScoreError(
+        f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})"
+    )
+
+
+def _warn_scoring_failed(context, details):
+    warnings.warn(
+        "Scoring failed. The score on this train-test partition for these parameters will be "
+        f"set to {context.error_score}. Details: \n{details}",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def scores_have_names(scoring: Any, refit: Any, scorer: Any) -> bool | None:
+    """Say whether scores are a dict by metric, None where a function of the user's may decide.
+
+    Parameters
+    ----------
+    scoring, refit : object
+        As the user gave them.
+    scorer : callable
+        What ``scoring`` stands for.
+    """
+    if isinstance(scorer, MultimetricScorer):
+        return True
+    if not callable(scoring) or is_scorer(scoring):
+        return False
+    if isinstance(refit, str):
+        return True
+    return None if callable(refit) or not refit else False
+
+
+def check_scorer(outputs: list) -> None:
+    """Raise InvalidScoreError if the scorer returned a score for none of these outputs."""
+    start = f"{InvalidScoreError.__name__}: "
+    if all(output.error.startswith(start) for output in outputs):
+        raise InvalidScoreError(outputs[0].error.removeprefix(start))
