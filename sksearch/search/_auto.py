@@ -6,7 +6,10 @@ left out               the search takes                when
 space                  ``spaces.default_space``        always
 first candidates       the estimator as it is, then    with the space or the sampler left out
                        ``spaces.first_candidates``
-sampler                Gaussian process                always
+sampler                Gaussian process, which looks   with a timeout and no count
+                       for improvement per second
+                       Gaussian process, which looks   otherwise
+                       for improvement
 scheduler, resource    a race over folds               with three folds or more
                        whole fits                      with two folds, or one
 count of candidates    as many as these allow          with timeout, patience or stop

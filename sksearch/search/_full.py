@@ -46,7 +46,8 @@ class SearchCV(BaseSearch):
         `patience` or `stop` allow, and 50 without any of them.
     {common}
     sampler : Sampler or None, default=None
-        What to try. None: a Gaussian process, after the first candidates.
+        What to try. None: a Gaussian process, after the first candidates; where a time is given
+        and no count, it looks for the largest improvement per second.
     scheduler : Scheduler or None, default=None
         How to spend. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are three
         folds or more, else whole fits.
@@ -119,7 +120,9 @@ class SearchCV(BaseSearch):
             n_iter = N_CANDIDATES
         if scheduler is None:
             filled.scheduler = (FoldRace if resource == "folds" else FullFidelity)(n_iter)
-        filled.sampler = GPSampler() if self.sampler is None else self.sampler
+        if self.sampler is None:
+            is_by_time = self.timeout is not None and n_iter is None
+            filled.sampler = GPSampler("ei_per_second" if is_by_time else "log_ei")
         return filled
 
     def _compose(self, space, rng):

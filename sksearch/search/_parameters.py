@@ -117,7 +117,7 @@ scoring : str, callable, list, tuple, dict or None, default=None
     where it names none.
 n_jobs : int or None, default=None
     Count of candidates and folds that are trained at the same time, by the active joblib
-    backend. Never changes the result, except where measured seconds count, with
+    backend. Never changes the result, except where measured seconds count, with `timeout`,
     ``resource="seconds"`` and ``acquisition="ei_per_second"``, and, outside the main thread,
     for estimators with ``random_state=None``, which share the global generators.
 refit : bool, str or callable, default=True

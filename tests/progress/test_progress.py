@@ -192,6 +192,7 @@ def test_the_time_left_is_about_right_from_the_middle_on(
         assert progress.seconds + progress.seconds_left == pytest.approx(total, rel=0.35)
 
 
+@pytest.mark.filterwarnings("ignore:The first bracket will take")
 def test_the_time_left_is_never_more_than_the_timeout_allows(monkeypatch):
     seen, _ = simulate(HyperbandSearchCV, 1, monkeypatch, timeout=300, **EPOCHS)
     known = [p for p in seen if p.seconds_left is not None]

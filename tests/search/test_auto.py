@@ -94,6 +94,13 @@ def test_a_measured_plan_tells_the_time():
     assert rungs.n_full_fits == rungs.n_fits - 1
 
 
+def test_where_only_a_time_ends_it_improvement_per_second_counts():
+    by_time = str(SearchCV(SVC(), timeout=60).plan(X, y))
+    assert "sampler: GPSampler(acquisition='ei_per_second'" in by_time
+    for params in ({"n_iter": 9}, {"n_iter": 9, "timeout": 60}, {"patience": 3}):
+        assert "acquisition='log_ei'" in str(SearchCV(SVC(), **params).plan(X, y))
+
+
 def test_a_measured_plan_compares_the_bill_with_the_time():
     search = SearchCV(Slow(seconds=3.0), WIDER, n_iter=40, cv=2, timeout=60)
     with VirtualClock():

@@ -346,6 +346,7 @@ def test_hybrids_beat_hyperband():
 # ---- when it ends
 
 
+@pytest.mark.filterwarnings("ignore:The first bracket will take")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_a_timeout_ends_it_with_what_is_known(cls, n_jobs):
