@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._description import FREE_PARAMS, cut, describe, path_of
+from sksearch._description import cut, describe, is_free
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.space import When
 
@@ -40,7 +40,7 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
         params["initial_params"] = None  # which is what it means there
     n_splits = len(setup.context.splits)
     return {
-        "class": _part(path_of(type(search))),
+        "class": _part(text_of(type(search))),
         "settings": _items(_settings(text_of, params)),
         "estimator": _estimator(text_of, params["estimator"]),
         "space": _items(_space(text_of, setup.problem.space.given)),
@@ -114,7 +114,7 @@ def _settings(text_of: Callable, params: dict) -> dict[str, str]:
         if name in NO_SETTINGS:
             continue
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            texts[name] = path_of(type(value))
+            texts[name] = text_of(type(value))
             for field in dataclasses.fields(value):
                 texts[f"{name}.{field.name}"] = text_of(getattr(value, field.name))
         else:
@@ -127,10 +127,15 @@ def _estimator(text_of: Callable, estimator: Any) -> dict[str, Any]:
     part = _part(text_of(estimator))
     shallow = partial(describe, memo={}, deep=False)
     params = estimator.get_params(deep=True)
-    names = [name for name in params if name.rpartition("__")[2] not in FREE_PARAMS]
+    owners = {"": estimator} | params
+    names = []
+    for name in params:
+        owner, _, own_name = name.rpartition("__")
+        if not is_free(own_name, owners.get(owner, estimator)):
+            names.append(name)
     if len(names) <= N_ITEMS:
         items = {name: cut(shallow(params[name]), ITEM_LENGTH) for name in names}
-        part["items"] = {"class": path_of(type(estimator)), **items}
+        part["items"] = {"class": shallow(type(estimator)), **items}
     return part
 
 
