@@ -13,7 +13,6 @@ import json
 import logging
 import re
 import sys
-import sysconfig
 import types
 from pathlib import PurePath
 from typing import Any
@@ -22,7 +21,7 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._code import SCALARS, constants_of, is_installed, members, own_globals
+from sksearch._code import SCALARS, is_installed, members_of, parts_of
 
 LONGEST = 2000  # characters of a description; what is longer ends with a digest of all of it
 MANY = 1000  # items from which on a list is described by a digest
@@ -109,7 +108,7 @@ def path_of(cls: Any) -> str:
 
 
 def is_free(name: str, estimator: Any) -> bool:
-    """Whether a parameter of an estimator, without its prefix, may change without other results."""
+    """Whether a parameter of an estimator, by its own name, has no effect on results."""
     return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)
 
 
@@ -175,18 +174,15 @@ class _Visitor:
         if is_installed(value):
             return path_of(value)
         if isinstance(value, type):
-            return f"{path_of(value)}{self._digest_of_class(value)}"
+            return f"{path_of(value)}{self._own_code(value)}"
         return None
 
-    def _type(self, value):
-        return self.visit(type(value))
-
-    def _digest_of_class(self, cls):
-        """Digest of the code of a class and its bases, as far as it is the user's own."""
+    def _own_code(self, value):
+        """Digest of the code of a class or function, and of what it uses."""
         if not self._code:
             return ""
-        bases = [path_of(base) if is_installed(base) else members(base) for base in cls.__mro__]
-        return f"#{digest(self.visit(bases))}"
+        own = members_of(value) if isinstance(value, type) else parts_of(value)
+        return f"#{digest(self.visit(own))}"
 
     def _function(self, value):
         """Describe functions, methods and partial functions; None for all else."""
@@ -206,25 +202,10 @@ class _Visitor:
                 fields["defaults"] = (value.__defaults__, value.__kwdefaults__)
             if self._exact and vars(value):
                 fields["attributes"] = vars(value)
-            return self._call(f"{path_of(value)}{self._digest_of_function(value)}", fields)
+            return self._call(f"{path_of(value)}{self._own_code(value)}", fields)
         if hasattr(value, "__wrapped__") and callable(value):
-            return f"{self._type(value)}({self.visit(value.__wrapped__)})"
+            return f"{self.visit(type(value))}({self.visit(value.__wrapped__)})"
         return None
-
-    def _digest_of_function(self, function):
-        """Digest of a function's code, and of what it uses of its module."""
-        if not self._code:
-            return ""
-        found = own_globals(function)
-        return f"#{digest(f'{self._bytecode(function.__code__)} {self.visit(found)}')}"
-
-    def _bytecode(self, code):
-        """Digest of code; line numbers and comments do not count."""
-        consts = [
-            self._bytecode(const) if isinstance(const, types.CodeType) else self.visit(const)
-            for const in constants_of(code)
-        ]
-        return digest(f"{code.co_code.hex()} {code.co_names} {consts}")
 
     # ---- data
 
@@ -353,22 +334,22 @@ class _Visitor:
         if not hasattr(value, "get_params"):
             return None
         if not self._deep:
-            return self._type(value)
+            return self.visit(type(value))
         params = value.get_params(deep=False).items()
         fields = {name: param for name, param in params if not is_free(name, value)}
-        return self._call(self._type(value), fields)
+        return self._call(self.visit(type(value)), fields)
 
     def _object(self, value):
         """Describe any other object by its attributes, else by its repr or its type."""
         if self._exact and not dataclasses.is_dataclass(value):
-            return f"{self._type(value)} {self.visit(_reduced(value))}"
+            return f"{self.visit(type(value))} {self.visit(_reduced(value))}"
         if isinstance(value, GENERATORS):
             return _opaque(value)
         attributes = _attributes(value)
         if attributes is not None:
-            return self._call(self._type(value), attributes)
+            return self._call(self.visit(type(value)), attributes)
         text = str(value) if isinstance(value, PurePath) else repr(value)
-        return _opaque(value) if ADDRESS.search(text) else f"{self._type(value)} {text}"
+        return _opaque(value) if ADDRESS.search(text) else f"{self.visit(type(value))} {text}"
 
 
 def _opaque(value):
