@@ -25,12 +25,13 @@ from sklearn.model_selection._validation import (
     _warn_or_raise_about_fit_failures as warn_or_raise_about_fit_failures,
 )
 from sklearn.utils._array_api import _convert_to_numpy, get_namespace, get_namespace_and_device
-from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import (
+    HasMethods,
     InvalidParameterError,
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metadata_routing import (
     _routing_enabled as routing_enabled,
 )
@@ -51,6 +52,7 @@ except ImportError:
 
 __all__ = [
     "BaseSearchCV",
+    "HasMethods",
     "Interval",
     "MultimetricScorer",
     "StrOptions",

@@ -13,7 +13,6 @@ import json
 import logging
 import re
 import sys
-import sysconfig
 import types
 from pathlib import PurePath
 from typing import Any
@@ -22,6 +21,8 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.stats.distributions import rv_frozen
 
+from sksearch._code import SCALARS, is_installed, members_of, parts_of
+
 LONGEST = 2000  # characters of a description; what is longer ends with a digest of all of it
 MANY = 1000  # items from which on a list is described by a digest
 DEEPEST = 60  # levels of objects within objects
@@ -29,17 +30,24 @@ BLOCK = 2**24  # bytes that are hashed at a time, so that no array is copied as 
 
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
-SCALARS = (type(None), bool, int, float, complex, str, bytes)
+FREE_PARAMS_OF_ALL = {"n_jobs"}  # whoever has written the estimator
 GENERATORS = (np.random.RandomState, np.random.Generator)
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def describe(value: Any, memo: dict | None = None, deep: bool = True, exact: bool = False) -> str:
+def describe(
+    value: Any,
+    memo: dict | None = None,
+    deep: bool = True,
+    exact: bool = False,
+    code: bool = True,
+) -> str:
     """Describe any object.
 
-    A function is described by its name, code, defaults and closure, one of an installed package
-    by its name alone, so that a new version of scikit-learn is not another scorer. What a
-    function finds in its module is not looked at. A generator of random numbers, and whatever
+    A function is described by its name, code, defaults and closure, and by the functions, classes
+    and constants of its module that it uses; a class by its name and the code of its methods,
+    inherited ones too. Those of an installed package are described by their name alone, so that a
+    new version of scikit-learn is not another scorer. A generator of random numbers, and whatever
     cannot be looked into, is described by its type: "(opaque)".
 
     Parameters
@@ -54,13 +62,15 @@ def describe(value: Any, memo: dict | None = None, deep: bool = True, exact: boo
     exact : bool, default=False
         Whether the order of dicts, the attributes of functions and the state of generators are
         parts of the text, and cached properties and what ``__getstate__`` leaves out are not.
+    code : bool, default=True
+        Whether code is part of the text.
 
     Returns
     -------
     str
         At most 2000 characters.
     """
-    return _Visitor({} if memo is None else memo, deep, exact).visit(value)
+    return _Visitor({} if memo is None else memo, deep, exact, code).visit(value)
 
 
 def fingerprint(value: Any) -> str:
@@ -97,12 +107,17 @@ def path_of(cls: Any) -> str:
     return name if module in (None, "builtins") else f"{module}.{name}"
 
 
+def is_free(name: str, estimator: Any) -> bool:
+    """Whether a parameter of an estimator, by its own name, has no effect on results."""
+    return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)
+
+
 class _Visitor:
     """Visits an object and all that it is made of, and returns their texts."""
 
-    def __init__(self, memo, deep, exact):
+    def __init__(self, memo, deep, exact, code):
         self._memo = memo  # texts by id, with the object so that no other gets its id
-        self._deep, self._exact = deep, exact
+        self._deep, self._exact, self._code = deep, exact, code
         self._depth = 0
 
     def visit(self, value: Any) -> str:
@@ -128,7 +143,7 @@ class _Visitor:
     def _text(self, value):
         """Return the text of the first kind to which a value belongs."""
         for describe_kind in (
-            _named,
+            self._named,
             self._function,
             self._data,
             self._container,
@@ -144,7 +159,30 @@ class _Visitor:
         inside = ", ".join(f"{key}={self.visit(fields[key])}" for key in sorted(fields))
         return f"{name}({inside})"
 
-    # ---- functions
+    # ---- names, classes and functions
+
+    def _named(self, value):
+        """Describe classes, modules and all else that a name identifies; None for others."""
+        if isinstance(value, enum.Enum):
+            return f"{path_of(type(value))}.{value.name}"
+        if isinstance(value, types.ModuleType):
+            return value.__name__
+        if isinstance(value, logging.Logger):
+            return f"logger {value.name}"
+        if isinstance(value, np.ufunc):
+            return f"numpy.{value.__name__}"
+        if is_installed(value):
+            return path_of(value)
+        if isinstance(value, type):
+            return f"{path_of(value)}{self._own_code(value)}"
+        return None
+
+    def _own_code(self, value):
+        """Digest of the code of a class or function, and of what it uses."""
+        if not self._code:
+            return ""
+        own = members_of(value) if isinstance(value, type) else parts_of(value)
+        return f"#{digest(self.visit(own))}"
 
     def _function(self, value):
         """Describe functions, methods and partial functions; None for all else."""
@@ -164,18 +202,10 @@ class _Visitor:
                 fields["defaults"] = (value.__defaults__, value.__kwdefaults__)
             if self._exact and vars(value):
                 fields["attributes"] = vars(value)
-            return self._call(f"{path_of(value)}#{self._code(value.__code__)}", fields)
+            return self._call(f"{path_of(value)}{self._own_code(value)}", fields)
         if hasattr(value, "__wrapped__") and callable(value):
-            return f"{path_of(type(value))}({self.visit(value.__wrapped__)})"
+            return f"{self.visit(type(value))}({self.visit(value.__wrapped__)})"
         return None
-
-    def _code(self, code):
-        """Digest of a function's code; line numbers and comments do not count."""
-        consts = [
-            self._code(const) if isinstance(const, types.CodeType) else self.visit(const)
-            for const in code.co_consts
-        ]
-        return digest(f"{code.co_code.hex()} {code.co_names} {consts}")
 
     # ---- data
 
@@ -265,7 +295,7 @@ class _Visitor:
     def _container(self, value):
         """Describe containers, and subclasses of containers and scalars; None for all else."""
         kind = type(value)
-        name = "" if kind in (list, tuple, dict, set, frozenset) else path_of(kind)
+        name = "" if kind in (list, tuple, dict, set, frozenset) else self.visit(kind)
         if isinstance(value, (list, tuple)):
             if len(value) > MANY:
                 return f"{name or kind.__name__} of {len(value)} #{self._items(list(value))}"
@@ -304,37 +334,22 @@ class _Visitor:
         if not hasattr(value, "get_params"):
             return None
         if not self._deep:
-            return path_of(type(value))
+            return self.visit(type(value))
         params = value.get_params(deep=False).items()
-        fields = {name: param for name, param in params if name not in FREE_PARAMS}
-        return self._call(path_of(type(value)), fields)
+        fields = {name: param for name, param in params if not is_free(name, value)}
+        return self._call(self.visit(type(value)), fields)
 
     def _object(self, value):
         """Describe any other object by its attributes, else by its repr or its type."""
         if self._exact and not dataclasses.is_dataclass(value):
-            return f"{path_of(type(value))} {self.visit(_reduced(value))}"
+            return f"{self.visit(type(value))} {self.visit(_reduced(value))}"
         if isinstance(value, GENERATORS):
             return _opaque(value)
         attributes = _attributes(value)
         if attributes is not None:
-            return self._call(path_of(type(value)), attributes)
+            return self._call(self.visit(type(value)), attributes)
         text = str(value) if isinstance(value, PurePath) else repr(value)
-        return _opaque(value) if ADDRESS.search(text) else f"{path_of(type(value))} {text}"
-
-
-def _named(value):
-    """Describe classes, modules and other objects that a name identifies; None for all else."""
-    if isinstance(value, enum.Enum):
-        return f"{path_of(type(value))}.{value.name}"
-    if isinstance(value, types.ModuleType):
-        return value.__name__
-    if isinstance(value, logging.Logger):
-        return f"logger {value.name}"
-    if isinstance(value, np.ufunc):
-        return f"numpy.{value.__name__}"
-    if isinstance(value, type) or _is_installed(value):
-        return path_of(value)
-    return None
+        return _opaque(value) if ADDRESS.search(text) else f"{self.visit(type(value))} {text}"
 
 
 def _opaque(value):
@@ -398,22 +413,3 @@ def _attributes(value):
     if not hasattr(value, "__dict__") and not slots:
         return None
     return {slot: getattr(value, slot) for slot in slots} | getattr(value, "__dict__", {})
-
-
-def _is_installed(value):
-    """Whether the name of a value leads to this very value in an installed package."""
-    name, module_name = getattr(value, "__qualname__", None), getattr(value, "__module__", None)
-    module = sys.modules.get(module_name) if isinstance(module_name, str) else None
-    if module is None or not isinstance(name, str) or module_name == "__main__":
-        return False
-    found: Any = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    file = getattr(module, "__file__", None)
-    if found is not value or file is None:
-        return found is value and module_name in sys.builtin_module_names
-    parts = PurePath(file).parts
-    standard = PurePath(sysconfig.get_path("stdlib")).parts
-    return (
-        "site-packages" in parts or "dist-packages" in parts or parts[: len(standard)] == standard
-    )

@@ -4,6 +4,7 @@ import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -29,17 +30,37 @@ def seeded(*words: int) -> Iterator[None]:
         Seed of the search, trial, fold, resource.
     """
     seed = int(np.random.SeedSequence(words).generate_state(1)[0])
-    legacy, own = np.random.get_state(), random.getstate()
-    torch = sys.modules.get("torch")
-    torch_state = torch.get_rng_state() if torch is not None else None
+    before = generator_states()
     np.random.seed(seed)
     random.seed(seed)
-    if torch is not None:
-        torch.manual_seed(seed)
+    if "torch" in before:
+        sys.modules["torch"].manual_seed(seed)
     try:
         yield
     finally:
-        np.random.set_state(legacy)
-        random.setstate(own)
-        if torch is not None:
-            torch.set_rng_state(torch_state)
+        set_generator_states(before)
+
+
+def generator_states() -> dict[str, Any]:
+    """Return the states of all global generators: of NumPy, of Python, and of PyTorch if in use.
+
+    Those of GPUs are among them once PyTorch has used a GPU in this process.
+    """
+    states: dict[str, Any] = {"numpy": np.random.get_state(), "python": random.getstate()}
+    if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "get_rng_state"):
+        states["torch"] = torch.get_rng_state()
+        if torch.cuda.is_initialized():
+            states["cuda"] = torch.cuda.get_rng_state_all()
+    return states
+
+
+def set_generator_states(states: dict[str, Any]) -> None:
+    """Set all global generators to states that `generator_states` returned."""
+    np.random.set_state(states["numpy"])
+    random.setstate(states["python"])
+    if "torch" in states:
+        torch = sys.modules["torch"]
+        torch.set_rng_state(states["torch"])
+        if "cuda" in states:
+            for device, state in enumerate(states["cuda"][: torch.cuda.device_count()]):
+                torch.cuda.set_rng_state(state, device)

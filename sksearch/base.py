@@ -258,6 +258,8 @@ class State:
         cannot compute them again.
     y : array-like or None
         Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
+    generators : object
+        States of the global generators that a net goes on with; None for other estimators.
     """
 
     estimator: Any
@@ -265,6 +267,7 @@ class State:
     seconds: float = 0.0
     rows: Any = None
     y: Any = None
+    generators: Any = None
 
 
 class Resource(ABC):

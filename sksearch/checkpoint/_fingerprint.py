@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Integral
@@ -10,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._description import FREE_PARAMS, cut, describe, path_of
+from sksearch._description import cut, describe, digest, is_free
 from sksearch.checkpoint._errors import SearchMismatchError
+from sksearch.checkpoint._folder import rows_of
 from sksearch.space import When
 
 # Parameters of a search that are parts of their own, or may change from one fit to the next.
@@ -26,33 +28,39 @@ GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources"}
 N_ITEMS = 1000  # largest count of items in a part; a part of more has only a digest and a text
 ITEM_LENGTH = 300  # characters of an item
 DRAWN = "drawn"
+OPAQUE = "(opaque)"
+CODE = re.compile(r"(?<=[\w>])#[0-9a-f]{16}\b")  # after the name of a class or function
 
 
 def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     """Describe everything on which the results of a search depend, part by part.
 
     Each part has its digest ``sha`` and a readable ``text``; a part of several things also has
-    ``items``, their texts by name. All values are strings.
+    ``items``, their texts by name. ``bare`` is the digest without code, which cannot be compared
+    between versions of Python. All values are strings.
     """
-    text_of = partial(describe, memo={})
-    params = search.get_params(deep=False)
-    if params["initial_params"] == "auto" and not setup.problem.initial_params:
-        params["initial_params"] = None  # which is what it means there
-    n_splits = len(setup.context.splits)
-    return {
-        "class": _part(path_of(type(search))),
-        "settings": _items(_settings(text_of, params)),
-        "estimator": _estimator(text_of, params["estimator"]),
-        "space": _items(_space(text_of, setup.problem.space.given)),
-        "scoring": _part(text_of(params["scoring"])),
-        "cv": _part(f"{_splitter(text_of, params['cv'])}: {n_splits} folds"),
-        "data": _items({"X": text_of(setup.context.X), "y": text_of(setup.context.y)}),
-        "fit_params": _items({k: text_of(v) for k, v in setup.params.items()}),
+    data = setup.context.X, setup.context.y
+    X, y = map(partial(describe, memo={}), data)
+    bare = _parts(partial(describe, memo={}, code=False), search, setup)
+    parts = _parts(partial(describe, memo={}), search, setup)
+    for name, part in parts.items():
+        part["bare"] = bare[name]["sha"]
+    return parts | {
+        "data": _items({"X": X, "y": y}),
+        "folds": fold_part(setup.context.splits),
         "random_state": _random_state(random_state),
     }
 
 
-def check_same(old_parts: dict, new_parts: dict, path: str | Path) -> bool:
+def fold_part(splits: list) -> dict[str, str]:
+    """Describe the rows of folds."""
+    arrays = [rows_of(rows) for pair in splits for rows in pair]
+    return _part(f"{len(splits)} folds #{digest(describe(arrays, memo={}))}")
+
+
+def check_same(
+    old_parts: dict, new_parts: dict, path: str | Path, same_python: bool = True
+) -> bool:
     """Compare the fingerprint in a checkpoint with the one of a search that resumes it.
 
     Return False if they are equal, and True if the new search goes on where the old one ended: a
@@ -65,8 +73,8 @@ def check_same(old_parts: dict, new_parts: dict, path: str | Path) -> bool:
     """
     extended, lines = False, []
     for name, new in new_parts.items():
-        old = old_parts.get(name, {"sha": None, "text": "unknown"})
-        if old["sha"] == new["sha"] or (name == "random_state" and new["text"] == DRAWN):
+        old = old_parts.get(name, new)  # what an older version did not look at
+        if _is_equal(name, old, new, same_python):
             continue
         changes = _changes(old, new)
         if name in ("estimator", "settings"):
@@ -82,12 +90,53 @@ def check_same(old_parts: dict, new_parts: dict, path: str | Path) -> bool:
         raise SearchMismatchError(
             f"The checkpoint in {str(path)!r} is of another search:\n"
             + "\n".join(lines)
+            + f"\n{compared(new_parts)}"
             + "\nPass another checkpoint_dir, or delete this one to start from the beginning."
         )
     return extended
 
 
+def compared(parts: dict) -> str:
+    """Say which parts are compared, and what of them cannot be."""
+    opaque = []
+    for name, part in parts.items():
+        items = part.get("items", {"": part["text"]})
+        found = [key for key, text in items.items() if OPAQUE in text or text == DRAWN]
+        opaque += [f"{name} {key}".strip() for key in found]
+    text = f"Compared were {', '.join(parts)}."
+    return f"{text} What cannot be looked into is not: {', '.join(opaque)}." if opaque else text
+
+
 # ---- parts
+
+
+def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
+    """Describe all but the data."""
+    params = search.get_params(deep=False)
+    if params["initial_params"] == "auto" and not setup.problem.initial_params:
+        params["initial_params"] = None  # which is what it means there
+    n_splits = len(setup.context.splits)
+    return {
+        "class": _part(text_of(type(search))),
+        "settings": _items(_settings(text_of, params)),
+        "estimator": _estimator(text_of, params["estimator"]),
+        "space": _items(_space(text_of, setup.problem.space.given)),
+        "scoring": _part(text_of(params["scoring"])),
+        "refit": _part(_deciding_metric(setup, params["scoring"])),
+        "cv": _part(f"{_splitter(text_of, params['cv'])}: {n_splits} folds"),
+        "fit_params": _items({k: text_of(v) for k, v in setup.params.items()}),
+    }
+
+
+def _deciding_metric(setup: Any, scoring: Any) -> str:
+    """Name the metric on which it depends what is trained; "none" where nothing depends on it."""
+    context = setup.context
+    decides = setup.sampler.learns or setup.scheduler.races or len(setup.plan.rungs) > 1
+    named = getattr(context.scorer, "_scorers", None)
+    is_function = callable(scoring) and not hasattr(scoring, "_score_func")
+    if not decides or not (named or is_function):
+        return "none"
+    return context.metric or next(iter(named or ["the first"]))
 
 
 def _part(text: str) -> dict[str, Any]:
@@ -114,7 +163,7 @@ def _settings(text_of: Callable, params: dict) -> dict[str, str]:
         if name in NO_SETTINGS:
             continue
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            texts[name] = path_of(type(value))
+            texts[name] = text_of(type(value))
             for field in dataclasses.fields(value):
                 texts[f"{name}.{field.name}"] = text_of(getattr(value, field.name))
         else:
@@ -127,10 +176,15 @@ def _estimator(text_of: Callable, estimator: Any) -> dict[str, Any]:
     part = _part(text_of(estimator))
     shallow = partial(describe, memo={}, deep=False)
     params = estimator.get_params(deep=True)
-    names = [name for name in params if name.rpartition("__")[2] not in FREE_PARAMS]
+    owners = {"": estimator} | params
+    names = []
+    for name in params:
+        owner, _, own_name = name.rpartition("__")
+        if not is_free(own_name, owners.get(owner, estimator)):
+            names.append(name)
     if len(names) <= N_ITEMS:
         items = {name: cut(shallow(params[name]), ITEM_LENGTH) for name in names}
-        part["items"] = {"class": path_of(type(estimator)), **items}
+        part["items"] = {"class": shallow(type(estimator)), **items}
     return part
 
 
@@ -159,17 +213,36 @@ def _values(text_of: Callable, values: Any) -> str:
 def _splitter(text_of: Callable, cv: Any) -> str:
     if cv is None or isinstance(cv, Integral):
         return str(5 if cv is None else cv)
-    # The checkpoint holds folds that the user listed; those of a generator are used up.
-    return text_of(cv) if hasattr(cv, "split") else "given (opaque)"
+    if hasattr(cv, "split"):
+        return text_of(cv)
+    # The rows of folds that are listed are compared; those of a generator are made anew.
+    return f"given {OPAQUE}" if hasattr(cv, "__next__") else "given"
 
 
 def _random_state(random_state: Any) -> dict[str, str]:
     if isinstance(random_state, Integral):
         return _part(str(int(random_state)))
+    if isinstance(random_state, np.random.RandomState):
+        return _part("another generator, or one that has drawn numbers since")
     return {"sha": "", "text": DRAWN}
 
 
 # ---- differences
+
+
+def _is_equal(name: str, old: dict, new: dict, same_python: bool) -> bool:
+    """Whether a part has not changed, as far as it can be compared."""
+    if name == "random_state" and new["text"] == DRAWN:
+        return True
+    if name == "cv" and new["text"].startswith("given"):
+        return _listed(old) == _listed(new)
+    digests = "sha" if same_python or "bare" not in old else "bare"
+    return old[digests] == new[digests]
+
+
+def _listed(part: dict) -> str:
+    """Describe folds in the same way if they are in a list or come from a generator."""
+    return part["text"].replace(f" {OPAQUE}", "")
 
 
 def _changes(old: dict, new: dict) -> list[tuple]:
@@ -196,4 +269,6 @@ def _sentence(name: str | None, was: str | None, now: str | None) -> str:
         return f"{name} is new, {now}"
     if now is None:
         return f"{name} is gone, it was {was}"
+    if CODE.sub("", was) == CODE.sub("", now):
+        return f"the code of {CODE.sub('', now)} is another one"
     return f"{name or 'it'} was {was}, now {now}"

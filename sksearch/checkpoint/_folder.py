@@ -116,7 +116,7 @@ def write_splits(path: Path, splits: list) -> None:
     """Write folds: all their rows one after another, and how many each has."""
     arrays: dict[str, Any] = {}
     for key, parts in (("train", [s[0] for s in splits]), ("test", [s[1] for s in splits])):
-        rows = [_rows(part) for part in parts]
+        rows = [rows_of(part) for part in parts]
         arrays[key] = np.concatenate([np.empty(0, dtype=np.int64), *rows])
         arrays[f"{key}_sizes"] = np.array([len(part) for part in rows], dtype=np.int64)
     buffer = io.BytesIO()
@@ -126,7 +126,7 @@ def write_splits(path: Path, splits: list) -> None:
 
 
 def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the folds of a file."""
+    """Return the folds of a file; JournalError if it is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as file:
             train, test = (_cut(file[key], file[f"{key}_sizes"]) for key in ("train", "test"))
@@ -138,7 +138,7 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(train, test, strict=True))
 
 
-def _rows(indices: Any) -> np.ndarray:
+def rows_of(indices: Any) -> np.ndarray:
     """Return indices of rows as integers; they may be a mask."""
     indices = np.asarray(indices)
     if indices.dtype == bool:

@@ -1,7 +1,6 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
 import json
-import platform
 import re
 import sys
 import warnings
@@ -13,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
 
+from sksearch._compat import num_samples
+from sksearch._description import describe
 from sksearch.base import Job
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
+from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._events import WRONG, blaming, check_scores, read_events
-from sksearch.checkpoint._fingerprint import check_same, fingerprint
+from sksearch.checkpoint._fingerprint import check_same, compared, fingerprint, fold_part
 from sksearch.checkpoint._folder import write_spool
+from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
 from sksearch.checkpoint._records import (
     Asked,
@@ -32,6 +34,7 @@ from sksearch.checkpoint._records import (
     output_to_record,
     state_in_folder,
 )
+from sksearch.checkpoint._versions import differences, versions_of_setup
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._run import Recorder
 from sksearch.fitting._states import SavedState, first_line
@@ -93,7 +96,8 @@ class JournalRecorder(Recorder):
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
         self._memo: dict[str | None, Output] = {}
-        self._extends = False
+        self._extends, self._same_versions = False, True
+        self._versions: dict[str, str] = {}
         self._spooled: set[str] = set()
 
     # ---- before the search
@@ -109,6 +113,7 @@ class JournalRecorder(Recorder):
                 rng.set_state((name, np.array(keys, dtype=np.uint32), *rest))
             else:
                 rng = super().rng(saved)
+        self._rng, self._begins_with = rng, rng.get_state()
         self._random_state = saved
         if saved is None or isinstance(saved, np.random.RandomState):
             state: Any = rng.get_state()
@@ -125,25 +130,15 @@ class JournalRecorder(Recorder):
             If it is of another search.
         """
         checkpoint, old = self.checkpoint, self._header
-        given = isinstance(search.random_state, Integral)
-        parts = fingerprint(search, setup, search.random_state if given else self._random_state)
-        if old is not None:
-            self._extends = check_same(old.parts, parts, checkpoint.path)
-            setup.context.splits = checkpoint.load_splits()
         self._space = setup.problem.space
         self._rungs = {(rung.bracket, rung.n_resources) for rung in setup.plan.rungs}
-        self._same_version = old is None or _minor(old.versions) == _minor(_versions())
-        if not self._same_version:
-            warnings.warn(
-                f"{checkpoint.path} was written with scikit-learn {old.versions['sklearn']}, "
-                f"and this is {sklearn.__version__}: its results are kept, its fitted models are "
-                "trained again.",
-                UserWarning,
-                stacklevel=2,
-            )
+        self._versions = versions_of_setup(setup)
+        parts = fingerprint(search, setup, self._given_seed(search.random_state))
+        if old is not None:
+            self._compare(search, setup, parts)
         self._remember(setup)
         if old is None or self._extends:
-            self._header = _header(search, setup, parts, self._random_state)
+            self._header = _header(search, setup, parts, self._random_state, self._versions)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
         if self._extends:  # what workers had left is of the smaller search, and in the journal
             checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
@@ -218,6 +213,52 @@ class JournalRecorder(Recorder):
 
     # ---- inside
 
+    def _given_seed(self, random_state):
+        """What a seed is compared by: that of the checkpoint, unless it is another one."""
+        if isinstance(random_state, Integral):
+            return random_state
+        if self._header is not None and isinstance(random_state, np.random.RandomState):
+            # As it was, or, in the same process, after the draws that were made before.
+            state = describe(random_state.get_state())
+            if state not in map(describe, (self._begins_with, self._rng.get_state())):
+                return random_state
+        return self._random_state
+
+    def _compare(self, search, setup, parts):
+        """Raise SearchMismatchError unless the search is that of the journal; take its folds."""
+        old, path = self._header, self.checkpoint.path
+        changed = differences(
+            {"sksearch": old.sksearch} | old.versions,
+            {"sksearch": sys.modules["sksearch"].__version__} | self._versions,
+        )
+        self._same_versions = not changed
+        splits = self.checkpoint.load_splits()
+        found = fold_part(splits)
+        if len(splits) != old.n_splits or found != old.parts.get("folds", found):
+            raise JournalError(
+                f"{path / 'splits.npz'} has not the folds of {self._journal}: {ANEW}"
+            )
+        is_listed = parts["cv"]["text"].startswith("given:")
+        new = parts if is_listed else {n: part for n, part in parts.items() if n != "folds"}
+        same_python = "python" not in changed
+        self._extends = check_same(old.parts | {"folds": found}, new, path, same_python)
+        n_rows = num_samples(setup.context.X)
+        if not all(
+            np.all((rows >= -n_rows) & (rows < n_rows)) for pair in splits for rows in pair
+        ):
+            raise JournalError(f"{path / 'splits.npz'} has rows that the data have not: {ANEW}")
+        setup.context.splits = splits
+        if search.verbose > 0:
+            print(f"Going on with the search in {str(path)!r}. {compared(new)}")
+        if changed:
+            note = "" if same_python else " Your own code cannot be compared."
+            warnings.warn(
+                f"{path} was written with {', '.join(sorted(changed.values()))}: its results are "
+                f"kept, its fitted models are trained again.{note}",
+                UserWarning,
+                stacklevel=2,
+            )
+
     def _in_spool(self, name):
         """The output that a worker left of a task; None if there is none that can be used."""
         record = self.checkpoint.spooled(name)
@@ -237,8 +278,8 @@ class JournalRecorder(Recorder):
         return output
 
     def _with_state(self, output):
-        """The output with its state; a model of another version of scikit-learn is left alone."""
-        if not self._same_version:
+        """The output with its state; a model of other versions of libraries is left alone."""
+        if not self._same_versions:
             return replace(output, state=None)
         return state_in_folder(output, self.folder)
 
@@ -349,13 +390,13 @@ def _trial_and_resource(name):
     return tuple(int(part) for part in name.split(".")[:2])
 
 
-def _header(search, setup, parts, random_state):
+def _header(search, setup, parts, random_state, versions):
     """What a journal of this search begins with."""
     problem, resource = setup.problem, setup.context.resource
     return Header(
         search=type(search).__name__,
         sksearch=sys.modules["sksearch"].__version__,
-        versions=_versions(),
+        versions=versions,
         seed=problem.seed,
         random_state=random_state,
         parts=parts,
@@ -373,15 +414,3 @@ def _header(search, setup, parts, random_state):
         plan=[list(astuple(rung)) for rung in setup.plan.rungs],
         names=problem.space.names,
     )
-
-
-def _versions():
-    return {
-        "python": platform.python_version(),
-        "sklearn": sklearn.__version__,
-        "numpy": np.__version__,
-    }
-
-
-def _minor(versions):
-    return versions["sklearn"].split(".")[:2]

@@ -32,7 +32,7 @@ from sksearch.fitting._scores import (
     score,
 )
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line, shortened
-from sksearch.resources import growth_of
+from sksearch.resources import check_finite, growth_of, park
 
 
 @dataclass
@@ -204,6 +204,7 @@ def _train(context, task, environment, state, steps, train_rows, fit_params):
                 state, *train_rows, resource, spent, context.classes, fit_params
             )
         Interrupts.heed()  # an MLP of scikit-learn swallows it
+        check_finite(state.estimator)
     return state
 
 
@@ -238,6 +239,7 @@ def _load_state(context, task):
 
 def _save_state(environment, task, output, state):
     """Put the state into the output as it can travel, or say why it cannot be written."""
+    park(state.estimator)
     if environment.folder is None and environment.shares_memory:
         output.state = state
         return

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, pre_dispatch_count, routing_enabled, to_numpy
+from sksearch.resources import check_labels, last_step
 
 METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
 
@@ -163,6 +164,7 @@ def check_target(estimator: Any, y: Any) -> None:
     if not is_classifier(estimator):
         return
     _check_labels(y)
+    check_labels(last_step(estimator), to_numpy(y))
     if type_of_target(y).startswith("continuous"):
         raise ValueError(
             f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "

@@ -11,6 +11,10 @@ import numpy as np
 from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
 from sksearch.executors import Interrupts
 from sksearch.fitting._states import first_line
+from sksearch.resources import DivergedError
+
+#: In the text of a RuntimeError of PyTorch, which has no class for a full memory of the CPU.
+MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
 
 
 class InvalidScoreError(TypeError, ValueError):
@@ -30,7 +34,16 @@ def reraise_if_not_the_candidates(context: Any, error: BaseException) -> None:
 
 def failure(error: BaseException) -> tuple[str, str]:
     """Return status and first line of what a candidate raised."""
-    return "memory" if isinstance(error, MemoryError) else "error", first_line(error)
+    text = first_line(error)
+    if isinstance(error, DivergedError):
+        return "nan", text
+    is_full = isinstance(error, MemoryError) or any(
+        cls.__name__ == "OutOfMemoryError"
+        for cls in type(error).__mro__  # of PyTorch, CuPy
+    )
+    if not is_full and isinstance(error, RuntimeError):
+        is_full = any(words in text for words in MEMORY_WORDS)
+    return "memory" if is_full else "error", text
 
 
 def error_scores(context: Any) -> Any:

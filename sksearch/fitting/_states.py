@@ -12,6 +12,7 @@ import numpy as np
 
 from sksearch._compat import cloudpickle
 from sksearch.base import State
+from sksearch.resources import is_net
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,16 @@ GLOBAL_GENERATOR = "numpy's global RandomState"
 class _StatePickler(cloudpickle.CloudPickler):
     def persistent_id(self, obj):
         return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
+
+    def reducer_override(self, obj: Any) -> Any:
+        # skorch pickles the module by itself, where no class of a notebook can be pickled.
+        if is_net(obj) and type(obj).__getstate__.__module__.startswith("skorch."):
+            return object.__new__, (type(obj),), vars(obj), None, None, _set_attributes
+        return super().reducer_override(obj)
+
+
+def _set_attributes(obj, attributes):
+    vars(obj).update(attributes)
 
 
 class _StateUnpickler(pickle.Unpickler):

@@ -325,16 +325,29 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """Divide into images to train on, and held-out images or None."""
         if not stops:
             return self._images(X, codes, weights, device), None
-        rows = train_test_split(
-            np.arange(len(X)),
-            test_size=self.validation_fraction,
-            stratify=codes,
-            random_state=self._seed,
-        )
+        rows = self._held_out(codes)
         return [
             self._images(X[i], codes[i], None if weights is None else weights[i], device)
             for i in rows
         ]
+
+    def _held_out(self, codes):
+        """Divide positions of rows into those to train on and those held out."""
+        try:
+            return train_test_split(
+                np.arange(len(codes)),
+                test_size=self.validation_fraction,
+                stratify=codes,
+                random_state=self._seed,
+            )
+        except ValueError as error:
+            fewest = np.bincount(codes, minlength=len(self.classes_)).min()
+            raise ValueError(
+                f"early_stopping=True holds out {self.validation_fraction:g} of {len(codes)} rows "
+                f"with some of each of {len(self.classes_)} classes, the smallest of which has "
+                f"{fewest} ({error}): pass more rows, a larger validation_fraction, or "
+                "early_stopping=False."
+            ) from None
 
     def _codes(self, y):
         """Index of each label among the classes."""
@@ -355,6 +368,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
                 present = np.unique(y)
                 balanced = compute_class_weight("balanced", classes=present, y=y)
                 factors = dict(zip(present.tolist(), balanced.tolist(), strict=True))
+            _check_class_weight(factors, self.classes_)
             table = np.array([factors.get(label, 1.0) for label in self.classes_.tolist()])
             each = table[self._codes(y)]
             weights = each if weights is None else weights * each
@@ -415,6 +429,25 @@ def _checked_weights(sample_weight, y):
             f"sample_weight has shape {weights.shape}, and y has {len(y)} labels: pass one weight "
             "for each."
         )
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight has the negative weight {weights.min():g}: pass weights of 0 or more."
+        )
     if not weights.any():
         raise ValueError("sample_weight is zero everywhere: leave it out, or weigh some rows.")
     return weights
+
+
+def _check_class_weight(factors, classes):
+    """Raise ValueError for weights of labels that are not there, and for those below 0."""
+    unknown = [label for label in factors if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"class_weight has the labels {unknown}, and the classes are {classes.tolist()}: name "
+            "those."
+        )
+    for label, factor in factors.items():
+        if not (isinstance(factor, Real) and 0 <= factor < np.inf):
+            raise ValueError(
+                f"class_weight[{label!r}]={factor!r} must be a finite number, 0 or more."
+            )

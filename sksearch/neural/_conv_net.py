@@ -33,14 +33,20 @@ class Residual(nn.Module):
         self.norm_1 = nn.BatchNorm2d(n_out)
         self.second = nn.Conv2d(n_out, n_out, 3, padding=1, bias=False)
         self.norm_2 = nn.BatchNorm2d(n_out)
-        self.short = nn.Identity()
+        self.stride = stride
+        self.short: nn.Module = nn.Identity()
         if stride > 1 or n_in != n_out:
-            short = nn.Conv2d(n_in, n_out, 1, stride=stride, bias=False)
+            short = nn.Conv2d(n_in, n_out, 1, bias=False)
             self.short = nn.Sequential(short, nn.BatchNorm2d(n_out))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Convolve twice and add."""
         inner = functional.relu(self.norm_1(self.first(x)))
+        if self.stride > 1:
+            # Not by the step of the convolution: oneDNN (issue 6035) writes beyond its memory
+            # for filters of one pixel, step 2 and few channels.
+            x = x[:, :, :: self.stride, :: self.stride]
+            x = x.contiguous(memory_format=torch.channels_last)
         return functional.relu(self.norm_2(self.second(inner)) + self.short(x))
 
 
@@ -55,6 +61,12 @@ def conv_net_body(
     dropout: float,
 ) -> nn.Module:
     """Build a convolution, stages of residual blocks, the mean of each channel, the classes."""
+    enough = 1 + (max(height, width) - 1).bit_length()
+    if n_stages > enough:
+        raise ValueError(
+            f"n_stages={n_stages} halves images {n_stages - 1} times, and those of {height} x "
+            f"{width} pixels are a single one before: set n_stages to {enough} or less."
+        )
     layers = [
         nn.Conv2d(channels, n_filters, 3, padding=1, bias=False),
         *(nn.BatchNorm2d(n_filters), nn.ReLU()),

@@ -7,6 +7,7 @@ import numpy as np
 
 from sksearch.neural._torch import torch
 
+VALUES_AT_ONCE = 2**20  # of which a copy in float64 is made
 ROWS_FOR_SCALE = 10_000  # rows whose means and deviations are those of all, to three digits
 SHARE_OF_MEMORY = 0.5  # largest share of a GPU's free memory for images that stay on it
 
@@ -47,6 +48,8 @@ def layout(
             f"X has shape {shape}: images are arrays of shape (n, height, width), "
             "(n, height, width, channels), (n, channels, height, width), or flat rows."
         )
+    if (one[0] == one[1]) != (one[1] == one[2]):  # images are square more often than not
+        return tuple(one), one[0] == one[1]
     return tuple(one), not one[0] < one[2]
 
 
@@ -67,8 +70,13 @@ def scale_of(X: np.ndarray, channels_last: bool) -> tuple[np.ndarray, np.ndarray
     """Return mean and standard deviation of each channel, from at most 20,000 rows."""
     some = X[:: max(1, len(X) // ROWS_FOR_SCALE)]
     axes = (0, 1, 2) if channels_last else (0, 2, 3)
-    mean = some.mean(axis=axes, dtype=np.float64)
-    deviation = some.std(axis=axes, dtype=np.float64)
+    shape = (-1,) if channels_last else (-1, 1, 1)
+    n_at_once = max(1, VALUES_AT_ONCE // some[0].size)
+    parts = [some[start : start + n_at_once] for start in range(0, len(some), n_at_once)]
+    count = some.size // some.shape[-1 if channels_last else 1]
+    mean = sum(part.sum(axis=axes, dtype=np.float64) for part in parts) / count
+    squares = (((part - mean.reshape(shape)) ** 2).sum(axis=axes) for part in parts)
+    deviation = np.sqrt(sum(squares) / count)
     return mean, np.where(deviation > 0, deviation, 1.0)
 
 

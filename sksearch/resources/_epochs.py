@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from sksearch._clock import now
 from sksearch.base import Labels, Resource, State, fit
+from sksearch.resources._nets import check_net, is_net, train_net
 from sksearch.resources._pipeline import enter, last_step, replace_last_step
 
 #: Count of epochs where the user names no maximum: the R of Hyperband's published table.
@@ -34,8 +35,8 @@ class EpochsResource(Resource):
     In a Pipeline the last step is trained; its transformers are fitted once for each candidate
     and fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
     replaced by the weights of the training fold. A candidate whose solver has no ``partial_fit``
-    (an MLP with lbfgs) is fitted anew with ``max_iter`` set to the amount. A net with
-    ``max_epochs`` (skorch) is trained for all epochs in one call.
+    (an MLP with lbfgs) is fitted anew with ``max_iter`` set to the amount. A net of skorch goes
+    on as if its training had not been interrupted: its callbacks, schedules and history as well.
 
     Notes
     -----
@@ -69,6 +70,19 @@ class EpochsResource(Resource):
     ) -> State:
         """Call ``partial_fit`` once for each epoch that is not paid for yet."""
         return train_calls(state, X, y, amount, classes, fit_params)
+
+    def refit(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        n_steps: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
+        """Make all calls; a net is told that its training ends."""
+        return train_calls(state, X, y, amount, classes, fit_params, ends=True)
 
 
 @dataclass(frozen=True)
@@ -134,7 +148,7 @@ class SecondsResource(Resource):
         fit_params: dict[str, Any],
     ) -> State:
         """Make `n_steps` calls."""
-        return train_calls(state, X, y, n_steps, classes, fit_params)
+        return train_calls(state, X, y, n_steps, classes, fit_params, ends=True)
 
 
 def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> None:
@@ -148,6 +162,14 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
         raise ValueError(
             f"resource={resource!r} needs an estimator with partial_fit, and "
             f"{type(last).__name__} has none. {WAYS}"
+        )
+    if is_net(last):
+        check_net(last)
+    elif is_net(getattr(last, "estimator", None)):
+        raise ValueError(
+            f"resource={resource!r} trains a net of skorch epoch by epoch where it is the "
+            f"estimator or the last step of a Pipeline, and not inside of {type(last).__name__}: "
+            "pass the net itself, or resource='n_samples' or 'folds'."
         )
     searched = f"{path}__early_stopping" if path else "early_stopping"
     if searched not in names:
@@ -174,38 +196,51 @@ def _refuse_early_stopping(estimator: Any) -> None:
 
 
 def train_calls(
-    state: State, X: Any, y: Any, n_steps: int, classes: Labels, fit_params: dict[str, Any]
+    state: State,
+    X: Any,
+    y: Any,
+    n_steps: int,
+    classes: Labels,
+    fit_params: dict[str, Any],
+    ends: bool = False,
 ) -> State:
-    """Train an estimator or Pipeline up to `n_steps` calls of ``partial_fit``."""
+    """Train an estimator or Pipeline up to `n_steps` calls of ``partial_fit``.
+
+    `ends` says that no other rung goes on from there.
+    """
     Xt, yt, last_params = enter(state, X, y, fit_params)
-    advance(state, Xt, yt, n_steps, classes, last_params)
+    advance(state, Xt, yt, n_steps, classes, last_params, ends)
     return state
 
 
 def advance(
-    state: State, Xt: Any, yt: Any, n_steps: int, classes: Labels, last_params: dict[str, Any]
+    state: State,
+    Xt: Any,
+    yt: Any,
+    n_steps: int,
+    classes: Labels,
+    last_params: dict[str, Any],
+    ends: bool = False,
 ) -> None:
     """Train the last step up to `n_steps` calls, on the rows that `enter` returned."""
     last = last_step(state.estimator)
     _refuse_early_stopping(last)
     if hasattr(last, "partial_fit"):
-        _call_partial_fit(last, Xt, yt, n_steps, state.n_steps, classes, last_params)
+        kwargs = _arguments(last, state.n_steps == 0, classes, last_params)
+        if is_net(last):
+            train_net(state, last, Xt, yt, n_steps - state.n_steps, kwargs, ends)
+        else:
+            _call_partial_fit(last, Xt, yt, n_steps - state.n_steps, kwargs)
     else:
         last = _fit_anew(last, Xt, yt, n_steps, last_params)
         state.estimator = replace_last_step(state.estimator, last)
     state.n_steps = n_steps
 
 
-def _call_partial_fit(
-    last: Any,
-    X: Any,
-    y: Any,
-    n_steps: int,
-    done: int,
-    classes: Labels,
-    fit_params: dict[str, Any],
-) -> None:
-    """Call ``partial_fit`` for the steps from `done` to `n_steps`."""
+def _arguments(
+    last: Any, begins: bool, classes: Labels, fit_params: dict[str, Any]
+) -> dict[str, Any]:
+    """Return further arguments of ``partial_fit``; ValueError for those that it does not take."""
     accepted = inspect.signature(last.partial_fit).parameters
     takes_all = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
     unknown = [name for name in fit_params if name not in accepted]
@@ -215,14 +250,19 @@ def _call_partial_fit(
             "out, or search with another resource."
         )
     kwargs = dict(fit_params)
-    if done == 0 and classes is not None and ("classes" in accepted or takes_all):
+    if begins and classes is not None and ("classes" in accepted or takes_all):
         kwargs["classes"] = _classes_for(last, classes)
+    return kwargs
+
+
+def _call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, Any]) -> None:
+    """Call ``partial_fit`` so many times."""
     args = (X,) if y is None else (X, y)
-    settings = _settings(last, y, n_steps - done)
+    settings = _settings(last, y, n_calls)
     before = {name: getattr(last, name) for name in settings}
     last.set_params(**settings)
     try:
-        for _ in range(1 if "max_epochs" in settings else n_steps - done):
+        for _ in range(1 if "max_epochs" in settings else n_calls):
             last.partial_fit(*args, **kwargs)
             kwargs.pop("classes", None)
     finally:
@@ -233,7 +273,7 @@ def _settings(last: Any, y: Any, n_calls: int) -> dict[str, Any]:
     """Params that are set during the calls only."""
     settings: dict[str, Any] = {}
     params = last.get_params(deep=False)
-    if "max_epochs" in params:  # skorch: one call is max_epochs epochs
+    if "max_epochs" in params:  # as skorch: one call is max_epochs epochs
         settings["max_epochs"] = n_calls
     weights = params.get("class_weight")
     if isinstance(weights, str) and weights == "balanced":

@@ -58,7 +58,7 @@ from sksearch.progress import Progress, Watch
 from sksearch.resources import EpochsResource, SecondsResource, WholeResource, as_resource
 from sksearch.resources._pipeline import check_resampled
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
-from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
+from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.space import Space
 
 #: Of the timeout, for one candidate whose count of iterations training finds.
@@ -82,7 +82,7 @@ class BaseSearch(BaseSearchCV):
     {attributes}
     """
 
-    estimator: Any = field(kw_only=False)
+    estimator: Annotated[Any, CanFit()] = field(kw_only=False)
     param_distributions: dict | list | tuple | None = field(default=None, kw_only=False)
     scoring: Any = None
     n_jobs: Any = None

@@ -13,16 +13,35 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from weakref import WeakKeyDictionary
 
-from sksearch._compat import Interval, StrOptions
+from sksearch._compat import HasMethods, Interval, StrOptions
 from sksearch.base import Resource
 
 T = TypeVar("T")
 NUMBERS = {int: Integral, float: Real}  # as scikit-learn understands them
+MODULE = "torch.nn.modules.module.Module"
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
 Select = Literal["auto", "best", "top"]
 Score = Annotated[float, Interval(Real, None, None, closed="neither")]  # and so not NaN
 Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
+
+
+class CanFit(HasMethods):
+    """Constraint of an estimator: it has ``fit``, which a bare module of PyTorch has not."""
+
+    def __init__(self):
+        super().__init__("fit")
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value may be passed; TypeError for a module, with what makes it one."""
+        kind = val if isinstance(val, type) else type(val)
+        if any(f"{cls.__module__}.{cls.__name__}" == MODULE for cls in kind.__mro__):
+            text = f"{kind.__name__}{'' if isinstance(val, type) else '(...)'}"
+            raise TypeError(
+                f"estimator={text} is a torch.nn.Module, which is no estimator: pass "
+                f"skorch.NeuralNetClassifier({text}, train_split=None), or NeuralNetRegressor."
+            )
+        return super().is_satisfied_by(val)
 
 
 # ---- parameters that several searches share, in the base of those that have them

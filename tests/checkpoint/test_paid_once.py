@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from types import SimpleNamespace
 
 import joblib
 import pytest
@@ -50,14 +51,11 @@ def test_an_interrupt_between_folds_repeats_the_one_evaluation_that_ran(name, tm
         assert leftovers(tmp_path / f"checkpoint {n}") == []
 
 
-class Straggler:
-    """The first candidate is scored last; then comes Ctrl-C."""
-
-    others_ended = threading.Event()
-    n_scores = 0
+Straggler = SimpleNamespace(others_ended=threading.Event(), n_scores=0)
 
 
 def straggling(estimator, X, y):
+    """Score the first candidate last; then comes Ctrl-C."""
     if estimator.quality == QUALITIES[0] and not Straggler.others_ended.is_set():
         Straggler.others_ended.wait(30)
     Straggler.n_scores += 1

@@ -190,9 +190,12 @@ def test_a_generator_as_seed_is_the_one_that_it_was(name, folder):
     expected = outcome(make(name, random_state=np.random.RandomState(5)).fit(X, Y))
     search = make(name, folder, random_state=np.random.RandomState(5))
     fit_and_stop(search, 9)
+    assert outcome(search.fit(X, Y)) == expected  # it has drawn its numbers
+    search.set_params(random_state=np.random.RandomState(5))
     assert outcome(search.fit(X, Y)) == expected
-    other = make(name, folder, random_state=np.random.RandomState(6))
-    assert outcome(other.fit(X, Y)) == expected
+    for seed in (6, np.random.RandomState(6)):
+        with pytest.raises(SearchMismatchError, match="random_state differs"):
+            search.set_params(random_state=seed).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["hyperband", "random"])

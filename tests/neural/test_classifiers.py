@@ -1,6 +1,10 @@
 """The classifiers of images: what they take, and that they are scikit-learn's estimators."""
 
+import os
 import pickle
+import subprocess
+import sys
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -23,6 +27,7 @@ from sksearch.neural import (
     LayeredConvNetClassifier,
     PixelLogisticClassifier,
 )
+from sksearch.neural._images import layout, scale_of
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -232,3 +237,92 @@ def test_a_fitted_net_is_pickled_with_its_predictions(make, images):
     copy = pickle.loads(pickle.dumps(net))
     assert np.array_equal(copy.predict_proba(images[0]), net.predict_proba(images[0]))
     assert copy.net_.history[-1]["train_loss"] > 0
+
+
+# ---- what is refused before training, and what would harm the machine
+
+
+@pytest.mark.parametrize(
+    ("params", "weight", "match"),
+    [
+        ({"class_weight": {"topp": 2.0}}, None, r"labels \['topp'\], and the classes are"),
+        ({"class_weight": {"top": -1.0}}, None, r"class_weight\['top'\]=-1.0 must be a finite"),
+        ({"class_weight": {"top": np.nan}}, None, r"class_weight\['top'\]=nan must be a finite"),
+        ({}, -1.0, "negative weight -1: pass weights of 0 or more"),
+        ({"n_stages": 8}, None, "those of 8 x 8.*set n_stages to 4 or less"),
+    ],
+)
+def test_weights_and_depths_that_make_no_sense_are_refused(params, weight, match, images):
+    X, y = images
+    weights = None if weight is None else np.where(np.arange(len(y)) == 3, weight, 1.0)
+    with pytest.raises(ValueError, match=match):
+        quick(**params).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 5, 8, 9])
+def test_as_many_stages_as_there_are_halves_are_taken(side):
+    X, y = np.random.default_rng(0).random((20, side, side)), np.arange(20) % 2
+    most = {1: 1, 2: 2, 3: 3, 5: 4, 8: 4, 9: 5}[side]
+    assert quick(n_stages=most, n_filters=2).fit(X, y).predict(X).shape == (20,)
+    with pytest.raises(ValueError, match=f"set n_stages to {most} or less"):
+        quick(n_stages=most + 1).fit(X, y)
+
+
+def test_a_class_with_one_member_is_named_under_early_stopping(images):
+    X, y = images
+    y = np.where(np.arange(len(y)) == 5, "lonely", y)
+    with pytest.raises(ValueError, match=r"(?s)early_stopping=True holds out .*smallest.* has 1 "):
+        quick(early_stopping=True).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("one", "channels_last"),
+    [
+        ((64, 8, 8), False),
+        ((8, 8, 64), True),
+        ((3, 32, 32), False),
+        ((32, 32, 3), True),
+        ((1, 28, 28), False),
+        ((3, 40, 30), False),
+        ((40, 30, 3), True),
+        ((8, 8, 8), True),
+    ],
+)
+def test_square_images_tell_where_the_channels_are(one, channels_last):
+    assert layout((10, *one), None) == (one, channels_last)
+
+
+@pytest.mark.parametrize("channels_last", [True, False])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_scales_are_those_of_numpy_without_a_copy_of_the_images(channels_last, dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.random((600, 64, 64, 3)) * [50, 100, 250]).astype(dtype)
+    X = X if channels_last else np.ascontiguousarray(X.transpose(0, 3, 1, 2))
+    axes = (0, 1, 2) if channels_last else (0, 2, 3)
+    tracemalloc.start()
+    mean, deviation = scale_of(X, channels_last)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(mean, X.mean(axis=axes, dtype=np.float64), rtol=1e-12)
+    np.testing.assert_allclose(deviation, X.std(axis=axes, dtype=np.float64), rtol=1e-9)
+    assert peak < 0.5 * 8 * X.size  # of a copy in float64
+
+
+HEAP = """
+import numpy as np
+from sksearch.neural import ConvNetClassifier
+X, y = np.random.default_rng(0).integers(255, size=(60, 8, 8)).astype(np.uint8), np.arange(60) % 2
+for n_filters in range(3, 16):
+    ConvNetClassifier(
+        n_filters=n_filters, n_stages=2, max_epochs=2, batch_size=50, device="cpu", random_state=0
+    ).fit(X, y).predict(X)
+print("whole")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", ["AVX2", "AVX512_CORE"])
+def test_nets_of_few_filters_leave_the_heap_whole(isa):
+    env = os.environ | {"ONEDNN_MAX_CPU_ISA": isa, "MALLOC_CHECK_": "3"}
+    done = subprocess.run([sys.executable, "-c", HEAP], env=env, capture_output=True, text=True)
+    assert done.stdout == "whole\n", done.stderr[-2000:]

@@ -1,0 +1,393 @@
+"""Nets of skorch as their owners wrote them: trained rung by rung, they are the same nets."""
+
+import pickle
+import sys
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sksearch import SuccessiveHalvingSearchCV
+from sksearch._compat import cloudpickle
+from sksearch.base import State
+from sksearch.fitting._states import dump_state, load_state
+from sksearch.resources import EpochsResource, SecondsResource, last_step, park
+
+torch = pytest.importorskip("torch")
+skorch = pytest.importorskip("skorch")
+from skorch import NeuralNetClassifier, NeuralNetRegressor  # noqa: E402
+from skorch.callbacks import (  # noqa: E402
+    Callback,
+    Checkpoint,
+    EarlyStopping,
+    EpochScoring,
+    GradientNormClipping,
+    LRScheduler,
+)
+from skorch.dataset import ValidSplit  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.optim import lr_scheduler  # noqa: E402
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+X, y = make_classification(64, 4, n_informative=3, n_redundant=0, random_state=0)
+X = X.astype("float32")
+CLASSES = np.array([0, 1])
+
+
+class Net(nn.Module):
+    """Two layers with dropout."""
+
+    def __init__(self, n_units=5, p=0.2):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(4, n_units), nn.BatchNorm1d(n_units), nn.ReLU(), nn.Dropout(p),
+            nn.Linear(n_units, 2), nn.Softmax(dim=-1),
+        )  # fmt: skip
+
+    def forward(self, X):
+        return self.layers(X)
+
+
+def classifier(*callbacks, **params):
+    params = {"optimizer": torch.optim.SGD, "lr": 0.05, "train_split": None, "batch_size": 16} | {
+        "iterator_train__shuffle": True, "verbose": 0, "callbacks": list(callbacks),
+    } | params  # fmt: skip
+    return NeuralNetClassifier(Net, **params)
+
+
+def warmup_then_cosine(optimizer, last_epoch=-1):
+    """A sequence of schedules, as owners make it."""
+    first = lr_scheduler.LinearLR(optimizer, start_factor=0.1, total_iters=2)
+    second = lr_scheduler.CosineAnnealingLR(optimizer, T_max=7)
+    return lr_scheduler.SequentialLR(optimizer, [first, second], milestones=[2])
+
+
+def chained(optimizer, last_epoch=-1):
+    """Two schedules at a time."""
+    return lr_scheduler.ChainedScheduler(
+        [lr_scheduler.ConstantLR(optimizer, 0.5, 3), lr_scheduler.ExponentialLR(optimizer, 0.9)]
+    )
+
+
+SCHEDULES = {
+    "StepLR": {"step_size": 2, "gamma": 0.5},
+    "MultiStepLR": {"milestones": [2, 5], "gamma": 0.1},
+    "ExponentialLR": {"gamma": 0.8},
+    "ConstantLR": {"factor": 0.3, "total_iters": 4},
+    "LinearLR": {"start_factor": 0.2, "total_iters": 6},
+    "PolynomialLR": {"total_iters": 8, "power": 2.0},
+    "CosineAnnealingLR": {"T_max": 9},
+    "CosineAnnealingWarmRestarts": {"T_0": 2, "T_mult": 2},
+    "LambdaLR": {"lr_lambda": lambda epoch: 0.9**epoch},
+    "MultiplicativeLR": {"lr_lambda": lambda epoch: 0.95},
+    "ReduceLROnPlateau": {"patience": 0, "monitor": "train_loss"},
+    "CyclicLR": {
+        "base_lr": 0.01, "max_lr": 0.1, "step_size_up": 3, "step_every": "batch",
+        "cycle_momentum": False,
+    },
+    "OneCycleLR": {"max_lr": 0.1, "total_steps": 40, "step_every": "batch"},
+    "SWALR": {"swa_lr": 0.02, "anneal_epochs": 4},
+    "sequence": {"policy": warmup_then_cosine},
+    "chain": {"policy": chained},
+}  # fmt: skip
+OPTIMIZERS = {
+    "SGD": {"optimizer": torch.optim.SGD, "optimizer__momentum": 0.9},
+    "Adam": {"optimizer": torch.optim.Adam},
+}
+
+
+def schedule(name):
+    """The callback of a schedule."""
+    params = dict(SCHEDULES[name])
+    policy = params.pop("policy", None) or getattr(torch.optim.swa_utils, name, None)
+    return LRScheduler(policy=policy or getattr(lr_scheduler, name), **params)
+
+
+def as_its_owner(net, n_epochs, data=(X, y)):
+    """Train by one call of ``fit``."""
+    torch.manual_seed(7)
+    np.random.seed(7)
+    last = last_step(net)
+    last.set_params(max_epochs=n_epochs)
+    return net.fit(*data)
+
+
+def by_rungs(net, *rungs, travels=True, data=(X, y)):
+    """Train rung by rung, through files if it travels."""
+    torch.manual_seed(7)
+    np.random.seed(7)
+    state, spent = State(net), 0
+    for amount in rungs:
+        state = EpochsResource().train(state, *data, amount, spent, CLASSES, {})
+        park(state.estimator)
+        if travels:
+            state = load_state(dump_state(state))
+            torch.manual_seed(spent)  # what another task leaves behind
+        spent = amount
+    return state.estimator
+
+
+def assert_same_net(one, other, atol=0.0):
+    """See that two nets have the same weights, optimizers and histories."""
+    one, other = last_step(one), last_step(other)
+    for left, right in zip(one.module_.parameters(), other.module_.parameters(), strict=True):
+        np.testing.assert_array_equal(left.detach().numpy(), right.detach().numpy())
+    for column in set(other.history[-1]) - {"dur", "batches"}:
+        assert one.history[:, column] == other.history[:, column], column
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
+@pytest.mark.filterwarnings("ignore:The epoch parameter in `scheduler.step")
+@pytest.mark.parametrize("travels", [True, False])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_one_epoch_and_one_epoch_are_two_epochs(name, optimizer, travels):
+    make = lambda: classifier(schedule(name), **OPTIMIZERS[optimizer])  # noqa: E731
+    expected = as_its_owner(make(), 9)
+    rates = expected.history[:, "event_lr"] if "batch" not in str(SCHEDULES[name]) else ()
+    assert_same_net(by_rungs(make(), 1, 3, 4, 9, travels=travels), expected)
+    assert len(set(rates)) != 1
+
+
+class Noise(Callback):
+    """Adds noise to the rate, which begins with the training and is counted."""
+
+    def on_train_begin(self, net, **kwargs):
+        self.begun_ = getattr(self, "begun_", 0) + 1
+        self.rng_ = np.random.default_rng(0)
+
+    def on_epoch_begin(self, net, **kwargs):
+        net.optimizer_.param_groups[0]["lr"] = 0.05 * self.rng_.random()
+
+
+class Twisted(NeuralNetClassifier):
+    """Its owner reads the data, and weighs the loss, in a way of his own."""
+
+    def partial_fit(self, X, y, classes=None, **fit_params):
+        return super().partial_fit(X * 2, y, classes=classes, **fit_params)
+
+    def get_loss(self, y_pred, y_true, *args, **kwargs):
+        return 0.5 * super().get_loss(y_pred, y_true, *args, **kwargs)
+
+
+class Single(nn.Module):
+    """A linear model."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+
+    def forward(self, X):
+        return self.layer(X)
+
+
+TEN = {
+    "plain": lambda: classifier(),
+    "adam and one cycle": lambda: classifier(schedule("OneCycleLR"), **OPTIMIZERS["Adam"]),
+    "validation": lambda: classifier(
+        schedule("ReduceLROnPlateau"), EpochScoring("f1", name="f1"),
+        train_split=ValidSplit(4, stratified=True),
+    ),
+    "shuffled validation": lambda: classifier(train_split=ValidSplit(0.25)),
+    "clipped gradients": lambda: classifier(
+        GradientNormClipping(0.1), schedule("StepLR"), optimizer=torch.optim.AdamW
+    ),
+    "a callback of its own": lambda: classifier(Noise()),
+    "a class of its own": lambda: Twisted(
+        Net, train_split=None, verbose=0, iterator_train__shuffle=True,
+        callbacks=[schedule("CosineAnnealingLR")], max_epochs=3, optimizer=torch.optim.RMSprop,
+    ),
+    "a pipeline": lambda: make_pipeline(StandardScaler(), classifier(schedule("MultiStepLR"))),
+    "batches without a rest": lambda: classifier(
+        schedule("sequence"), iterator_train__drop_last=True, batch_size=10,
+        optimizer=torch.optim.NAdam,
+    ),
+    "LBFGS": lambda: classifier(
+        schedule("ExponentialLR"), optimizer=torch.optim.LBFGS, module__p=0.0
+    ),
+}  # fmt: skip
+LABELS = {"int32": y.astype("int32"), "bool": y.astype(bool), "uint8": y.astype("uint8")}
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_ten_nets_of_users_go_on_to_the_bit(name):
+    expected = as_its_owner(TEN[name](), 9)
+    assert_same_net(by_rungs(TEN[name](), 1, 3, 9), expected)
+    assert_same_net(by_rungs(TEN[name](), 9), expected)
+    callbacks = dict(last_step(by_rungs(TEN[name](), 1, 9)).callbacks_)
+    assert getattr(callbacks.get("Noise"), "begun_", 1) == 1
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_any_integers_are_those_of_64_bits(kind):
+    net = by_rungs(classifier(), 1, 3, data=(X, LABELS[kind]))
+    assert_same_net(net, as_its_owner(classifier(), 3))
+
+
+def test_a_regressor_goes_on_too():
+    data = (X, X[:, :1] ** 2)
+    make = partial(
+        NeuralNetRegressor, Single, train_split=None, verbose=0, callbacks=[schedule("StepLR")]
+    )
+    assert_same_net(by_rungs(make(), 1, 4, data=data), as_its_owner(make(), 4, data=data))
+
+
+def search(net, **params):
+    """Nine candidates at 1 epoch, 3 at 3, 1 at 9."""
+    step = "neuralnetclassifier__" if hasattr(net, "steps") else ""
+    space = {f"{step}lr": (np.arange(1, 10) / 100).tolist()}
+    params = {"resource": "epochs", "max_resources": 9, "cv": 2, "random_state": 0} | params
+    return SuccessiveHalvingSearchCV(net, space, **params)
+
+
+def assert_same_search(one, other):
+    for column in ("mean_test_score", "n_resources", "param_lr"):
+        name = next(n for n in one.cv_results_ if n.endswith(column))
+        np.testing.assert_array_equal(one.cv_results_[name], other.cv_results_[name])
+    assert_same_net(one.best_estimator_, other.best_estimator_)
+
+
+@pytest.mark.slow
+def test_workers_and_checkpoints_change_nothing(tmp_path):
+    net = classifier(schedule("OneCycleLR"), **OPTIMIZERS["Adam"])
+    alone = search(net, scoring="neg_log_loss").fit(X, y)
+    assert_same_search(search(net, scoring="neg_log_loss", n_jobs=2).fit(X, y), alone)
+    kept = partial(search, net, scoring="neg_log_loss", checkpoint_dir=tmp_path)
+    assert_same_search(kept().fit(X, y), alone)
+    assert_same_search(kept().fit(X, y), alone)
+    grown = partial(search, net, scoring="neg_log_loss", checkpoint_dir=tmp_path / "grown")
+    grown(n_candidates=6).fit(X, y)
+    assert_same_search(grown(n_candidates=9).fit(X, y), alone)
+
+
+def test_the_refit_follows_the_schedule_that_was_scored():
+    net = classifier(schedule("StepLR"), callbacks__print_log=None)
+    found = search(net, select="top").fit(X, y).best_estimator_
+    rates = found.history[:, "event_lr"]
+    np.testing.assert_allclose(np.array(rates) / rates[0], 0.5 ** (np.arange(9) // 2))
+    assert found.partial_fit(X, y).history[-1, "train_loss"] > 0  # its owner may go on
+    assert pickle.loads(pickle.dumps(found)).predict(X).shape == (64,)
+
+
+def test_seconds_are_one_training_too():
+    net = classifier(Noise(), schedule("StepLR"))
+    state = SecondsResource().train(State(net), X, y, 1, 0, CLASSES, {})
+    assert state.n_steps == len(net.history) > 1
+    assert dict(net.callbacks_)["Noise"].begun_ == 1
+    assert dict(net.callbacks_)["LRScheduler"].lr_scheduler_.last_epoch == state.n_steps
+
+
+# ---- what is refused, or told
+
+
+class AtEnd(Callback):
+    """Puts averaged weights in at the end of training, for instance."""
+
+    def on_train_end(self, net, **kwargs):
+        net.module_.requires_grad_(False)
+
+
+@pytest.mark.parametrize(
+    ("callback", "match"),
+    [
+        (EarlyStopping(monitor="train_loss"), "EarlyStopping.*stopping early is what the search"),
+        (EarlyStopping, "EarlyStopping.*stopping early is what the search"),
+        (("stop", EarlyStopping()), "EarlyStopping.*stopping early is what the search"),
+        (Checkpoint(dirname="somewhere"), "Checkpoint.*the same files.*resource='n_samples'"),
+        (AtEnd(), "AtEnd.*scored at each rung"),
+    ],
+)
+def test_callbacks_that_cannot_go_on_are_refused(callback, match):
+    for estimator in (classifier(callback), make_pipeline(classifier(callback))):
+        with pytest.raises(ValueError, match=match):
+            search(estimator).fit(X, y)
+    with pytest.raises(ValueError, match=match):
+        by_rungs(classifier(callback), 1)
+
+
+def test_a_callback_that_is_switched_off_is_no_reason_to_refuse():
+    net = classifier(EarlyStopping(), callbacks__EarlyStopping=None)
+    assert len(by_rungs(net, 1, 2).history) == 2
+
+
+def test_a_split_of_its_own_is_told_where_it_is_the_default():
+    net = NeuralNetClassifier(Net, verbose=0)
+    with pytest.warns(UserWarning, match="a fifth of the rows.*train_split=None"):
+        EpochsResource().check(net, ["lr"])
+
+
+class OwnLabels(NeuralNetClassifier):
+    """Reads labels in a way of its own."""
+
+    def partial_fit(self, X, y, classes=None, **fit_params):
+        return super().partial_fit(X, (y == "yes").astype("int64"), **fit_params)
+
+    def predict(self, X):
+        return np.where(super().predict(X) == 1, "yes", "no")
+
+
+@pytest.mark.parametrize("resource", ["epochs", "n_samples"])
+def test_labels_that_are_texts_are_refused_with_a_way(resource):
+    words = np.where(y, "yes", "no")
+    halving = search(classifier(), resource=resource, max_resources=9)
+    with pytest.raises(ValueError, match=r"labels such as 'no'.*LabelEncoder\(\).fit_transform"):
+        halving.fit(X, words)
+    own = OwnLabels(Net, train_split=None, verbose=0)
+    assert set(search(own).fit(X, words).statuses_) == {"ok"}
+
+
+def test_a_module_is_told_how_to_become_an_estimator():
+    for module in (Net(), Net):
+        with pytest.raises(TypeError, match=r"is a torch.nn.Module.*skorch.NeuralNetClassifier"):
+            search(module).fit(X, y)
+
+
+def test_a_net_inside_of_another_estimator_is_refused():
+    with pytest.raises(ValueError, match="not inside of MultiOutputClassifier: pass the net"):
+        EpochsResource().check(MultiOutputClassifier(classifier()), [])
+
+
+class FullMemory(NeuralNetClassifier):
+    """Wants more memory than there is."""
+
+    def partial_fit(self, X, y, classes=None, **fit_params):
+        if self.lr > 0.05:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return super().partial_fit(X, y, classes=classes, **fit_params)
+
+
+def found(net, **params):
+    """Statuses of a search by rate, at the first rung."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = search(net, **params).fit(X, y)
+    return {trial.params["lr"]: trial.results[1] for trial in fitted.history_.trials}
+
+
+def test_a_net_for_which_there_is_no_memory_has_that_status():
+    results = found(FullMemory(Net, train_split=None, verbose=0))
+    assert {lr: result.status for lr, result in results.items()} == {
+        lr: "memory" if lr > 0.05 else "ok" for lr in results
+    }
+
+
+class Diverging(Callback):
+    """A loss that is no number, from some rate on."""
+
+    def on_batch_begin(self, net, **kwargs):
+        if net.lr > 0.05:
+            net.module_.layers[0].weight.data.fill_(np.nan)
+
+
+def test_a_net_whose_loss_has_diverged_has_no_score():
+    results = found(classifier(Diverging()))
+    assert {lr: result.status for lr, result in results.items()} == {
+        lr: "nan" if lr > 0.05 else "ok" for lr in results
+    }
+    assert "weights of NeuralNetClassifier are not finite after 1 epochs" in results[0.09].error
