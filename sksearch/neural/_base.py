@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sksearch._compat import Interval, StrOptions, fit_context
 from sksearch._seeds import draw_seed
@@ -37,6 +37,7 @@ from sksearch.neural._training import (
     autocast,
     averaged_tensors,
 )
+from sksearch.neural._weights import check_class_weight, checked_weights
 
 ROWS_AT_ONCE = 1_024  # rows of a batch in prediction
 
@@ -361,14 +362,14 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def _weights(self, y, sample_weight):
         """Weight of each row by sample and class; None if all are equal."""
-        weights = None if sample_weight is None else _checked_weights(sample_weight, y)
+        weights = None if sample_weight is None else checked_weights(sample_weight, y)
         if self.class_weight is not None:
             factors = self.class_weight
             if factors == "balanced":
                 present = np.unique(y)
                 balanced = compute_class_weight("balanced", classes=present, y=y)
                 factors = dict(zip(present.tolist(), balanced.tolist(), strict=True))
-            _check_class_weight(factors, self.classes_)
+            check_class_weight(factors, self.classes_)
             table = np.array([factors.get(label, 1.0) for label in self.classes_.tolist()])
             each = table[self._codes(y)]
             weights = each if weights is None else weights * each
@@ -415,39 +416,3 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         if images.weights is not None:
             losses = losses * images.weights
         return float(losses.mean())
-
-
-def _checked_weights(sample_weight, y):
-    """Return one weight for each label."""
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(len(y), sample_weight)
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    if weights.shape != (len(y),):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}, and y has {len(y)} labels: pass one weight "
-            "for each."
-        )
-    if (weights < 0).any():
-        raise ValueError(
-            f"sample_weight has the negative weight {weights.min():g}: pass weights of 0 or more."
-        )
-    if not weights.any():
-        raise ValueError("sample_weight is zero everywhere: leave it out, or weigh some rows.")
-    return weights
-
-
-def _check_class_weight(factors, classes):
-    """Raise ValueError for weights of labels that are not there, and for those below 0."""
-    unknown = [label for label in factors if label not in classes.tolist()]
-    if unknown:
-        raise ValueError(
-            f"class_weight has the labels {unknown}, and the classes are {classes.tolist()}: name "
-            "those."
-        )
-    for label, factor in factors.items():
-        if not (isinstance(factor, Real) and 0 <= factor < np.inf):
-            raise ValueError(
-                f"class_weight[{label!r}]={factor!r} must be a finite number, 0 or more."
-            )

@@ -1,0 +1,43 @@
+"""Weights of rows and of classes, checked."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+
+def checked_weights(sample_weight: Any, y: np.ndarray) -> np.ndarray:
+    """Return one weight for each label."""
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(len(y), sample_weight)
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (len(y),):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}, and y has {len(y)} labels: pass one weight "
+            "for each."
+        )
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight has the negative weight {weights.min():g}: pass weights of 0 or more."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero everywhere: leave it out, or weigh some rows.")
+    return weights
+
+
+def check_class_weight(factors: dict, classes: np.ndarray) -> None:
+    """Raise ValueError for weights of labels that are not there, and for those below 0."""
+    unknown = [label for label in factors if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"class_weight has the labels {unknown}, and the classes are {classes.tolist()}: name "
+            "those."
+        )
+    for label, factor in factors.items():
+        if not (isinstance(factor, Real) and 0 <= factor < np.inf):
+            raise ValueError(
+                f"class_weight[{label!r}]={factor!r} must be a finite number, 0 or more."
+            )
