@@ -5,10 +5,32 @@ or a dict of them by metric, and train scores None where nobody asked for them.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+
+@dataclass(frozen=True)
+class CurveTask:
+    """A count of iterations that training finds, and how long that may take.
+
+    Parameters
+    ----------
+    name : str
+        The parameter that is the count.
+    high : int
+        Largest count.
+    seconds : float or None
+        For training and scoring on one fold; None for no limit.
+    is_own : bool
+        Whether it is the estimator as it is, which gets to its own count however long that takes.
+    """
+
+    name: str
+    high: int
+    seconds: float | None
+    is_own: bool
 
 
 def value_of(scores: Any, metric: str | None) -> float:

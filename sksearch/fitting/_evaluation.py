@@ -24,7 +24,7 @@ from sksearch._seeds import seeded
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
 from sksearch.fitting._callbacks import Message, callback_arguments
-from sksearch.fitting._curves import value_of
+from sksearch.fitting._curves import CurveTask, value_of
 from sksearch.fitting._scores import (
     error_scores,
     failure,
@@ -76,7 +76,7 @@ class Task:
     keep: bool  # whether a later rung may go on from here
     final: bool  # whether the model itself is wanted, since no later rung trains it
     callbacks: Any  # a leaf of the tree of contexts
-    outcome: tuple[str, int] | None = None  # a parameter that training finds, and its maximum
+    curve: CurveTask | None = None  # a count that training finds
 
     @property
     def name(self) -> str:
@@ -171,7 +171,7 @@ def _evaluate(context, task, environment):
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
-            if task.outcome:
+            if task.curve:
                 rows = (train, *train_rows), (test, *test_rows)
                 _record_curve(context, task, output, state, rows, fit_params)
             else:
@@ -180,7 +180,7 @@ def _evaluate(context, task, environment):
         _fail(context, output, error, start)
     else:
         output.fit_time = now() - start - output.score_time
-        if not task.outcome:
+        if not task.curve:
             _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
         if task.final and output.status == "ok":
             _save_state(environment, task, output, replace(state, rows=None, y=None))
@@ -256,7 +256,6 @@ def _save_state(environment, task, output, state):
 
 def _record_curve(context, task, output, state, rows, fit_params):
     """Train until the score on the test rows has passed its top, and keep all scores."""
-    name, high = task.outcome
     train, test = rows
     curve: list = []
 
@@ -269,12 +268,10 @@ def _record_curve(context, task, output, state, rows, fit_params):
         curve.append([count, scores, on_train])
         return value_of(scores, context.metric) if output.status == "ok" else math.nan
 
-    growth = growth_of(state.estimator, name)
-    # The estimator as it is gets to its own count, however long that takes.
-    least = growth.own or 1 if task.trial_id == 0 else 1
+    growth = growth_of(state.estimator, task.curve.name)
     growth.curve(
-        state, train[1:], high, context.classes, fit_params, look,
-        context.curve_seconds, least,
+        state, train[1:], task.curve.high, context.classes, fit_params, look,
+        task.curve.seconds, growth.own or 1 if task.curve.is_own else 1,
     )  # fmt: skip
     # Of one fold alone; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]

@@ -18,6 +18,7 @@ from sksearch.fitting._budget import Budget
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._convergence import Convergence
+from sksearch.fitting._curves import CurveTask
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
 from sksearch.fitting._incumbent import Incumbent, is_fitted_otherwise, knows_baseline
 from sksearch.fitting._results import Outputs, job_result
@@ -145,12 +146,10 @@ class Run(Workload):
         """Make a `Task`, which continues if what was spent has left steps of training."""
         earlier = self.outputs.reached.get((trial_id, spent), ())[fold : fold + 1]
         continues = any(output.n_steps > 0 for output in earlier)
-        problem = self.study.history.problem
-        outcome = problem.space.outcome(rest["params"])
-        is_baseline = trial_id == 0 and problem.has_baseline
-        if outcome and not (is_baseline and is_fitted_otherwise(self.context, outcome[0])):
-            rest["outcome"] = (outcome[0], outcome[1].high)
-        return Task(trial_id=trial_id, fold=fold, spent=spent, continues=continues, **rest)
+        curve = self._curve(trial_id, rest["params"])
+        return Task(
+            trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve, **rest
+        )
 
     def collect(self, job, outputs):
         """Keep outputs and states, and make the result."""
@@ -275,6 +274,21 @@ class Run(Workload):
             )
 
     # ---- inside
+
+    def _curve(self, trial_id, params):
+        """The count that training finds, if there is one."""
+        problem, seconds = self.study.history.problem, self.context.curve_seconds
+        outcome = problem.space.outcome(params)
+        if not outcome:
+            return None
+        is_baseline = trial_id == 0 and problem.has_baseline
+        if is_baseline and is_fitted_otherwise(self.context, outcome[0]):
+            return None
+        if seconds is not None and problem.has_baseline:
+            # Less than the one to beat has had would be too little to beat it.
+            baseline = self.outputs.reached.get((0, self._top), ())
+            seconds = max([seconds, *(out.fit_time + out.score_time for out in baseline)])
+        return CurveTask(outcome[0], outcome[1].high, seconds, is_baseline)
 
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""

@@ -21,8 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, load_history
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
 from sksearch.base import State
+from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._curves import choose_count, settle
 from sksearch.fitting._evaluation import Output
 from sksearch.resources import SamplesResource, growth_of
@@ -111,6 +112,28 @@ def test_a_curve_ends_with_its_time():
         growth.curve(state, (X, y), 130, None, {}, lambda e, c: c, seconds, least)
         assert state.estimator.n_iter_ >= reached
         assert seconds is None or state.estimator.n_iter_ == reached
+
+
+class SlowTrees(HistGradientBoostingRegressor):
+    """A second for each new tree, on a virtual clock."""
+
+    def fit(self, X, y):
+        before = self.n_iter_ if self.warm_start and hasattr(self, "_predictors") else 0
+        super().fit(X, y)
+        spend(self.n_iter_ - before)
+        return self
+
+
+def test_a_candidate_may_take_as_long_as_the_estimator_as_it_is():
+    space = {"learning_rate": [0.002, 0.001], "max_iter": Outcome(400)}
+    model = SlowTrees(max_iter=90, learning_rate=0.002, early_stopping=False)
+    with VirtualClock():
+        # A fifth of the time is 50 trees on each of the two folds.
+        search = SearchCV(model, space, timeout=500, cv=2, refit=False)
+        search.fit(*load_diabetes(return_X_y=True))
+    own, other = (results["max_iter"] for results in search.cv_results_["params"])
+    assert own == 90
+    assert 50 < other <= 90
 
 
 def test_a_net_is_trained_epoch_by_epoch():
