@@ -7,9 +7,10 @@ of them is imported here.
 
 import math
 import warnings
-from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sklearn.base import clone
@@ -46,7 +47,68 @@ def counts(first: int, high: int, ratio: float, own: int | None = None) -> list[
     return sorted(found)
 
 
-class Growth(ABC):
+@dataclass
+class Watch:
+    """Scores an estimator while it grows, and says when that should end.
+
+    Parameters
+    ----------
+    known : list of int
+        Counts at which it is scored, ascending; the last one is the largest count.
+    score : callable
+        Called with an estimator that predicts with so many steps, and with their count; returns
+        the score on the test rows.
+    patience, slack : float
+        It ends at so many times the count with the best score, and so many steps more.
+    seconds : float or None
+        Training and scoring go on no longer than that, if `least` steps are done. None: no limit.
+    least : int
+        Count that is reached however long it takes.
+    """
+
+    known: list[int]
+    score: Score
+    patience: float
+    slack: int
+    seconds: float | None
+    least: int
+    _start: float = field(default_factory=now)
+    _best: float = -math.inf
+    _best_count: int = 0
+    _seen: int = 0
+    _is_flat: bool = True
+
+    def has_time_for(self, count: int) -> bool:
+        """Whether training may go on to a count."""
+        if self.seconds is None or self._seen < min(self.least, self.known[-1]):
+            return True
+        return (now() - self._start) * count / max(1, self._seen) <= self.seconds
+
+    def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
+        """Score at the known counts up to this one, and return whether the top has passed."""
+        for each in self.known[bisect_right(self.known, self._seen) :]:
+            if each > count:
+                break
+            with at(each) as estimator:
+                value = self.score(estimator, each)
+            if value > self._best:
+                self._is_flat = self._best == -math.inf
+                self._best, self._best_count = value, each
+            elif value == self._best and self._is_flat:
+                self._best_count = each  # accuracy on its first plateau, before it has learnt
+        self._seen = count
+        return count >= self.patience * self._best_count + self.slack
+
+    def ends(self, estimator: Any, count: int) -> bool:
+        """See an estimator after each single step, and return whether training should end."""
+        i = bisect_right(self.known, count)
+        if self.known[i - 1 : i] != [count]:
+            return False
+        has_passed = self.see(count, lambda _: nullcontext(estimator))
+        return has_passed or not all(map(self.has_time_for, self.known[i : i + 1]))
+
+
+class Growth:
     """How one kind of estimator is trained to a count, and seen at smaller counts.
 
     Parameters
@@ -74,9 +136,9 @@ class Growth(ABC):
         """Return the counts at which the curve is known, if training does not end before."""
         return counts(min(FEWEST, high), high, FINE, self.own)
 
-    @abstractmethod
     def train(self, state: State, rows: Rows, count: int, classes: Labels, params: dict) -> None:
         """Bring the last step from ``state.n_steps`` to `count` steps, on rows (X, y)."""
+        raise NotImplementedError  # by those that are watched after each single step
 
     @contextmanager
     def at(self, estimator: Any, count: int) -> Iterator[Any]:
@@ -117,28 +179,29 @@ class Growth(ABC):
         least : int, default=1
             Count that is reached however long it takes.
         """
-        start = now()
-        best, best_count, seen, is_flat = -math.inf, 0, 0, True
         known = self.known(high, state.estimator)
+        watch = Watch(known, score, self.patience, self.slack, seconds, least)
         self._make_endless(state.estimator)
         *rows_in, params = enter(state, *rows, params)
-        for look in self.looks(high, state.estimator):
-            if seconds is not None and min(least, high) <= seen:
-                expected = (now() - start) * look / seen
-                if expected > seconds:
-                    break
-            self.train(state, tuple(rows_in), look, classes, params)
-            for count in (count for count in known if seen < count <= look):
-                with self.at(state.estimator, count) as seen_at:
-                    value = score(seen_at, count)
-                if value > best:
-                    best, best_count, is_flat = value, count, best == -math.inf
-                elif value == best and is_flat:
-                    best_count = count  # accuracy on its first plateau, before anything is learnt
-            seen = look
-            if look >= self.patience * best_count + self.slack:
-                break
+        self._grow(state, tuple(rows_in), watch, classes, params)
         state.n_steps = 0  # nothing goes on from here
+
+    def _grow(self, state, rows, watch, classes, params):
+        """Train from look to look, as long as `watch` says."""
+        for look in self._looks(watch, state.estimator):
+            if not watch.has_time_for(look):
+                return
+            self.train(state, rows, look, classes, params)
+            if watch.see(look, lambda count: self.at(state.estimator, count)):
+                return
+
+    def _looks(self, watch, estimator):
+        """Counts after which it is asked whether to go on; the least one for those next to it."""
+        looks = self.looks(watch.known[-1], estimator)
+        if not 1 < watch.least < looks[-1]:
+            return looks
+        apart = (look for look in looks if not 1 / STEP < look / watch.least < STEP)
+        return sorted({*apart, looks[-1], watch.least})
 
     def refit(
         self,
@@ -185,50 +248,44 @@ class _GradientBoosting(_HistGradientBoosting):
     endless: ClassVar[dict[str, Any]] = {"n_iter_no_change": None}
 
 
-class _FromModel(Growth):
-    """Goes on from an earlier model, which ``fit`` takes."""
+class _LightGBM(Growth):
+    """Trained once; a callback sees it after each tree."""
 
-    @abstractmethod
-    def model(self, owner: Any) -> dict[str, Any]:
-        """Return the model of a fitted estimator, as ``fit`` takes it."""
+    def _grow(self, state, rows, watch, classes, params):
+        from lightgbm.callback import EarlyStopException
 
-    def train(self, state, rows, count, classes, params):
-        owner, done = last_step(state.estimator), state.n_steps
-        owner.set_params(**{self.name: count - done})
-        model = self.model(owner) if done else {}
-        fit(owner, rows[0], rows[1], params | model)
-        owner.set_params(**{self.name: count})
-        state.n_steps = count
+        owner = last_step(state.estimator)
+        owner.set_params(**{self.name: watch.known[-1]})
 
+        def after(env):
+            booster = env.model
+            owner._Booster, owner._n_features = booster, booster.num_feature()
+            owner.fitted_ = True
+            if watch.ends(state.estimator, env.iteration + 1):
+                raise EarlyStopException(env.iteration, [])
 
-class _LightGBM(_FromModel):
-    def model(self, owner):
-        return {"init_model": owner.booster_}
-
-    @contextmanager
-    def at(self, estimator, count):
-        booster = last_step(estimator).booster_
-        before, booster.best_iteration = booster.best_iteration, count
-        try:
-            yield estimator
-        finally:
-            booster.best_iteration = before
+        callbacks = [*(params.get("callbacks") or []), after]
+        fit(owner, rows[0], rows[1], params | {"callbacks": callbacks})
 
 
-class _XGBoost(_FromModel):
+class _XGBoost(Growth):
+    """Trained once; a callback sees it after each tree."""
+
     endless: ClassVar[dict[str, Any]] = {"early_stopping_rounds": None}
 
-    def model(self, owner):
-        return {"xgb_model": owner.get_booster()}
+    def _grow(self, state, rows, watch, classes, params):
+        from xgboost.callback import TrainingCallback
 
-    @contextmanager
-    def at(self, estimator, count):
-        booster = last_step(estimator).get_booster()
-        booster.set_attr(best_iteration=str(count - 1))
-        try:
-            yield estimator
-        finally:
-            booster.set_attr(best_iteration=None)
+        owner = last_step(state.estimator)
+
+        class After(TrainingCallback):
+            def after_iteration(self, model, epoch, evals_log):
+                owner._Booster = model
+                return watch.ends(state.estimator, epoch + 1)
+
+        callbacks = [*(owner.get_params().get("callbacks") or []), After()]
+        owner.set_params(**{self.name: watch.known[-1]}, callbacks=callbacks)
+        fit(owner, rows[0], rows[1], params)
 
 
 class _CatBoost(Growth):

@@ -53,7 +53,8 @@ def boosters():
 
 
 @pytest.mark.parametrize("name", list(boosters()))
-def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name):
+def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name, monkeypatch):
+    monkeypatch.setattr("sksearch.resources._growth.Growth.slack", 60)  # all folds to the end
     model, count = boosters()[name]
     space = RATES | {count: Outcome(60)}
     search = RandomSearchCV(model, space, n_iter=3, cv=KFold(3), error_score="raise").fit(X, y)
@@ -106,12 +107,48 @@ def test_training_stops_when_the_top_has_passed():
 
 def test_a_curve_ends_with_its_time():
     model = HistGradientBoostingClassifier()
-    for seconds, least, reached in ((1e-9, 1, 32), (1e-9, 90, 98), (None, 1, 122)):
+    for seconds, least, reached in ((1e-9, 1, 32), (1e-9, 90, 90), (None, 1, 122)):
         state = State(clone(model))
         growth = growth_of(model, "max_iter")
         growth.curve(state, (X, y), 130, None, {}, lambda e, c: c, seconds, least)
         assert state.estimator.n_iter_ >= reached
         assert seconds is None or state.estimator.n_iter_ == reached
+
+
+@pytest.mark.parametrize("name", ["LightGBM", "XGBoost"])
+def test_a_booster_that_is_watched_tree_by_tree_ends_in_one_training(name):
+    model, count = boosters()[name]
+    growth, seen = growth_of(model, count), []
+
+    def score(estimator, n):
+        seen.append(n)
+        assert estimator.predict(X).shape == y.shape
+        return -abs(n - 40)
+
+    rows, state = (X, y), State(clone(model))
+    growth.curve(state, rows, 1000, None, {}, score)
+    assert 40 * 1.3 + 25 <= max(seen) <= 102
+    assert seen == growth.known(1000, model)[: len(seen)]
+    seen.clear()
+    growth.curve(State(clone(model)), rows, 1000, None, {}, score, 1e-9, 30)
+    assert 30 <= max(seen) <= 32
+    with pytest.raises(RuntimeError, match="no score"):
+        growth.curve(State(clone(model)), rows, 1000, None, {}, fails)
+
+
+def fails(estimator, n):
+    raise RuntimeError("no score")
+
+
+def test_a_user_s_own_callbacks_are_called_as_well():
+    from lightgbm import LGBMClassifier
+
+    called = []
+    params = {"callbacks": [lambda env: called.append(env.iteration)]}
+    model = LGBMClassifier(verbose=-1, n_jobs=1)
+    growth = growth_of(model, "n_estimators")
+    growth.curve(State(model), (X, y), 40, None, params, lambda e, n: n)
+    assert called == list(range(40))
 
 
 class SlowTrees(HistGradientBoostingRegressor):
