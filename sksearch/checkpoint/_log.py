@@ -5,6 +5,7 @@ import re
 import warnings
 from pathlib import Path
 
+from sksearch._files import open_own
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._folder import sync_folder
 from sksearch.checkpoint._lines import Scan, encode, scan
@@ -29,12 +30,15 @@ class Log:
     ------
     JournalError
         If the file is no journal, or of a newer format. The file is left as it is.
+    PermissionError
+        If the path is not a regular file of this user.
     """
 
     def __init__(self, path: Path):
         self.path = path
         is_new = not path.exists()
-        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - open as long as we are
+        descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 - open as long as we are
         try:
             found = scan(path)
             check(found, path)

@@ -1,6 +1,7 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
 import json
+import os
 import re
 import sys
 import warnings
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import num_samples
-from sksearch._description import describe
+from sksearch._description import describe, digest
 from sksearch.base import Job
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
@@ -40,16 +41,20 @@ from sksearch.fitting._run import Recorder
 from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
+DATA = "{data}"  # in a path: what tells data apart
 NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
 
 
 @contextmanager
-def recorder_of(search: Any) -> Iterator[Recorder]:
+def recorder_of(search: Any, X: Any, y: Any) -> Iterator[Recorder]:
     """Open the `Recorder` of a search, which records nothing without a ``checkpoint_dir``."""
     if search.checkpoint_dir is None:
         yield Recorder()
         return
-    with Checkpoint(search.checkpoint_dir) as checkpoint:
+    path = os.fspath(search.checkpoint_dir)
+    if DATA in path:
+        path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
+    with Checkpoint(path) as checkpoint:
         yield JournalRecorder(checkpoint)
 
 

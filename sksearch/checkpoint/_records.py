@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sksearch._files import is_own
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._plan import PlannedRung, SearchPlan
@@ -245,5 +246,4 @@ def state_in_folder(output: Output, folder: Path) -> Output:
         return replace(output)
     # A name and no path: nothing outside of the folder is ever read.
     path = folder / output.state.path.name
-    is_there = path.is_file() and not path.is_symlink()
-    return replace(output, state=replace(output.state, path=path) if is_there else None)
+    return replace(output, state=replace(output.state, path=path) if is_own(path) else None)

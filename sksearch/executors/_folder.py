@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sksearch._files import process_exists
 from sksearch.executors import _shared_data
 
 PREFIX = "sksearch-"  # of the names of temporary folders; the master's pid follows
@@ -58,16 +59,6 @@ def temporary_folder() -> Path:
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         with suppress(OSError, ValueError):
             pid = int(old.name.split("-")[1])
-            if not _process_exists(pid) and old.stat().st_uid == os.getuid():
+            if not process_exists(pid) and old.stat().st_uid == os.getuid():
                 shutil.rmtree(old, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-
-
-def _process_exists(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
