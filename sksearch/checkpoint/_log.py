@@ -3,6 +3,7 @@
 import os
 import re
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 from sksearch._files import open_own
@@ -95,6 +96,8 @@ class Log:
         """Write the lines that are not in the file; warn at the first failure."""
         try:
             self._write(sync)
+            if sync:
+                self._warn_if_gone()
         except OSError as error:
             if not self._warned:
                 self._warned = True
@@ -105,6 +108,21 @@ class Log:
                     UserWarning,
                     stacklevel=4,
                 )
+
+    def _warn_if_gone(self) -> None:
+        """Warn once if the file is no longer where it was: it is written to all the same."""
+        if self._warned:
+            return
+        with suppress(OSError):
+            if os.path.samestat(self.path.stat(), os.fstat(self._file.fileno())):
+                return
+        self._warned = True
+        warnings.warn(
+            f"{self.path} is gone: its directory was deleted or renamed. The search goes on, and "
+            "no later one will find there what it has done.",
+            UserWarning,
+            stacklevel=5,
+        )
 
     def _write(self, sync: bool) -> None:
         """Write the lines that are not in the file, in one call, or raise OSError."""

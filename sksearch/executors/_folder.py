@@ -56,9 +56,14 @@ class TaskFolder:
 
 def temporary_folder() -> Path:
     """Make a private folder; those of searches that were killed are removed."""
+    remove_folders_of_the_dead()
+    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+
+
+def remove_folders_of_the_dead() -> None:
+    """Remove temporary folders of searches that were killed: by the next, or by their workers."""
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         with suppress(OSError, ValueError):
             pid = int(old.name.split("-")[1])
             if not process_exists(pid) and old.stat().st_uid == os.getuid():
                 shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
