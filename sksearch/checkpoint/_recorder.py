@@ -35,6 +35,7 @@ from sksearch.checkpoint._records import (
     output_to_record,
     state_in_folder,
 )
+from sksearch.checkpoint._signature import is_signed, key_file, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._run import Recorder
@@ -87,6 +88,7 @@ class JournalRecorder(Recorder):
     folder: Path
 
     def __init__(self, checkpoint: Checkpoint):
+        make_key()
         self.checkpoint = checkpoint
         self.folder, self.spool = checkpoint.states, Spool(checkpoint.spool)
         self.unfinished_jobs: list = []
@@ -103,6 +105,7 @@ class JournalRecorder(Recorder):
         self._memo: dict[str | None, Output] = {}
         self._extends, self._same_versions = False, True
         self._versions: dict[str, str] = {}
+        self._warned = False
         self._spooled: set[str] = set()
 
     # ---- before the search
@@ -286,6 +289,16 @@ class JournalRecorder(Recorder):
         """The output with its state; a model of other versions of libraries is left alone."""
         if not self._same_versions:
             return replace(output, state=None)
+        state = output.state
+        if state is not None and not self._warned and not is_signed(state.sha, state.signature):
+            self._warned = True
+            warnings.warn(
+                f"{self.checkpoint.path} has fitted models that were not written by this user, or "
+                f"with another key than that in {key_file()}: they are not read, which could run "
+                "any code, but trained again.",
+                UserWarning,
+                stacklevel=2,
+            )
         return state_in_folder(output, self.folder)
 
     def _replay_job(self, run, event):

@@ -28,11 +28,14 @@ class SavedState:
         SHA-256 of its content, in hexadecimal digits.
     size : int
         Count of its bytes.
+    signature : str, default=""
+        By whom it was written, as a journal says.
     """
 
     path: Path
     sha: str
     size: int
+    signature: str = ""
 
     @classmethod
     def write(cls, content: bytes, path: Path) -> Self:
