@@ -11,6 +11,14 @@ collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sk
 CLUSTERS = {"dask", "ray", "spark", "mpi"}
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_files_in_the_home(tmp_path_factory):
+    """The key that signs models is in a folder of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--whole", action="store_true", help="also run the tests marked `whole`: whole matrices"

@@ -55,7 +55,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike):
-        self.path = Path(path).absolute()
+        self.path = Path(path).expanduser().absolute()
         self.states = self.path / "states"
         self.spool = self.path / "spool"
         self._splits = self.path / "splits.npz"
@@ -153,7 +153,7 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
     FileNotFoundError if there is none, and JournalError if it is no journal, or of a newer
     version.
     """
-    path = Path(path) / JOURNAL
+    path = Path(path).expanduser() / JOURNAL
     found = scan(path)
     check(found, path)
     if found.followed:

@@ -29,6 +29,7 @@ N_ITEMS = 1000  # largest count of items in a part; a part of more has only a di
 ITEM_LENGTH = 300  # characters of an item
 DRAWN = "drawn"
 OPAQUE = "(opaque)"
+OWN = " With {data} in its path each data set has a directory of its own."
 CODE = re.compile(r"(?<=[\w>])#[0-9a-f]{16}\b")  # after the name of a class or function
 
 
@@ -86,12 +87,14 @@ def check_same(
         if changes:
             texts = [_sentence(*change) for change in changes]
             lines.append(f"  {name} differs: {'; '.join(texts)}")
+    other_data = any(line.startswith("  data ") for line in lines)
     if lines:
         raise SearchMismatchError(
             f"The checkpoint in {str(path)!r} is of another search:\n"
             + "\n".join(lines)
             + f"\n{compared(new_parts)}"
             + "\nPass another checkpoint_dir, or delete this one to start from the beginning."
+            + (OWN if other_data else "")
         )
     return extended
 

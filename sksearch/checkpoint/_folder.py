@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import stat
 import tempfile
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._files import read_own
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import decode, encode
 
@@ -17,7 +19,15 @@ TEMPORARY = ".tmp"
 
 
 def make_folder(path: Path) -> None:
-    """Create a directory that is ours alone, with its parents; check it if it exists."""
+    """Create a directory that is ours alone, with its parents; check it if it exists.
+
+    Raises
+    ------
+    NotADirectoryError
+        If it is a file.
+    PermissionError
+        If it is another user's, or others can change it, or put another one in its place.
+    """
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file: pass a directory, or the path of a new one.")
     for folder in (*reversed(path.parents), path):
@@ -38,6 +48,13 @@ def make_folder(path: Path) -> None:
             f"{path} can be changed by other users, {danger}: run `chmod go-w '{path}'`, or pass "
             "another directory."
         )
+    for parent in path.resolve().parents:
+        mode = parent.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise PermissionError(
+                f"{path} can be replaced by other users, who can write to {parent}, {danger}: run "
+                f"`chmod o-w '{parent}'`, or pass another directory."
+            )
 
 
 def make_subfolder(path: Path) -> None:
@@ -102,7 +119,7 @@ def write_spool(folder: Path, name: str, record: dict) -> None:
 def read_spool(folder: Path, name: str) -> dict | None:
     """Return a result that a worker kept, None if it is absent or damaged."""
     try:
-        return decode(spool_file(folder, name).read_bytes())
+        return decode(read_own(spool_file(folder, name)))
     except OSError:
         return None
 
@@ -128,7 +145,7 @@ def write_splits(path: Path, splits: list) -> None:
 def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the folds of a file; JournalError if it is missing or damaged."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(read_own(path)), allow_pickle=False) as file:
             train, test = (_cut(file[key], file[f"{key}_sizes"]) for key in ("train", "test"))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise JournalError(

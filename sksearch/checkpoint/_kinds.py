@@ -104,6 +104,8 @@ def state(value: Any) -> bool:
         and text(value.get("h"))
         and DIGITS.fullmatch(value["h"]) is not None
         and count(value.get("n"))
+        and text(value.get("s", ""))
+        and value.get("s", "").isascii()
     )
 
 

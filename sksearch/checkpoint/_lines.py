@@ -64,7 +64,9 @@ def decode(line: bytes) -> dict | None:
 
 
 def scan(path: Path) -> Scan:
-    """Read the longest prefix of good lines of a file."""
+    """Read the longest prefix of good lines of a file; PermissionError if it is a pipe or so."""
+    if path.exists() and not path.is_file():
+        raise PermissionError(f"{path} is no regular file: remove it.")
     records, good = [], 0
     damaged, followed = b"", False
     with open(path, "rb") as file, without_garbage_collection():

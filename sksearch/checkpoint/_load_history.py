@@ -64,7 +64,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     >>> saved.best_params_ == search.best_params_
     True
     """
-    path = Path(path)
+    path = Path(path).expanduser()
     folder = path.parent if path.is_file() else path
     with without_garbage_collection():  # what is made here is kept, too
         header, events, earlier = read_journal(folder)

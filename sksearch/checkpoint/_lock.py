@@ -2,10 +2,12 @@
 
 import os
 import socket
+import time
 import weakref
 from pathlib import Path
 from typing import IO
 
+from sksearch._files import open_own, process_exists
 from sksearch.checkpoint._errors import SearchLockedError
 
 try:
@@ -14,6 +16,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]  # a module that is not there
     import msvcrt
 
+PATIENCE_SECONDS = 5.0  # for what a dead process has started
 FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that nobody reads
 
 _held: weakref.WeakSet = weakref.WeakSet()
@@ -33,15 +36,19 @@ class Lock:
     ------
     SearchLockedError
         If another process, or this one, holds the lock.
+    PermissionError
+        If the path is not a regular file of this user.
     """
 
     def __init__(self, path: Path):
-        self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 - open as long as we are
+        descriptor = open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        self._file = open(descriptor, "a+b", buffering=0)  # noqa: SIM115 - open as long as we are
         try:
-            if not _lock(self._file):
+            if not _lock_or_wait(self._file):
                 raise SearchLockedError(
                     f"{path.parent} is in use by another search ({_holder(self._file)}): wait "
-                    "until it ends, end it, or pass another directory."
+                    "until it ends, end it, or pass another directory. With {data} in the path of "
+                    "checkpoint_dir each data set has a directory of its own."
                 )
             self._file.truncate(0)
             self._file.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
@@ -74,10 +81,31 @@ def _lock(file: IO) -> bool:
     return True
 
 
-def _holder(file: IO) -> str:
-    """Who holds the lock, in words."""
+def _lock_or_wait(file: IO) -> bool:
+    """Lock an open file; wait while who holds the lock is dead, but for what it has started.
+
+    A process that was killed while it started another one leaves its lock to that for a moment.
+    """
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not _lock(file):
+        pid, host = _read_holder(file)
+        is_here = pid.isdecimal() and host == socket.gethostname()
+        if not is_here or process_exists(int(pid)) or time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _read_holder(file: IO) -> tuple[str, str]:
+    """Return pid and host of who has the lock."""
     file.seek(0)
     pid, _, host = file.read(1000).decode(errors="replace").strip().partition(" ")
+    return pid, host
+
+
+def _holder(file: IO) -> str:
+    """Who holds the lock, in words."""
+    pid, host = _read_holder(file)
     if pid == str(os.getpid()) and host == socket.gethostname():
         return f"this process, {pid} on {host}"
     return f"process {pid} on {host}" if pid else "it does not say which process"

@@ -3,8 +3,10 @@
 import os
 import re
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
+from sksearch._files import open_own
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._folder import sync_folder
 from sksearch.checkpoint._lines import Scan, encode, scan
@@ -29,12 +31,15 @@ class Log:
     ------
     JournalError
         If the file is no journal, or of a newer format. The file is left as it is.
+    PermissionError
+        If the path is not a regular file of this user.
     """
 
     def __init__(self, path: Path):
         self.path = path
         is_new = not path.exists()
-        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - open as long as we are
+        descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 - open as long as we are
         try:
             found = scan(path)
             check(found, path)
@@ -91,6 +96,8 @@ class Log:
         """Write the lines that are not in the file; warn at the first failure."""
         try:
             self._write(sync)
+            if sync:
+                self._warn_if_gone()
         except OSError as error:
             if not self._warned:
                 self._warned = True
@@ -101,6 +108,21 @@ class Log:
                     UserWarning,
                     stacklevel=4,
                 )
+
+    def _warn_if_gone(self) -> None:
+        """Warn once if the file is no longer where it was: it is written to all the same."""
+        if self._warned:
+            return
+        with suppress(OSError):
+            if os.path.samestat(self.path.stat(), os.fstat(self._file.fileno())):
+                return
+        self._warned = True
+        warnings.warn(
+            f"{self.path} is gone: its directory was deleted or renamed. The search goes on, and "
+            "no later one will find there what it has done.",
+            UserWarning,
+            stacklevel=5,
+        )
 
     def _write(self, sync: bool) -> None:
         """Write the lines that are not in the file, in one call, or raise OSError."""

@@ -1,6 +1,7 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
 import json
+import os
 import re
 import sys
 import warnings
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import num_samples
-from sksearch._description import describe
+from sksearch._description import describe, digest
 from sksearch.base import Job
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
@@ -34,22 +35,27 @@ from sksearch.checkpoint._records import (
     output_to_record,
     state_in_folder,
 )
+from sksearch.checkpoint._signature import is_signed, key_file, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._run import Recorder
 from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
+DATA = "{data}"  # in a path: what tells data apart
 NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
 
 
 @contextmanager
-def recorder_of(search: Any) -> Iterator[Recorder]:
+def recorder_of(search: Any, X: Any, y: Any) -> Iterator[Recorder]:
     """Open the `Recorder` of a search, which records nothing without a ``checkpoint_dir``."""
     if search.checkpoint_dir is None:
         yield Recorder()
         return
-    with Checkpoint(search.checkpoint_dir) as checkpoint:
+    path = os.fspath(search.checkpoint_dir)
+    if DATA in path:
+        path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
+    with Checkpoint(path) as checkpoint:
         yield JournalRecorder(checkpoint)
 
 
@@ -82,6 +88,7 @@ class JournalRecorder(Recorder):
     folder: Path
 
     def __init__(self, checkpoint: Checkpoint):
+        make_key()
         self.checkpoint = checkpoint
         self.folder, self.spool = checkpoint.states, Spool(checkpoint.spool)
         self.unfinished_jobs: list = []
@@ -98,6 +105,7 @@ class JournalRecorder(Recorder):
         self._memo: dict[str | None, Output] = {}
         self._extends, self._same_versions = False, True
         self._versions: dict[str, str] = {}
+        self._warned = False
         self._spooled: set[str] = set()
 
     # ---- before the search
@@ -281,6 +289,16 @@ class JournalRecorder(Recorder):
         """The output with its state; a model of other versions of libraries is left alone."""
         if not self._same_versions:
             return replace(output, state=None)
+        state = output.state
+        if state is not None and not self._warned and not is_signed(state.sha, state.signature):
+            self._warned = True
+            warnings.warn(
+                f"{self.checkpoint.path} has fitted models that were not written by this user, or "
+                f"with another key than that in {key_file()}: they are not read, which could run "
+                "any code, but trained again.",
+                UserWarning,
+                stacklevel=2,
+            )
         return state_in_folder(output, self.folder)
 
     def _replay_job(self, run, event):

@@ -14,7 +14,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sksearch._files import is_own
 from sksearch.checkpoint import _kinds as kinds
+from sksearch.checkpoint._signature import is_signed, sign
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._plan import PlannedRung, SearchPlan
 from sksearch.fitting._states import SavedState
@@ -224,7 +226,7 @@ def output_to_record(output: Output) -> dict:
     state = output.state
     saved = isinstance(state, SavedState)
     entry = {"f": state.path.name, "h": state.sha, "n": state.size} if saved else None
-    return record | {"state": entry}
+    return record | {"state": entry and entry | {"s": sign(state.sha)}}
 
 
 def output_of_record(record: dict) -> Output:
@@ -235,15 +237,14 @@ def output_of_record(record: dict) -> Output:
     kinds.check(DEFAULT_OUTPUT | record, OUTPUT_KINDS)
     output = Output(**record)
     if (entry := output.state) is not None:
-        output.state = SavedState(Path(entry["f"]), entry["h"], entry["n"])
+        output.state = SavedState(Path(entry["f"]), entry["h"], entry["n"], entry.get("s", ""))
     return output
 
 
 def state_in_folder(output: Output, folder: Path) -> Output:
-    """Return an output with its state if that is still in the folder, else without."""
-    if output.state is None:
-        return replace(output)
+    """Return an output with its state if that is this user's, and still in the folder."""
+    if output.state is None or not is_signed(output.state.sha, output.state.signature):
+        return replace(output, state=None)
     # A name and no path: nothing outside of the folder is ever read.
     path = folder / output.state.path.name
-    is_there = path.is_file() and not path.is_symlink()
-    return replace(output, state=replace(output.state, path=path) if is_there else None)
+    return replace(output, state=replace(output.state, path=path) if is_own(path) else None)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sksearch._files import process_exists
 from sksearch.executors import _shared_data
 
 PREFIX = "sksearch-"  # of the names of temporary folders; the master's pid follows
@@ -55,19 +56,14 @@ class TaskFolder:
 
 def temporary_folder() -> Path:
     """Make a private folder; those of searches that were killed are removed."""
-    for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
-        with suppress(OSError, ValueError):
-            pid = int(old.name.split("-")[1])
-            if not _process_exists(pid) and old.stat().st_uid == os.getuid():
-                shutil.rmtree(old, ignore_errors=True)
+    remove_folders_of_the_dead()
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
 
 
-def _process_exists(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+def remove_folders_of_the_dead() -> None:
+    """Remove temporary folders of searches that were killed: by the next, or by their workers."""
+    for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        with suppress(OSError, ValueError):
+            pid = int(old.name.split("-")[1])
+            if not process_exists(pid) and old.stat().st_uid == os.getuid():
+                shutil.rmtree(old, ignore_errors=True)

@@ -149,6 +149,7 @@ class _PendingJobs:
     def __init__(self, study: Study, executor: Executor, workload: Workload):
         self._study, self._executor, self._workload = study, executor, workload
         self._jobs: deque[_PendingJob] = deque()
+        self._running: list[Future] = []  # those that were not done when we last looked
         self._seconds_left: float | None = None
         self._told_seconds = 0.0
         self._n_told_tasks = 0
@@ -184,10 +185,13 @@ class _PendingJobs:
                 futures.append(Future())
                 futures[-1].set_result(output)
         self._jobs.append(_PendingJob(job, futures))
+        self._running = self._running + futures
 
     def running_tasks(self) -> list[Future]:
         """List the tasks that are not done."""
-        return [f for pending in self._jobs for f in pending.futures if not f.done()]
+        # Not of all jobs: behind a straggler there may be thousands that are done.
+        self._running = [future for future in self._running if not future.done()]
+        return self._running
 
     def wait(self, running: list[Future]) -> None:
         """Wait until one of the tasks is done, or the time is up."""

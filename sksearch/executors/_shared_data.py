@@ -62,6 +62,11 @@ def write(obj: Any, path: Path) -> Ref:
     -------
     ref : Ref
         For `fetch`.
+
+    Raises
+    ------
+    OSError
+        If the disk is full, or cannot be written; nothing is left there.
     """
     buffers: list[memoryview] = []
     head = cloudpickle.dumps(
@@ -70,13 +75,22 @@ def write(obj: Any, path: Path) -> Ref:
     sizes = [len(head), *(buffer.nbytes for buffer in buffers)]
     token = uuid.uuid4().hex
     part = Path(f"{path}.part")
-    with open(part, "wb") as file:
-        file.write(token.encode())
-        file.write(struct.pack(f"<q{len(sizes)}q", len(sizes), *sizes))
-        for piece in (head, *buffers):
-            file.write(b"\0" * (-file.tell() % ALIGNMENT))
-            file.write(piece)
-    part.replace(path)
+    try:
+        with open(part, "wb") as file:
+            file.write(token.encode())
+            file.write(struct.pack(f"<q{len(sizes)}q", len(sizes), *sizes))
+            for piece in (head, *buffers):
+                file.write(b"\0" * (-file.tell() % ALIGNMENT))
+                file.write(piece)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)  # else a full disk stays full
+        raise OSError(
+            error.errno,
+            f"The data that worker processes share need {sum(sizes):,} bytes in {part.parent}, "
+            f"which cannot be written ({error.strerror}): make room there, name a checkpoint_dir "
+            "(or without one a TMPDIR) on a larger disk, or pass n_jobs=1",
+        ) from error
     return Ref(str(Path(path).absolute()), token)
 
 

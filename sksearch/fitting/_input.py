@@ -21,6 +21,8 @@ METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
 
 def check_folder(path: Any) -> None:
     """Raise ValueError for a name that no folder can have."""
+    if path == "":
+        raise ValueError("checkpoint_dir='' is no folder: name one, or pass None for none.")
     if path is not None and "\0" in str(path):
         raise ValueError(
             f"checkpoint_dir={path!r} has a NUL character, which no path may have: name a folder."

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from sksearch._compat import cloudpickle
+from sksearch._files import read_own
 from sksearch.base import State
 from sksearch.resources import is_net
 
@@ -27,11 +28,14 @@ class SavedState:
         SHA-256 of its content, in hexadecimal digits.
     size : int
         Count of its bytes.
+    signature : str, default=""
+        By whom it was written, as a journal says.
     """
 
     path: Path
     sha: str
     size: int
+    signature: str = ""
 
     @classmethod
     def write(cls, content: bytes, path: Path) -> Self:
@@ -56,7 +60,7 @@ class SavedState:
         Exception
             Whatever reading and unpickling raise.
         """
-        content = self.path.read_bytes()
+        content = read_own(self.path)
         if hashlib.sha256(content).hexdigest() != self.sha:
             raise ValueError(f"{self.path.name} is damaged")
         return load_state(content)

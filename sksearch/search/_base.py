@@ -157,7 +157,7 @@ class BaseSearch(BaseSearchCV):
         """
         self._reset()
         check_folder(self.checkpoint_dir)
-        with recorder_of(self) as recorder:
+        with recorder_of(self, X, y) as recorder:
             setup = self._prepare(X, y, params, recorder.rng(self.random_state))
             recorder.open(self, setup)
             self._fit(setup, recorder)

@@ -193,7 +193,9 @@ checkpoint_dir : str, path-like or None, default=None
     Directory in which the search keeps all that it has done. If it ends before its time, whatever
     the reason, the same ``fit`` goes on from there. A search that is the same but for a larger
     `n_iter`, `n_candidates`, `n_iterations` or `max_resources` takes over what it has in common
-    with the smaller one. `sksearch.load_history` reads the directory without the data.
+    with the smaller one. `sksearch.load_history` reads the directory without the data. ``{data}``
+    in it stands for what tells X and y apart: so each outer fold of ``cross_val_score`` has a
+    directory of its own, as in ``"runs/digits-{data}"``.
 ensemble_size : int or None, default=None
     Count of the best candidates that become `ensemble_`: each at the rung where it was best if
     it may win there, else those that got as much of the resource as the best one; all if there

@@ -391,6 +391,19 @@ def test_a_disk_that_stays_full_leaves_an_incomplete_journal_that_opens(disk):
     assert events(checkpoint) == [0]
 
 
+@unix
+def test_a_directory_that_is_renamed_or_deleted_is_warned_of_once(tmp_path):
+    folder = tmp_path / "checkpoint"
+    with Checkpoint(folder) as checkpoint:
+        checkpoint.begin(HEADER, SPLITS)
+        folder.rename(tmp_path / "elsewhere")
+        with pytest.warns(UserWarning, match="its directory was deleted or renamed") as found:
+            checkpoint.append({"k": "tell", "t": 0})
+        assert found[0].filename == __file__
+        checkpoint.append({"k": "tell", "t": 1})  # warnings are errors: this one gives none
+    assert len(read_journal(tmp_path / "elsewhere")[1]) == 2
+
+
 def test_a_search_does_not_begin_on_a_full_disk(disk):
     checkpoint, disk = disk
     disk.room = 10

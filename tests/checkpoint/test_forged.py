@@ -16,6 +16,7 @@ import pytest
 from sksearch import load_history
 from sksearch.checkpoint import JournalError, SearchMismatchError, read_journal, write_spool
 from sksearch.checkpoint._lines import decode, encode
+from sksearch.checkpoint._signature import sign
 from sksearch.fitting import _run
 from tests.checkpoint.test_resume import EPOCHS, files, fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
@@ -143,7 +144,8 @@ def test_a_vouched_state_that_is_none_is_trained_again(other, tmp_path):
     folder = tmp_path / "checkpoint"
     fit_and_stop(make(folder=folder), 21)
     forged = pickle.dumps(other)
-    vouched = {"h": hashlib.sha256(forged).hexdigest(), "n": len(forged)}
+    sha = hashlib.sha256(forged).hexdigest()
+    vouched = {"h": sha, "n": len(forged), "s": sign(sha)}
     records = [decode(line) for line in lines_of(folder)]
     for record in records:
         for output in record.get("o", ()):

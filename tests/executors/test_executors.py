@@ -130,6 +130,42 @@ def test_an_asynchronous_search_asks_ahead_where_jobs_are_short_and_workers_far(
     assert executor.most == most
 
 
+class Looked(Future):
+    """Counts how often anybody looks whether a task is done."""
+
+    n_looks = 0
+
+    def done(self):
+        Looked.n_looks += 1
+        return super().done()
+
+
+class Straggling(Executor):
+    """Ends tasks in their order, but for the first, which ends last."""
+
+    n_workers = 2
+    window = 4
+
+    def __init__(self):
+        self.running = []
+
+    def submit(self, task):
+        self.running.append(Looked())
+        return self.running[-1]
+
+    def wait(self, futures, timeout):
+        self.running.pop(min(1, len(self.running) - 1)).set_result(None)
+
+
+@pytest.mark.parametrize("scheduler", [FullFidelity, ASHA])
+def test_behind_a_straggler_a_job_costs_no_more_than_without(scheduler):
+    n, Looked.n_looks = 2000, 0
+    ours = Study(Problem(Space({"x": uniform(0, 1)})), RandomSampler(), scheduler(n))
+    drive(ours, Straggling(), Lasting(1.0))
+    assert len(ours.history.trials) == n
+    assert Looked.n_looks < 20 * n
+
+
 @pytest.mark.slow
 def test_a_foreign_backend_runs_in_batches():
     from joblib._parallel_backends import ThreadingBackend

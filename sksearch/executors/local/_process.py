@@ -18,17 +18,25 @@ from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.utils import kill_process_tree
 
 from sksearch._compat import cloudpickle
+from sksearch.executors._folder import remove_folders_of_the_dead
 from sksearch.executors._limits import EngineLostError, LostTask
 
 START_SECONDS = 120  # a process that says nothing for so long will not start any more
 CHECK_SECONDS = 0.5  # how often worker and master look whether the other one lives
+REMOVE = remove_folders_of_the_dead
 # What a worker does first: imports take seconds, in which its parent may die.
 BOOTSTRAP = f"""
-import os, signal, threading, time
+import os, signal, sys, threading, time
 
 def end_with_parent():
     while os.getppid() == parent:
         time.sleep({CHECK_SECONDS})
+    remove = getattr(sys.modules.get("{REMOVE.__module__}"), "{REMOVE.__name__}", None)
+    try:
+        if remove is not None:  # else it has not been imported yet, and takes too long
+            remove()
+    except Exception:
+        pass
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
@@ -232,7 +240,8 @@ def _block_sigint():
 
 
 def _serve(connection):
-    """Run calls until the connection is closed."""
+    """Run calls until the connection is closed: then the search is over, or dead."""
+    parent = os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -243,6 +252,10 @@ def _serve(connection):
     with suppress(EOFError, OSError):
         while True:
             connection.send_bytes(_answer(connection.recv_bytes()))
+    end = time.monotonic() + CHECK_SECONDS
+    while os.getppid() == parent and time.monotonic() < end:
+        time.sleep(0.01)  # it may still be dying
+    remove_folders_of_the_dead()
     _exit_at_once()
 
 
