@@ -5,6 +5,7 @@ from typing import Any
 
 from sksearch._compat import num_samples
 from sksearch.base import Job
+from sksearch.fitting._curves import CurveTask
 from sksearch.history import History
 from sksearch.resources import growth_of
 
@@ -50,7 +51,24 @@ def knows_baseline(history: History, top: int) -> bool:
     return top in results or any(math.isnan(result.score) for result in results.values())
 
 
-def is_fitted_otherwise(context: Any, name: str) -> bool:
+def curve_task(run: Any, trial_id: int, params: dict) -> CurveTask | None:
+    """Return the count that training finds for a candidate, None where there is none to find.
+
+    The estimator as it is is fitted plainly, and has no curve, where its own fit ends otherwise.
+    """
+    problem, seconds = run.study.history.problem, run.context.curve_seconds
+    outcome = problem.space.outcome(params)
+    is_baseline = trial_id == 0 and problem.has_baseline
+    if not outcome or (is_baseline and _is_fitted_otherwise(run.context, outcome[0])):
+        return None
+    if seconds is not None and problem.has_baseline:
+        # Less than the one to beat has had would be too little to beat it.
+        baseline = run.outputs.reached.get((0, run.top), ())
+        seconds = max([seconds, *(out.fit_time + out.score_time for out in baseline)])
+    return CurveTask(outcome[0], outcome[1].high, seconds, is_baseline)
+
+
+def _is_fitted_otherwise(context, name):
     """Whether the estimator as it is is not among the models of its curve by this parameter."""
     try:
         return not growth_of(context.estimator, name).is_as_fitted

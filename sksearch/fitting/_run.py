@@ -18,9 +18,8 @@ from sksearch.fitting._budget import Budget
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._convergence import Convergence
-from sksearch.fitting._curves import CurveTask
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
-from sksearch.fitting._incumbent import Incumbent, is_fitted_otherwise, knows_baseline
+from sksearch.fitting._incumbent import Incumbent, curve_task, knows_baseline
 from sksearch.fitting._results import Outputs, job_result
 from sksearch.fitting._scores import check_scorer
 from sksearch.fitting._states import StateStore
@@ -106,9 +105,9 @@ class Run(Workload):
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned = False
         self._max_resources = setup.problem.max_resources
-        self._top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
+        self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
         self._budget = Budget(setup.plan, stops.timeout)
-        self._convergence = Convergence(self._top) if stops.stop == "converged" else None
+        self._convergence = Convergence(self.top) if stops.stop == "converged" else None
 
     # ---- what the loop calls
 
@@ -146,7 +145,7 @@ class Run(Workload):
         """Make a `Task`, which continues if what was spent has left steps of training."""
         earlier = self.outputs.reached.get((trial_id, spent), ())[fold : fold + 1]
         continues = any(output.n_steps > 0 for output in earlier)
-        curve = self._curve(trial_id, rest["params"])
+        curve = curve_task(self, trial_id, rest["params"])
         return Task(
             trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve, **rest
         )
@@ -190,7 +189,7 @@ class Run(Workload):
         self._budget.check(history)
         if len(self.outputs.new) == N_BEFORE_SCORER_IS_BLAMED:
             check_scorer([output for new in self.outputs.new.values() for output in new])
-        if self._any_rung_wins or job.resource == self._top:
+        if self._any_rung_wins or job.resource == self.top:
             self.incumbent.compare(self, job, score)
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
@@ -215,7 +214,7 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        if not knows_baseline(self.study.history, self._top):
+        if not knows_baseline(self.study.history, self.top):
             return None
         return (
             None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds
@@ -275,29 +274,14 @@ class Run(Workload):
 
     # ---- inside
 
-    def _curve(self, trial_id, params):
-        """The count that training finds, if there is one."""
-        problem, seconds = self.study.history.problem, self.context.curve_seconds
-        outcome = problem.space.outcome(params)
-        if not outcome:
-            return None
-        is_baseline = trial_id == 0 and problem.has_baseline
-        if is_baseline and is_fitted_otherwise(self.context, outcome[0]):
-            return None
-        if seconds is not None and problem.has_baseline:
-            # Less than the one to beat has had would be too little to beat it.
-            baseline = self.outputs.reached.get((0, self._top), ())
-            seconds = max([seconds, *(out.fit_time + out.score_time for out in baseline)])
-        return CurveTask(outcome[0], outcome[1].high, seconds, is_baseline)
-
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
         gone = set(self.study.scheduler.retired(history, job))
         self._retired |= gone
-        if self._any_rung_wins or job.resource == self._top:
+        if self._any_rung_wins or job.resource == self.top:
             left = self.best.enter(history.trials[job.trial_id], job.resource, score)
-            ended = (i for i in left if history.trials[i].resource == self._top)
+            ended = (i for i in left if history.trials[i].resource == self.top)
             gone.update(self._retired.intersection(left), ended)
         for trial_id in gone:
             if trial_id not in self.best:
@@ -305,7 +289,7 @@ class Run(Workload):
 
     def _is_final(self, job, fold):
         """Whether a candidate at the top has the model that it has on this fold now."""
-        return job.resource == self._top or fold not in self.folds(self._top, job.resource)
+        return job.resource == self.top or fold not in self.folds(self.top, job.resource)
 
     def _warn_lost_state(self, error):
         """Warn once of states that could not be kept."""

@@ -252,6 +252,7 @@ class _LightGBM(Growth):
     """Trained once; a callback sees it after each tree."""
 
     def _grow(self, state, rows, watch, classes, params):
+        """Have the callback make a fitted estimator of what there is, and end the training."""
         from lightgbm.callback import EarlyStopException
 
         owner = last_step(state.estimator)
@@ -274,6 +275,7 @@ class _XGBoost(Growth):
     endless: ClassVar[dict[str, Any]] = {"early_stopping_rounds": None}
 
     def _grow(self, state, rows, watch, classes, params):
+        """Have the callback make a fitted estimator of what there is, and end the training."""
         from xgboost.callback import TrainingCallback
 
         owner = last_step(state.estimator)
