@@ -5,7 +5,7 @@ or a dict of them by metric, and train scores None where nobody asked for them.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,27 @@ class CurveTask:
         For training and scoring on one fold; None for no limit.
     is_own : bool
         Whether it is the estimator as it is, which gets to its own count however long that takes.
+    earlier : dict of int to list of float
+        By count, what earlier folds had there, where all of them have been. Training ends by the
+        mean over these and its own fold, and not beyond the last of these counts: no other could
+        be chosen.
     """
 
     name: str
     high: int
     seconds: float | None
     is_own: bool
+    earlier: dict[int, list[float]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int:
+        """Largest count that training may come to."""
+        return min(self.high, max(self.earlier, default=self.high))
+
+    def mean(self, count: int, value: float) -> float:
+        """Mean over the earlier folds and this one."""
+        values = [*self.earlier.get(count, ()), value]
+        return sum(values) / len(values)
 
 
 def value_of(scores: Any, metric: str | None) -> float:
@@ -40,17 +55,20 @@ def value_of(scores: Any, metric: str | None) -> float:
     return scores
 
 
-def choose_count(curves: list[list], metric: str | None) -> int:
+def common(curves: list[list], metric: str | None) -> dict[int, list[float]]:
+    """Return the scores that count on each fold, by the counts that all curves have, ascending."""
+    found = [{count: value_of(test, metric) for count, test, _ in curve} for curve in curves]
+    counts = set(found[0]).intersection(*found[1:]) if found else set()
+    return {count: [each[count] for each in found] for count in sorted(counts)}
+
+
+def choose_count(curves: list[list], metric: str | None) -> int | None:
     """Return the count with the greatest mean score over folds, the smallest of equal ones.
 
-    A fold whose training ended earlier keeps its last score.
+    Of those that all folds have been at; None if there is none.
     """
-    counts = sorted({entry[0] for curve in curves for entry in curve})
-    total = np.zeros(len(counts))
-    for curve in curves:
-        at = np.searchsorted([entry[0] for entry in curve], counts, side="right") - 1
-        total += [value_of(curve[i][1], metric) if i >= 0 else -math.inf for i in at]
-    return counts[int(np.argmax(np.where(np.isnan(total), -math.inf, total)))]
+    means = {count: np.mean(values) for count, values in common(curves, metric).items()}
+    return max(means, key=lambda n: -math.inf if math.isnan(means[n]) else means[n], default=None)
 
 
 def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
@@ -62,11 +80,12 @@ def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
     if not all(curves):
         return None, outputs
     count = choose_count(curves, metric)
+    if count is None:
+        return None, outputs
     return count, [_at(output, count) for output in outputs]
 
 
 def _at(output, count):
-    """An output with the scores at a count, or at the last one that its training came to."""
-    reached = [entry for entry in output.curve if entry[0] <= count]
-    _, test, train = (reached or output.curve)[-1]
+    """An output with the scores at a count."""
+    _, test, train = next(entry for entry in output.curve if entry[0] == count)
     return replace(output, test_scores=test, train_scores=train, state=None)

@@ -267,11 +267,13 @@ def _record_curve(context, task, output, state, rows, fit_params):
         on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
         curve.append([count, scores, on_train])
-        return value_of(scores, context.metric) if output.status == "ok" else math.nan
+        if output.status != "ok":
+            return math.nan
+        return task.curve.mean(count, value_of(scores, context.metric))
 
     growth = growth_of(state.estimator, task.curve.name)
     growth.curve(
-        state, train[1:], task.curve.high, context.classes, fit_params, look,
+        state, train[1:], task.curve.last, context.classes, fit_params, look,
         task.curve.seconds, growth.own or 1 if task.curve.is_own else 1,
     )  # fmt: skip
     # Of one fold alone; `settle` finds the count for all of them.

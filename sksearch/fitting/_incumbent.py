@@ -5,7 +5,7 @@ from typing import Any
 
 from sksearch._compat import num_samples
 from sksearch.base import Job
-from sksearch.fitting._curves import CurveTask
+from sksearch.fitting._curves import CurveTask, common
 from sksearch.history import History
 from sksearch.resources import growth_of
 
@@ -51,8 +51,10 @@ def knows_baseline(history: History, top: int) -> bool:
     return top in results or any(math.isnan(result.score) for result in results.values())
 
 
-def curve_task(run: Any, trial_id: int, params: dict) -> CurveTask | None:
+def curve_task(run: Any, trial_id: int, params: dict, before: list) -> CurveTask | None:
     """Return the count that training finds for a candidate, None where there is none to find.
+
+    `before` are the outputs on earlier folds.
 
     The estimator as it is is fitted plainly, and has no curve, where its own fit ends otherwise.
     """
@@ -65,7 +67,9 @@ def curve_task(run: Any, trial_id: int, params: dict) -> CurveTask | None:
         # Less than the one to beat has had would be too little to beat it.
         baseline = run.outputs.reached.get((0, run.top), ())
         seconds = max([seconds, *(out.fit_time + out.score_time for out in baseline)])
-    return CurveTask(outcome[0], outcome[1].high, seconds, is_baseline)
+    curves = [output.curve for output in before]
+    earlier = common(curves, run.context.metric) if all(curves) else {}
+    return CurveTask(outcome[0], outcome[1].high, seconds, is_baseline, earlier)
 
 
 def _is_fitted_otherwise(context, name):

@@ -143,9 +143,10 @@ class Run(Workload):
 
     def task(self, trial_id: int, fold: int, spent: int, **rest: Any) -> Task:
         """Make a `Task`, which continues if what was spent has left steps of training."""
-        earlier = self.outputs.reached.get((trial_id, spent), ())[fold : fold + 1]
-        continues = any(output.n_steps > 0 for output in earlier)
-        curve = curve_task(self, trial_id, rest["params"])
+        reached = self.outputs.reached.get((trial_id, spent), [])
+        continues = any(output.n_steps > 0 for output in reached[fold : fold + 1])
+        before = reached[: self.folds(rest["resource"], spent)[0]]
+        curve = curve_task(self, trial_id, rest["params"], before)
         return Task(
             trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve, **rest
         )

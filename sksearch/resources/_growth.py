@@ -31,8 +31,8 @@ FINE = 2 ** (1 / 3)  # ratio of the counts at which a curve of trees is known
 FEWEST = 8  # the first of them
 FIRST_EPOCHS = 5
 STEP_EPOCHS = 2**0.5
-SLACK = 25  # trees beyond the top, however early it was
-PATIENCE = 1.3  # training stops at so many times the count with the best score
+SLACK = 40  # trees beyond the top, however early it was
+PATIENCE = 1.6  # training stops at so many times the count with the best score
 PATIENCE_EPOCHS = 2.0
 
 

@@ -248,16 +248,16 @@ def _race_scores(
     top, trials = history.problem.max_resources, history.trials
     ids = [i for i in index.tried if i not in index.failed]
     reached = [max(r for r in trials[i].results) for i in ids]
-    full = [trials[i].fold_scores(top) for i, r in zip(ids, reached, strict=True) if r == top]
-    ease = np.zeros(top + 1)  # by count of folds
-    if full:
-        means = np.array(full).cumsum(axis=1).mean(axis=0) / np.arange(1, top + 1)
-        ease[1:] = means - means[-1]
+    full = [trials[i] for i, r in zip(ids, reached, strict=True) if r == top]
+    ease = dict.fromkeys(reached, 0.0)  # by count of folds
+    for r in ease if full else ():
+        ease[r] = math.fsum(_score_at(trial, r) - trial.results[top].score for trial in full)
+        ease[r] /= len(full)
     rows = np.array(
         [
             (
                 i,
-                trials[i].results[r].score - (ease[r] if r < top else 0),
+                trials[i].results[r].score - ease[r],
                 sum(result.cost for result in trials[i].results.values()) * top / r,
                 index.scored[i, r],
             )
@@ -265,6 +265,13 @@ def _race_scores(
         ]
     ).reshape(-1, 4)
     return rows, np.full(len(rows), top), True
+
+
+def _score_at(trial: Trial, r: int) -> float:
+    """Score that a candidate with all folds had at its first r ones."""
+    if r in trial.results:
+        return trial.results[r].score
+    return math.fsum(trial.fold_scores(max(trial.results))[:r]) / r
 
 
 def _running(history: History) -> list[int]:

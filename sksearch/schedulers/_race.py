@@ -171,6 +171,9 @@ class RaceState:
     #: Scores on all folds, by trial.
     finished: dict[int, np.ndarray] = field(default_factory=dict)
     leader: int | None = None
+    #: What the leader's scores were when it had so many folds. They differ from its scores on
+    #: all where training finds a count of iterations, which is chosen anew after each fold.
+    _path: dict[int, np.ndarray] = field(default_factory=dict)
     #: Scores of those that wait to be brought further, by trial.
     idle: dict[int, np.ndarray] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
@@ -219,6 +222,7 @@ class RaceState:
         self.finished[trial.id] = scores
         if self.leader is None or scores.mean() > self.finished[self.leader].mean():
             self.leader = trial.id
+            self._path = {r: np.array(trial.fold_scores(r)) for r in trial.results}
         self._variances = self._pooled()
         self._drop(list(self.idle))
 
@@ -235,7 +239,8 @@ class RaceState:
 
     def _differences(self, trial_id: int) -> np.ndarray:
         scores = self.idle[trial_id]
-        return self._best()[: len(scores)] - scores
+        n = len(scores)
+        return self._path.get(n, self._best()[:n]) - scores
 
     def _best(self) -> np.ndarray:
         """Scores of the leader on all folds."""

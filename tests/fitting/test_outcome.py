@@ -24,10 +24,11 @@ from sklearn.svm import SVC
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
 from sksearch.base import State
 from sksearch.executors import VirtualClock, spend
-from sksearch.fitting._curves import choose_count, settle
+from sksearch.fitting._curves import CurveTask, choose_count, common, settle
 from sksearch.fitting._evaluation import Output
 from sksearch.resources import SamplesResource, growth_of
 from sksearch.resources._growth import counts
+from sksearch.schedulers import FullFidelity
 from sksearch.space import Outcome, Space, When
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -53,19 +54,32 @@ def boosters():
 
 
 @pytest.mark.parametrize("name", list(boosters()))
-def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name, monkeypatch):
-    monkeypatch.setattr("sksearch.resources._growth.Growth.slack", 60)  # all folds to the end
+@pytest.mark.parametrize("resource", [None, "folds"])
+def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name, resource):
     model, count = boosters()[name]
-    space = RATES | {count: Outcome(60)}
-    search = RandomSearchCV(model, space, n_iter=3, cv=KFold(3), error_score="raise").fit(X, y)
-    for row, params in enumerate(search.cv_results_["params"]):
-        assert 1 <= params[count] <= 60
-        for fold, (train, test) in enumerate(KFold(3).split(X)):
-            again = clone(model).set_params(**params).fit(X[train], y[train])
-            score = accuracy_score(y[test], again.predict(X[test]))
-            assert search.cv_results_[f"split{fold}_test_score"][row] == pytest.approx(score)
+    space = RATES | {count: Outcome(150)}
+    search = SearchCV(
+        model, space, n_iter=3, cv=KFold(3), resource=resource, error_score="raise",
+        scheduler=None if resource else FullFidelity(3), initial_params=None, random_state=0,
+    )  # fmt: skip
+    if resource is None:
+        search.set_params(n_iter=None)
+    search.fit(X, y)
+    top = search.cv_results_.get("n_resources", np.full(3, 3)) == 3
+    for row in np.flatnonzero(top):
+        params = search.cv_results_["params"][row]
+        check_scores(search, model, row, params, count)
     refitted = clone(model).set_params(**search.best_params_).fit(X, y)
     assert np.array_equal(search.predict(X), refitted.predict(X))
+
+
+def check_scores(search, model, row, params, count):
+    """The scores of a row are those of models that are fitted with its params."""
+    assert 1 <= params[count] <= 150
+    for fold, (train, test) in enumerate(KFold(3).split(X)):
+        again = clone(model).set_params(**params).fit(X[train], y[train])
+        score = accuracy_score(y[test], again.predict(X[test]))
+        assert search.cv_results_[f"split{fold}_test_score"][row] == pytest.approx(score)
 
 
 def test_the_count_is_the_best_of_those_on_the_way():
@@ -127,7 +141,7 @@ def test_a_booster_that_is_watched_tree_by_tree_ends_in_one_training(name):
 
     rows, state = (X, y), State(clone(model))
     growth.curve(state, rows, 1000, None, {}, score)
-    assert 40 * 1.3 + 25 <= max(seen) <= 102
+    assert 40 * 1.6 + 40 <= max(seen) <= 130
     assert seen == growth.known(1000, model)[: len(seen)]
     seen.clear()
     growth.curve(State(clone(model)), rows, 1000, None, {}, score, 1e-9, 30)
@@ -224,12 +238,22 @@ def test_a_checkpoint_keeps_curves_and_shows_counts(tmp_path):
     )
 
 
-def test_folds_that_ended_earlier_keep_their_last_score():
+def test_a_count_is_chosen_of_those_that_all_folds_have_been_at():
     curves = [[[1, 0.5, None], [2, 0.7, None]], [[1, 0.5, None], [2, 0.6, None], [3, 0.9, None]]]
-    assert choose_count(curves, None) == 3
+    assert choose_count(curves, None) == 2
     count, outputs = settle([Output(curve=curve) for curve in curves], None)
-    assert count == 3
-    assert [output.test_scores for output in outputs] == [0.7, 0.9]
+    assert count == 2
+    assert [output.test_scores for output in outputs] == [0.7, 0.6]
+    assert choose_count([[[1, 0.5, None]], [[2, 0.5, None]]], None) is None
+
+
+def test_later_folds_go_no_further_than_earlier_ones():
+    curves = [[[1, 0.5, None], [2, 0.7, None]], [[1, 0.6, None], [2, 0.6, None], [3, 0.9, None]]]
+    task = CurveTask("max_iter", 100, None, False, common(curves, None))
+    assert task.last == 2
+    assert task.mean(1, 1.0) == pytest.approx(0.7)
+    assert CurveTask("max_iter", 100, None, False).last == 100
+    assert CurveTask("max_iter", 100, None, False).mean(7, 0.3) == 0.3
 
 
 def test_the_smallest_of_equal_counts_is_chosen_and_nan_never():
