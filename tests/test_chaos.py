@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sksearch import chaos
+
 CHAOS = Path(__file__).parents[1] / "examples" / "benchmarks" / "chaos.py"
 LIMIT = 280  # seconds, on a machine that has a lot to do; else a minute
 
@@ -91,3 +93,64 @@ def test_a_candidate_that_ends_the_process_is_found_out_by_the_next(
     assert second.returncode == 0, second.stderr
     assert second.stdout.split() == ["[0.5]", "crash", "ok", "True"]
     assert not [*(folder / "states").iterdir(), *(folder / "spool").iterdir()]
+
+
+SCRIPT = """
+import time
+import numpy as np
+from scipy.stats import uniform
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sksearch import SuccessiveHalvingSearchCV
+
+
+class Net(ClassifierMixin, BaseEstimator):
+    def __init__(self, quality=0.5):
+        self.quality = quality
+
+    def partial_fit(self, X, y, classes=None):
+        time.sleep(0.4 if self.quality == 0.75 else 0.02)
+        self.classes_ = np.unique(y)
+        self.n_ = getattr(self, "n_", 0) + 1
+        return self
+
+    def fit(self, X, y):
+        self.n_ = 0
+        return self.partial_fit(X, y)
+
+    def score(self, X, y):
+        return self.quality * (1 - 0.5**self.n_) + SHIFT
+
+
+if __name__ == "__main__":
+    SuccessiveHalvingSearchCV(
+        Net(), {"quality": uniform()}, resource="epochs", max_resources=9, cv=2, n_jobs=2,
+        initial_params={"quality": 0.75},
+    ).fit(np.zeros((40, 3)), np.tile([0, 1], 20))
+"""
+
+
+@pytest.mark.timeout(LIMIT)
+@pytest.mark.parametrize(
+    ("shift", "status", "says"),
+    [
+        ("0.0", 0, "ok    each search ends as"),
+        pytest.param("time.time()", 1, "FAIL  each search ends as", marks=pytest.mark.whole),
+    ],
+)
+def test_a_users_own_script_is_killed_and_compared(shift, status, says, tmp_path, capsys):
+    """A straggler, classes of ``__main__``, two workers; a score that depends on time is found."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.replace("SHIFT", shift))
+    assert chaos.main([str(script), "--kills", "2"]) == status
+    out = capsys.readouterr().out
+    assert "2 kills" in out
+    assert says in out
+    assert out.count("ok    0 ") == 2
+
+
+def test_a_script_without_a_search_and_one_that_fails_are_told(tmp_path):
+    script = tmp_path / "script.py"
+    for text, says in (("", "fits no search"), ("1 / 0", "ZeroDivisionError")):
+        script.write_text(text)
+        with pytest.raises(RuntimeError, match=says):
+            chaos.main([str(script)])
