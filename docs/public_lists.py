@@ -23,6 +23,7 @@ SECTIONS = {
     "A search of your own": "sksearch.search",
     "Plans and ensembles": "sksearch.fitting",
     "Checkpoints": "sksearch.checkpoint",
+    "Kills": "sksearch.chaos",
     "Progress": "sksearch.progress",
     "Execution": "sksearch.executors",
     "Study": "sksearch.study",
