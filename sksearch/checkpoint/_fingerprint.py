@@ -20,7 +20,7 @@ from sksearch.space import When
 NO_SETTINGS = {
     "estimator", "param_distributions", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience", "stop",
-    "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
+    "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
     "ensemble_size", "select",
 }  # fmt: skip
 # Settings that may grow: the search then goes on where it ended.

@@ -65,6 +65,9 @@ class Executor(ABC):
         """Begin a task that may have been what an earlier process died of."""
         return self.submit(task)
 
+    def stop(self) -> None:  # noqa: B027
+        """End all tasks that run, where they can be ended; no other is submitted."""
+
     def wait(self, futures: Sequence[Future], timeout: float | None) -> None:
         """Return when one of the unfinished futures is done, or after `timeout` seconds."""
         end = math.inf if timeout is None else time.monotonic() + timeout

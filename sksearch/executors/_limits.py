@@ -22,16 +22,19 @@ class Limits:
         Bytes that the task may allocate on top of what its worker has at rest.
     retries : int
         How often a task whose worker died is tried again.
+    stops : bool
+        Whether tasks that run may be stopped at any moment.
     """
 
     seconds: float | None = None
     memory: int | None = None
     retries: int = 0
+    stops: bool = False
 
     @property
     def isolate(self) -> bool:
         """Whether a task needs a process of its own."""
-        return self.seconds is not None or self.memory is not None
+        return self.stops or self.seconds is not None or self.memory is not None
 
 
 @dataclass(frozen=True)

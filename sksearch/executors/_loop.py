@@ -38,6 +38,10 @@ class Workload(ABC):
         """Return the seconds until the search must stop, None for no limit; 0 is now."""
         return None
 
+    def seconds_to_stop(self) -> float | None:
+        """Return the seconds until tasks that run are stopped, None to wait for them; 0 is now."""
+        return None
+
     def unfinished_jobs(self) -> list[Job]:
         """Return the jobs that an earlier process had asked for and not told, oldest first."""
         return []
@@ -160,10 +164,11 @@ class _PendingJobs:
     # ---- ask and wait
 
     def must_stop(self) -> bool:
-        """Whether the time is up; the first result is waited for, however long it takes."""
+        """Whether the time is up; the first result is waited for, unless tasks are stopped."""
         Interrupts.heed()
         self._seconds_left = self._workload.seconds_left()
-        return self._time_is_up() and self._study.history.has_results
+        has_results = self._study.history.has_results
+        return (self._time_is_up() and has_results) or self._seconds_to_stop() <= 0
 
     def ask(self) -> bool:
         """Submit the next job of the study; False if it has none, or if the time is up."""
@@ -196,10 +201,20 @@ class _PendingJobs:
     def wait(self, running: list[Future]) -> None:
         """Wait until one of the tasks is done, or the time is up."""
         if running:
-            self._executor.wait(running, None if self._time_is_up() else self._seconds_left)
+            left = None if self._time_is_up() else self._seconds_left
+            self._wait(running, math.inf if left is None else left)
+
+    def _wait(self, running, seconds=math.inf):
+        """Wait until a task is done, or for so many seconds, or until tasks are stopped."""
+        seconds = min(seconds, max(0.0, self._seconds_to_stop()))
+        self._executor.wait(running, None if seconds == math.inf else seconds)
 
     def _time_is_up(self):
         return self._seconds_left is not None and self._seconds_left <= 0
+
+    def _seconds_to_stop(self):
+        seconds = self._workload.seconds_to_stop()
+        return math.inf if seconds is None else seconds
 
     # ---- tell
 
@@ -234,12 +249,22 @@ class _PendingJobs:
     # ---- the end
 
     def finish(self) -> None:
-        """Drop what has not begun, wait for what runs."""
+        """Drop what has not begun, and wait for what runs, or stop it when its time is up."""
+        all_tasks = self.running_tasks()
         self._cancel()
-        while self._jobs:
+        while self._jobs and self._seconds_to_stop() > 0:
             running = [f for f in self._jobs[0].futures if not f.done()]
-            self._executor.wait(running, None)
+            self._wait(running)
             self.tell_oldest()
+        # Who comes after one that is stopped is not told: a search that goes on finds its output.
+        self.tell_oldest()
+        if self._seconds_to_stop() < math.inf:
+            left = [future for future in all_tasks if not future.done()]
+            while left and self._seconds_to_stop() > 0:
+                self._wait(left)
+                left = [future for future in left if not future.done()]
+            if left:
+                self._executor.stop()
 
     def finish_interrupted(self) -> None:
         """Drop what has not begun, give what runs a moment, and tell what is done."""

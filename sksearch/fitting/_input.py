@@ -42,6 +42,14 @@ def check_pre_dispatch(pre_dispatch: Any) -> None:
         )
 
 
+def check_overtime(timeout: float | None, overtime: float | None) -> None:
+    """Raise ValueError for an overtime of no time."""
+    if overtime is not None and timeout is None:
+        raise ValueError(
+            f"overtime={overtime} begins when the timeout is up, and there is none: pass timeout=."
+        )
+
+
 def check_scoring(scoring: Any, n_arguments: int) -> None:
     """Raise ValueError for metrics where scorers are needed.
 

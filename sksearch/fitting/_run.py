@@ -78,6 +78,7 @@ class Stops:
     """What ends a search before its plan does: parameters of the search, None for no such end."""
 
     timeout: float | None = None
+    overtime: float | None = None
     target_score: float | None = None
     patience: int | None = None
     stop: str | None = None
@@ -134,7 +135,7 @@ class Run(Workload):
                 state=self.states.get(job.trial_id, fold),
                 rungs=rungs,
                 keep=job.resource < self._max_resources,
-                final=self.best.size > 0 and self._is_final(job, fold),
+                final=self.best.size > 0 and _is_final(self, job, fold),
                 callbacks=self._rungs.leaf(job),
             )
             for fold in self.folds(job.resource, job.spent)
@@ -220,6 +221,12 @@ class Run(Workload):
             None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds
         )
 
+    def seconds_to_stop(self):
+        """Until what runs is stopped, so that there is time for the last training."""
+        if self.deadline is None or self.stops.overtime is None:
+            return None
+        return self.deadline + self.stops.overtime - now() - self.incumbent.refit_seconds
+
     # ---- before and afterwards
 
     def replay(self, job, outputs):
@@ -234,6 +241,7 @@ class Run(Workload):
 
     def keep_models(self):
         """Have the models of the best in memory, while what is in files can be read."""
+        _check_results(self)
         if self.best.size:
             # Nobody may be at the top when the time is up.
             best = self.best
@@ -287,10 +295,6 @@ class Run(Workload):
             if trial_id not in self.best:
                 self.states.drop_trial(trial_id, len(self.context.splits))
 
-    def _is_final(self, job, fold):
-        """Whether a candidate at the top has the model that it has on this fold now."""
-        return job.resource == self.top or fold not in self.folds(self.top, job.resource)
-
     def _warn_lost_state(self, error):
         """Warn once of states that could not be kept."""
         if error and not self._warned:
@@ -302,3 +306,18 @@ class Run(Workload):
                 UserWarning,
                 stacklevel=2,
             )
+
+
+def _check_results(run):
+    """Raise TimeoutError if all that ran was stopped before anything had a score."""
+    seconds = run.seconds_to_stop()
+    if seconds is not None and seconds <= 0 and not run.study.history.has_results:
+        raise TimeoutError(
+            f"No candidate had its score within timeout={run.stops.timeout:g} and "
+            f"overtime={run.stops.overtime:g} seconds: pass more of either, or fewer rows."
+        )
+
+
+def _is_final(run, job, fold):
+    """Whether a candidate at the top has the model that it has on this fold now."""
+    return job.resource == run.top or fold not in run.folds(run.top, job.resource)

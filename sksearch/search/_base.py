@@ -9,7 +9,7 @@ import os
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -41,6 +41,7 @@ from sksearch.fitting._input import (
     check_containers,
     check_fit_params,
     check_folder,
+    check_overtime,
     check_pre_dispatch,
     check_refit,
     check_sample_weight,
@@ -95,6 +96,7 @@ class BaseSearch(BaseSearchCV):
     return_train_score: Any = False
     initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
     timeout: Seconds | None = None
+    overtime: Annotated[float, Interval(Real, 0, None, closed="left")] | None = None
     target_score: Score | None = None
     patience: Count | None = None
     stop: Literal["converged"] | None = None
@@ -152,6 +154,8 @@ class BaseSearch(BaseSearchCV):
         ValueError, TypeError
             If an argument is not usable, before any training; if all trainings failed, after
             the first rung. Scores that are NaN only warn, as in ``GridSearchCV``.
+        TimeoutError
+            If no candidate had its score when `timeout` and `overtime` were up.
         KeyboardInterrupt
             On Ctrl-C. The attributes are set from what was known, but there is no refit.
         """
@@ -289,6 +293,7 @@ class BaseSearch(BaseSearchCV):
         check_memory_limit(self.memory_limit)
         check_devices(self.devices)
         check_pre_dispatch(self.pre_dispatch)
+        check_overtime(self.timeout, self.overtime)
         check_scoring(self.scoring, 2 if y is None else 3)
         check_refit(self.refit)
         check_containers(X, y)
@@ -317,10 +322,13 @@ class BaseSearch(BaseSearchCV):
             print(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
-        stops = Stops(self.timeout, self.target_score, self.patience, self.stop)
+        stops = Stops(self.timeout, self.overtime, self.target_score, self.patience, self.stop)
         run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
         recorder.replay(run)
-        limits = Limits(self.candidate_timeout, self.memory_limit, self.max_retries)
+        may_be_stopped = self.overtime is not None
+        limits = Limits(
+            self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
+        )
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
         learns = setup.sampler.learns or setup.scheduler.races
         batch_size = count_under_way(self, setup.context) if learns else None

@@ -223,6 +223,8 @@ def test_labels_that_are_missing_or_mixed_are_refused(label, match):
         {"patience": True},
         {"timeout": True},
         {"candidate_timeout": True},
+        {"overtime": 1.0},
+        {"overtime": -1.0, "timeout": 1.0},
         {"memory_limit": True},
         {"pre_dispatch": 0},
         {"pre_dispatch": True},

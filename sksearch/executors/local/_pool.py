@@ -74,6 +74,7 @@ class ProcessExecutor(Executor):
         self._limits = limits or Limits()
         self._given_folder = folder
         self._visible = visible_devices(devices, n_workers)
+        self._is_stopped = False
 
     def __enter__(self) -> Self:
         """Write what all tasks share, and take the workers."""
@@ -90,6 +91,11 @@ class ProcessExecutor(Executor):
     def submit(self, task: Any) -> Future:
         """Queue the task."""
         return self._threads.submit(self._run, task)
+
+    def stop(self) -> None:
+        """Kill the workers."""
+        self._is_stopped = True
+        _close(self._workers)
 
     def _run(self, task):
         """Run a task on a free worker, alone on its device if it lacked memory."""
@@ -118,9 +124,9 @@ class ProcessExecutor(Executor):
     def __exit__(self, *error: Any) -> None:
         self._limit.__exit__(*error)
         if error[0] is not None:  # what still runs is of no use to anyone
-            _close(self._workers)
+            self.stop()
         self._threads.shutdown(cancel_futures=True)
-        if error[0] is None:
+        if not self._is_stopped:
             _keep_workers(self._visible, self._workers)
         self._folder.remove()
 

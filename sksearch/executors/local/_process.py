@@ -152,6 +152,9 @@ class WorkerProcess:
             raise EngineLostError(
                 f"A worker process could not start: {self._describe_end()}."
             ) from None
+        if self._closed:  # while it started
+            self.kill()
+            raise EngineLostError("The search has ended, and its worker processes with it.")
 
     def close(self) -> None:
         """End the process from another thread than the one that calls; there will be no other."""
