@@ -10,6 +10,7 @@ import joblib
 from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
 from sksearch.executors._base import Executor, TaskEnvironment, environment_of_this_thread
+from sksearch.executors._limits import EngineLostError
 from sksearch.executors.local._pool import ProcessExecutor
 
 
@@ -19,6 +20,20 @@ class InProcessExecutor(Executor):
     def __init__(self, function: Callable, context: Any, folder: Path | None, nested: Any):
         self._function, self._context = function, context
         self._folder, self._nested = folder, nested
+
+    def _call(self, task, environment):
+        """Run the task; an error that has broken this process ends the search.
+
+        The candidates after it would fail, too, through no fault of their own.
+        """
+        out = self._function(self._context, task, environment)
+        if getattr(out, "status", None) == "crash":
+            raise EngineLostError(
+                f"A candidate has left this process without a GPU that works: {out.error}. Name "
+                "the GPU, such as devices=[0], and candidates are trained in processes of their "
+                "own, where it costs that candidate only."
+            )
+        return out
 
     def submit_suspect(self, task: Any) -> Future:
         """Run the task in a process of its own, at once."""
@@ -58,7 +73,7 @@ class SerialExecutor(InProcessExecutor):
         """Run the task; what it raises is raised here."""
         future: Future = Future()
         environment = environment_of_this_thread(self._folder)
-        future.set_result(self._function(self._context, task, environment))
+        future.set_result(self._call(task, environment))
         return future
 
 
@@ -85,7 +100,7 @@ class ThreadExecutor(InProcessExecutor):
 
     def _run(self, task):
         with joblib.parallel_config(self._nested):
-            return self._function(self._context, task, self._environment)
+            return self._call(task, self._environment)
 
     def __exit__(self, *error: Any) -> None:
         self._pool.shutdown(cancel_futures=True)

@@ -17,6 +17,17 @@ from sksearch.resources import DivergedError
 MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
 
 
+#: In the text of errors after which a process cannot use its GPU any more.
+STICKY = (
+    "device-side assert",
+    "illegal memory access",
+    "misaligned address",
+    "unspecified launch failure",
+    "illegal instruction was encountered",
+    "uncorrectable ECC error",
+)
+
+
 class InvalidScoreError(TypeError, ValueError):
     """A scorer returned something that is no score."""
 
@@ -37,6 +48,8 @@ def failure(error: BaseException) -> tuple[str, str]:
     text = first_line(error)
     if isinstance(error, DivergedError):
         return "nan", text
+    if is_gpu_broken(error):
+        return "crash", text
     is_full = isinstance(error, MemoryError) or any(
         cls.__name__ == "OutOfMemoryError"
         for cls in type(error).__mro__  # of PyTorch, CuPy
@@ -44,6 +57,11 @@ def failure(error: BaseException) -> tuple[str, str]:
     if not is_full and isinstance(error, RuntimeError):
         is_full = any(words in text for words in MEMORY_WORDS)
     return "memory" if is_full else "error", text
+
+
+def is_gpu_broken(error: BaseException) -> bool:
+    """Whether an error of CUDA makes all that this process does on a GPU fail from now on."""
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in STICKY)
 
 
 def error_scores(context: Any) -> Any:

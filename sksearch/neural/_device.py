@@ -22,7 +22,9 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
-    if device.type == "cuda" and not torch.cuda.is_available():
+    there = {"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None), "mps": torch.backends.mps}
+    backend = there.get(device.type)
+    if device.type in there and (backend is None or not backend.is_available()):
         raise ValueError(
             f"device={name!r} needs a GPU that PyTorch can use, and finds none: set "
             'device="auto" or "cpu".'
@@ -38,7 +40,8 @@ def choose_device(name: str) -> torch.device:
 def choose_precision(name: str, device: torch.device) -> str:
     """Return the precision of a name; "auto" is bf16 where a GPU has it."""
     if name == "auto":
-        has_it = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        # Where it is emulated, it is slower than fp32.
+        has_it = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
         return "bf16" if has_it else "fp32"
     if name == "fp16" and device.type != "cuda":
         raise ValueError('precision="fp16" needs a GPU: set precision="auto", "bf16" or "fp32".')
@@ -83,6 +86,10 @@ def _move(net: Any, device: torch.device) -> None:
 
 def _release(device: torch.device) -> None:
     """Free what PyTorch would keep for the next call, unless it is too little to matter."""
+    if device.type != "cuda":
+        if (backend := getattr(torch, device.type, None)) is not None:
+            backend.empty_cache()
+        return
     free, _ = torch.cuda.mem_get_info(device)
     if torch.cuda.memory_reserved(device) > SHARE_KEPT * free:
         torch.cuda.empty_cache()

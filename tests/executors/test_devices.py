@@ -13,9 +13,11 @@ from sklearn.base import BaseEstimator
 
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
 from sksearch._compat import cloudpickle
-from sksearch.executors import FuturesBackend, VirtualClock, make_executor
+from sksearch._seeds import seeded
+from sksearch.executors import EngineLostError, FuturesBackend, VirtualClock, make_executor
 from sksearch.executors.local import _devices
 from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
+from sksearch.executors.local._worker import free_gpu_memory
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = [
@@ -170,6 +172,117 @@ def test_who_lacks_the_memory_that_a_neighbour_has_gets_it_alone(tmp_path):
         greedy.set_params(error_score="raise").fit(X, Y)
 
 
+class Full(BaseEstimator):
+    """A memory that is too small, whoever else is there; it keeps a log."""
+
+    def __init__(self, size=0, log=None):
+        self.size, self.log = size, log
+
+    def fit(self, X, y=None):
+        with open(self.log, "a") as file:
+            file.write(f"begins {self.size}\n")
+        time.sleep(0.05)
+        with open(self.log, "a") as file:
+            file.write(f"ends {self.size}\n")
+        if self.size:
+            raise type("OutOfMemoryError", (RuntimeError,), {})("CUDA out of memory.")
+        return self
+
+    def score(self, X, y=None):
+        return 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("machine")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+def test_twenty_that_find_no_memory_are_tried_again_alone(tmp_path):
+    log = tmp_path / "log"
+    full = RandomSearchCV(
+        Full(log=str(log)), {"size": list(range(21))}, n_iter=21, cv=ONE_SPLIT, refit=False,
+        n_jobs=2, devices=[0],
+    ).fit(X, Y)  # fmt: skip
+    by_size = dict(zip(full.cv_results_["param_size"], full.statuses_, strict=True))
+    assert by_size == {size: "memory" if size else "ok" for size in range(21)}
+    lines = log.read_text().splitlines()
+    for size in range(1, 21):
+        begin = [i for i, line in enumerate(lines) if line == f"begins {size}"]
+        assert len(begin) == 2
+        assert lines[begin[1] + 1] == f"ends {size}"  # nobody began in between
+
+
+class Sticky(BaseEstimator):
+    """After an error of CUDA nothing works in its process any more."""
+
+    is_broken = False
+
+    def __init__(self, x=0, text="CUDA error: device-side assert triggered"):
+        self.x, self.text = x, text
+
+    def fit(self, X, y=None):
+        if self.x == 3 or getattr(os, "_sticky", False):
+            os._sticky = True  # of this process
+            raise RuntimeError(f"{self.text}\nCompile with TORCH_USE_CUDA_DSA")
+        return self
+
+    def score(self, X, y=None):
+        return self.x
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+class TestAnErrorThatBreaksTheGpuOfAProcess:
+    @pytest.mark.slow
+    @pytest.mark.usefixtures("machine")
+    @pytest.mark.parametrize("params", [{"n_jobs": 2}, {"devices": [0]}], ids=str)
+    def test_costs_one_candidate(self, params):
+        fitted = search(estimator=Sticky(), **params).fit(X, Y)
+        found = dict(zip(fitted.cv_results_["param_x"], fitted.statuses_, strict=True))
+        assert found == {x: "crash" if x == 3 else "ok" for x in range(8)}
+        assert "device-side assert" in fitted.errors_[fitted.statuses_.index("crash")]
+
+    def test_ends_a_search_of_this_process(self, monkeypatch):
+        monkeypatch.setattr(os, "_sticky", False, raising=False)
+        broken = search(estimator=Sticky())
+        with pytest.raises(EngineLostError, match=r"without a GPU that works.*devices="):
+            broken.fit(X, Y)
+        assert set(getattr(broken, "statuses_", ["ok"])) == {"ok"}
+
+
+class FakeTorch:
+    """What a process with a GPU has."""
+
+    def __init__(self, in_use=True):
+        self.calls, self.states = [], ["first", "second"]
+        self.cuda = self
+        self.is_initialized = lambda: in_use
+        self.get_rng_state = lambda: "here"
+        self.get_rng_state_all = lambda: list(self.states)
+        self.device_count = lambda: 2
+        self.empty_cache = lambda: self.calls.append("empty")
+        self.manual_seed = lambda seed: self.states.__setitem__(slice(None), [seed, seed])
+
+    def set_rng_state(self, state, device=None):
+        if device is not None:
+            self.states[device] = state
+
+
+@pytest.mark.parametrize("in_use", [True, False])
+def test_memory_is_given_back_where_a_gpu_is_in_use(in_use, monkeypatch):
+    torch = FakeTorch(in_use)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    free_gpu_memory()
+    assert torch.calls == ["empty"] * in_use
+
+
+def test_generators_of_gpus_are_what_they_were(monkeypatch):
+    torch = FakeTorch()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    with seeded(1, 2):
+        assert torch.states == [torch.states[0]] * 2 != ["first", "second"]
+    assert torch.states == ["first", "second"]
+
+
 @pytest.mark.parametrize(
     ("visible", "count", "groups"),
     [
@@ -177,11 +290,20 @@ def test_who_lacks_the_memory_that_a_neighbour_has_gets_it_alone(tmp_path):
         ((None, None), 1, "AA"),
         ((None, None), 0, "--"),
         (("", ""), 1, "--"),
+        (("0", "0,1", "1", "2"), 0, "AAAB"),
+        (("0,1", "2,3", "3"), 0, "ABB"),
+        ((UUID, "1", "0"), 2, "AAB"),
+        ((UUID[:12], "0,1", "0"), 2, "AAA"),
+        ((UUID, UUID), 0, "AA"),
+        ((None, "0"), 1, "AA"),
         ((None,), 1, "-"),
     ],
 )
-def test_workers_on_the_same_device_have_the_same_lock(visible, count, groups, machine):
+def test_workers_on_the_same_device_have_the_same_lock(
+    visible, count, groups, machine, monkeypatch
+):
     machine(count)
+    monkeypatch.setattr(_devices, "_uuids", lambda: ["GPU-0000", UUID][:count])
     found = device_locks(visible)
     letters = dict(zip(map(id, found), groups, strict=True))
     alone = {letter for letter in groups if groups.count(letter) == 1}

@@ -8,7 +8,7 @@ pytest.importorskip("skorch")
 import torch
 
 from sksearch.neural import PixelLogisticClassifier
-from sksearch.neural._device import memory_errors
+from sksearch.neural._device import choose_precision, memory_errors
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,19 @@ def test_a_gpu_that_is_not_there_is_named(images, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(ValueError, match=r"device='cuda:1', but this process sees 1 GPU: set"):
         PixelLogisticClassifier(device="cuda:1").fit(*images)
+
+
+@pytest.mark.parametrize("name", ["xpu", "mps"])
+def test_other_gpus_that_are_not_there_are_named(name, images):
+    with pytest.raises(ValueError, match=f"device='{name}' needs a GPU .* finds none"):
+        PixelLogisticClassifier(device=name).fit(*images)
+
+
+@pytest.mark.parametrize(("native", "expected"), [(True, "bf16"), (False, "fp32")])
+def test_a_precision_that_is_emulated_is_not_chosen(native, expected, monkeypatch):
+    def is_supported(including_emulation=True):
+        return native or including_emulation
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_supported)
+    assert choose_precision("auto", torch.device("cuda")) == expected
+    assert choose_precision("auto", torch.device("cpu")) == "fp32"

@@ -17,6 +17,7 @@ from sksearch._compat import cloudpickle
 from sksearch.base import State
 from sksearch.fitting._states import dump_state, load_state
 from sksearch.resources import EpochsResource, SecondsResource, last_step, park
+from sksearch.resources._nets import wake
 
 torch = pytest.importorskip("torch")
 skorch = pytest.importorskip("skorch")
@@ -391,3 +392,15 @@ def test_a_net_whose_loss_has_diverged_has_no_score():
         lr: "nan" if lr > 0.05 else "ok" for lr in results
     }
     assert "weights of NeuralNetClassifier are not finite after 1 epochs" in results[0.09].error
+
+
+def test_a_net_leaves_its_gpu_between_two_rungs(monkeypatch):
+    moved = []
+    monkeypatch.setattr(nn.Module, "to", lambda self, device: moved.append(str(device)) or self)
+    net = by_rungs(classifier(), 1)
+    net.device = "cuda:1"
+    park(net)
+    assert (net.device, set(moved)) == ("cpu", {"cpu"})
+    moved.clear()
+    wake(net)
+    assert (net.device, set(moved)) == ("cuda:1", {"cuda:1"})

@@ -192,10 +192,51 @@ def device_locks(visible: tuple[str | None, ...]) -> list[DeviceLock | None]:
     locks : list of (DeviceLock or None)
         One for each worker; the same lock for workers on the same device.
     """
-    locks = {
-        v: DeviceLock()
-        for v in set(visible)
-        # Without the variable all take the first device.
-        if visible.count(v) > 1 and (v or (v is None and _count_devices() > 0))
-    }
-    return [locks.get(v) for v in visible]
+    # Without the variable all take the first device.
+    seen = [
+        {"0"} if v is None and _count_devices() > 0 else set(map(_number, (v or "").split(",")))
+        for v in visible
+    ]
+    seen = [devices - {""} for devices in seen]
+    locks: list[DeviceLock | None] = [None] * len(visible)
+    for i, devices in enumerate(seen):
+        group, common = {i}, set(devices)
+        while more := {j for j, other in enumerate(seen) if other & common} - group:
+            group |= more
+            common |= set().union(*(seen[j] for j in more))
+        if len(group) > 1 and locks[i] is None:
+            lock = DeviceLock()
+            for j in group:
+                locks[j] = lock
+    return locks
+
+
+def _number(name):
+    """The number of a device that is named by its UUID, or the beginning of it, if it is known."""
+    name = name.strip()
+    if not name.startswith("GPU-"):
+        return name
+    return next((str(i) for i, uuid in enumerate(_uuids()) if uuid.startswith(name)), name)
+
+
+@lru_cache(maxsize=1)
+def _uuids():
+    """UUIDs of the NVIDIA GPUs of this machine, by number."""
+    return [_uuid(i) for i in range(_count_devices())]
+
+
+def _uuid(number):
+    try:
+        library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
+    except OSError:
+        return ""
+    if library.nvmlInit_v2() != 0:
+        return ""
+    try:
+        handle, text = ctypes.c_void_p(), ctypes.create_string_buffer(96)
+        if library.nvmlDeviceGetHandleByIndex_v2(number, ctypes.byref(handle)) != 0:
+            return ""
+        failed = library.nvmlDeviceGetUUID(handle, text, len(text))
+        return "" if failed else text.value.decode()
+    finally:
+        library.nvmlShutdown()

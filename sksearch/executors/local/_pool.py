@@ -17,11 +17,12 @@ from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
-from sksearch.executors._limits import Limits, LostTask
+from sksearch.executors._limits import Limits
 from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
 from sksearch.executors.local._process import WorkerProcess
-from sksearch.executors.local._worker import run_limited
+from sksearch.executors.local._worker import free_gpu_memory, run_limited
 
+FREE_SECONDS = 30.0  # for a worker to give back memory that it does not use
 IDLE_SECONDS = 300  # after which the processes of an earlier search are ended
 
 THREAD_VARIABLES = (
@@ -81,7 +82,8 @@ class ProcessExecutor(Executor):
         self._folder = TaskFolder(self._given_folder, "context", self._shared)
         self._workers = _take_workers(self._visible)
         self._free: SimpleQueue = SimpleQueue()
-        for worker in zip(self._workers, device_locks(self._visible), strict=True):
+        self._locks = device_locks(self._visible)
+        for worker in zip(self._workers, self._locks, strict=True):
             self._free.put(worker)
         self._threads = ThreadPoolExecutor(self.n_workers, thread_name_prefix="sksearch")
         self._limit = one_blas_thread()  # for proposals, as where tasks run in this process
@@ -109,6 +111,7 @@ class ProcessExecutor(Executor):
                     return out
             # Others may have had the memory that it lacked, and results must not depend on that.
             with device_lock.exclusive():
+                self._free_memory(device_lock)
                 return self._try(worker, task)
         finally:
             self._free.put((worker, device_lock))
@@ -117,9 +120,16 @@ class ProcessExecutor(Executor):
         """Run a task, and again if its worker died."""
         for _ in range(1 + self._limits.retries):
             out = run_limited(worker, self._folder.ref, task, self._folder.path, self._limits)
-            if not (isinstance(out, LostTask) and out.status == "crash"):
+            if getattr(out, "status", None) != "crash":
                 break
         return out
+
+    def _free_memory(self, device_lock):
+        """Have the idle workers of a device give back the memory that they keep for later."""
+        for worker, lock in zip(self._workers, self._locks, strict=True):
+            if lock is device_lock and worker.loaded is not None:
+                with suppress(Exception):
+                    worker.call(free_gpu_memory, seconds=FREE_SECONDS)
 
     def __exit__(self, *error: Any) -> None:
         self._limit.__exit__(*error)

@@ -1,5 +1,7 @@
 """What happens in a worker process."""
 
+import gc
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -64,8 +66,28 @@ def run_task(
     function, context, nested = shared
     environment = TaskEnvironment(folder if folder.is_dir() else None, shares_memory=False)
     # A search inside of a search must not start workers of workers.
+    if memory is not None:
+        _start_gpu()
     with one_blas_thread(), joblib.parallel_config(nested), limited_memory(memory):
-        return function(context, task, environment)
+        out = function(context, task, environment)
+    if getattr(out, "status", "ok") not in ("ok", "crash"):
+        free_gpu_memory()  # neighbours on the same GPU may need it
+    return out
+
+
+def _start_gpu():
+    """Have CUDA take its address space, which is larger than any memory, before it is limited."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.zeros(1, device="cuda")
+
+
+def free_gpu_memory() -> None:
+    """Give back what PyTorch keeps of a GPU's memory for later."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        gc.collect()
+        torch.cuda.empty_cache()
 
 
 def run_limited(
@@ -109,4 +131,7 @@ def _call(process, ref, task, folder, limits, payload):
         if missing is not None:
             return missing
         process.loaded = ref.token
-    return process.call(run_task, ref, task, folder, None, limits.memory, seconds=limits.seconds)
+    out = process.call(run_task, ref, task, folder, None, limits.memory, seconds=limits.seconds)
+    if getattr(out, "status", None) == "crash":
+        process.kill()  # it may live, with a GPU that does not work any more
+    return out
