@@ -169,7 +169,7 @@ class Run(Workload):
             self.recorder.record_outputs(job, tasks, outputs)
         for task, output in zip(tasks, outputs, strict=True):
             self.states.replace(task.trial_id, task.fold, output.state)
-            self._warn_lost_state(output.lost_state)
+            _warn_lost_state(self, output.lost_state)
             output.state, output.lost_state = None, ""
             self.done |= output.stop
         return result
@@ -295,18 +295,6 @@ class Run(Workload):
             if trial_id not in self.best:
                 self.states.drop_trial(trial_id, len(self.context.splits))
 
-    def _warn_lost_state(self, error):
-        """Warn once of states that could not be kept."""
-        if error and not self._warned:
-            self._warned = True
-            warnings.warn(
-                "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
-                f"is trained again from the beginning: {error}. Where it cannot be pickled at "
-                "all, n_jobs=1 without checkpoint_dir keeps it in memory.",
-                UserWarning,
-                stacklevel=2,
-            )
-
 
 def _check_results(run):
     """Raise TimeoutError if all that ran was stopped before anything had a score."""
@@ -321,3 +309,16 @@ def _check_results(run):
 def _is_final(run, job, fold):
     """Whether a candidate at the top has the model that it has on this fold now."""
     return job.resource == run.top or fold not in run.folds(run.top, job.resource)
+
+
+def _warn_lost_state(run, error):
+    """Warn once of states that could not be kept."""
+    if error and not run._warned:
+        run._warned = True
+        warnings.warn(
+            "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
+            f"is trained again from the beginning: {error}. Where it cannot be pickled at "
+            "all, n_jobs=1 without checkpoint_dir keeps it in memory.",
+            UserWarning,
+            stacklevel=2,
+        )

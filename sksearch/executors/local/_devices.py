@@ -226,6 +226,7 @@ def _uuids():
 
 
 def _uuid(number):
+    """UUID of a GPU as its driver tells it, "" where there is none to be asked."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
     except OSError:
