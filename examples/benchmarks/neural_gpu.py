@@ -1,35 +1,44 @@
 """Nets on one GPU: several candidates at a time, memory afterwards, and images a second.
 
-Four things, each with its bar. Without a GPU a small run on the CPU shows that the command works.
+Each part takes four minutes at most, and writes its figures to a JSON file when it ends, with the
+name of the machine. Without a GPU a small run on the CPU shows that the command works.
 
-* Images a second of a loop written by hand, of ours and of skorch's own (``neural.py``); the bar
-  is for the nets with convolutions.
-* Twenty candidates that need more memory than the GPU has, among one that does not.
-* Hyperband on the subset of CIFAR-10 (noise of the same size where there is no data folder):
-  epochs of candidates a second, one at a time in this process and several at a time in worker
-  processes. All have trained something before the clock starts.
-* The GPU's memory before and after these searches: what PyTorch has allocated in this process
-  after the first, and what the driver says after those in workers, when the workers are ended.
+speed
+    Images a second of a loop written by hand, of ours and of skorch's own (``neural.py``); the bar
+    is for the nets with convolutions.
+memory
+    Twenty candidates that need more memory than the GPU has, among one that does not, one and four
+    at a time.
+jobs-1, jobs-4, jobs-8
+    One fixed list of candidates with a fixed count of epochs, on the subset of CIFAR-10 (noise of
+    the same size where there is no data folder), so many at a time: epochs a second, and the
+    GPU's memory before and after. All workers have trained something before the clock starts.
 
-    python examples/benchmarks/neural_gpu.py [--jobs 4 8] [--seconds 90] [--small] [--bar]
+    python examples/benchmarks/neural_gpu.py [--part speed memory jobs-1 jobs-4 jobs-8]
+        [--out neural_gpu.json] [--small] [--bar]
 """
 
 import argparse
+import json
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import joblib
 import numpy as np
 import torch
 from neural import BAR, compare, images_of
+from sklearn.model_selection import ParameterSampler
 
-from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch import RandomSearchCV
 from sksearch.datasets import load
 from sksearch.executors import end_idle_workers
 from sksearch.neural import BlockConvNetClassifier, ConvNetClassifier, conv_net_space
 
+PARTS = ("speed", "memory", "jobs-1", "jobs-4", "jobs-8")
 SPEED_UP = 2.5  # several at a time over one at a time
+N_CANDIDATES, N_EPOCHS = 16, 6  # of the list that is trained one and several at a time
 N_HUNGRY = 20
 SLACK = 64e6  # bytes that the driver may need or not need for itself
 
@@ -101,16 +110,15 @@ def survive(n_jobs, devices, small):
 # ---- several at a time
 
 
-def hyperband(small, **params):
-    """The search whose throughput is measured."""
-    largest = 3 if small else 27
-    space = conv_net_space(horizon=largest)
+def candidates(small):
+    """The same candidates each time, as a space of single choices; and their net."""
+    rng = np.random.RandomState(0)
+    n, n_epochs = (4, 1) if small else (N_CANDIDATES, N_EPOCHS)
+    found = list(ParameterSampler(conv_net_space(horizon=n_epochs), n, random_state=rng))
     if small:
-        space |= {"n_filters": [2, 4], "n_blocks": [1]}
-    net = ConvNetClassifier(n_stages=2 if small else 3, random_state=0)
-    return HyperbandSearchCV(
-        net, space, resource="epochs", max_resources=largest, random_state=0, refit=False
-    ).set_params(**params)
+        found = [params | {"n_filters": 2, "n_blocks": 1} for params in found]
+    net = ConvNetClassifier(n_stages=2 if small else 3, max_epochs=n_epochs, random_state=0)
+    return net, [{name: [value] for name, value in params.items()} for params in found], n_epochs
 
 
 def warm_up(X, y, n_jobs, devices):
@@ -123,90 +131,105 @@ def warm_up(X, y, n_jobs, devices):
     ).fit(X, y)  # fmt: skip
 
 
-def throughput(X, y, n_jobs, devices, small, seconds):
-    """Epochs of candidates a second of the whole search, and bytes that it has not given back."""
+def throughput(n_jobs, devices, small):
+    """Figures of the whole list, so many candidates at a time."""
+    X, y = cifar(small)
+    net, space, n_epochs = candidates(small)
     before = memory()[1]
     start = time.perf_counter()
     warm_up(X, y, n_jobs, devices)
     first = time.perf_counter() - start
     allocated = memory()[0]
-    search = hyperband(
-        small, n_jobs=n_jobs, devices=devices, timeout=seconds, cv=one_split(len(X), len(X) // 5)
-    )
+    search = RandomSearchCV(
+        net, space, n_iter=len(space), n_jobs=n_jobs, devices=devices, refit=False,
+        cv=one_split(len(X), len(X) // 5), random_state=0,
+    )  # fmt: skip
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a candidate may diverge
         search.fit(X, y)
     took = time.perf_counter() - start
-    trials = search.history_.trials
-    n_epochs = sum(trial.resource for trial in trials)
     held = memory()
     end_idle_workers()
     kept = held[0] - allocated if n_jobs == 1 else memory()[1] - before
-    print(
-        f"n_jobs={n_jobs}: {n_epochs} epochs of {len(trials)} candidates in {took:.1f} s, "
-        f"{n_epochs / took:.2f} a second; best {search.best_score_:.3f}, "
-        f"{len(search.statuses_) - search.statuses_.count('ok')} failed; first epochs {first:.1f} "
-        f"s; idle workers held {(held[1] - memory()[1]) / 1e9:.2f} GB, {kept / 1e9:.3f} GB kept",
-        flush=True,
-    )
-    return n_epochs / took, kept
+    return {
+        "epochs a second": len(space) * n_epochs / took,
+        "seconds": took,
+        "seconds of the first epochs": first,
+        "best score": float(search.best_score_),
+        "failed": len(search.statuses_) - search.statuses_.count("ok"),
+        "GB held by idle workers": (held[1] - memory()[1]) / 1e9,
+        "GB not given back": kept / 1e9,
+    }
 
 
 # ---- all of it
 
 
-def measure(args, has_gpu, small):
-    """Print everything; return (what, value, bar, met) of each bar."""
-    devices = [0] if has_gpu else None
-    size = (256, 1) if small else (25_000, 3)
-    tables = [
-        compare("cuda" if has_gpu else "cpu", precision, *size)
-        for precision in (["fp32", "bf16"] if has_gpu else ["fp32"])
-    ]
-    # An epoch of logistic regression is less work than to bring the images to the GPU.
-    ratio = min(table[name] for table in tables for name in ("residual net", "blocks"))
-    n_full = min(survive(n_jobs, devices, small) for n_jobs in (1, args.jobs[0]))
-    end_idle_workers()
-    X, y = cifar(small)
-    (alone, kept), *several = [
-        throughput(X, y, n_jobs, None if n_jobs == 1 else devices, small, args.seconds)
-        for n_jobs in (1, *args.jobs)
-    ]
-    speed_up = max(speed for speed, _ in several) / alone
-    kept = max(kept, *(bytes_ for _, bytes_ in several))
-    return [
-        ("images a second, ours / by hand", ratio, f">= {BAR}", ratio >= BAR),
-        ("candidates without memory survived", n_full, f"= {N_HUNGRY}", n_full == N_HUNGRY),
-        ("several at a time / one", speed_up, f">= {SPEED_UP}", speed_up >= SPEED_UP),
-        ("GB not given back", kept / 1e9, f"<= {SLACK / 1e9}", kept <= SLACK),
-    ]
+def measure(part, devices, small):
+    """Figures of one part, by name."""
+    if part == "speed":
+        size = (256, 1) if small else (25_000, 3)
+        device, precisions = ("cuda", ["fp32", "bf16"]) if devices else ("cpu", ["fp32"])
+        tables = [compare(device, precision, *size) for precision in precisions]
+        # An epoch of logistic regression is less work than to bring the images to the GPU.
+        ratios = [table[name] for table in tables for name in ("residual net", "blocks")]
+        return {"images a second, ours / by hand": min(ratios)}
+    if part == "memory":
+        several = 2 if small else 4
+        return {"survived": min(survive(n_jobs, devices, small) for n_jobs in (1, several))}
+    n_jobs = int(part.removeprefix("jobs-"))
+    return throughput(n_jobs, None if n_jobs == 1 else devices, small)
+
+
+def bars(figures):
+    """Rows (what, value, bar, met) of what has been measured so far."""
+    rows = []
+    if "speed" in figures:
+        (ratio,) = figures["speed"].values()
+        rows.append(("images a second, ours / by hand", ratio, f">= {BAR}", ratio >= BAR))
+    if "memory" in figures:
+        n_full = figures["memory"]["survived"]
+        is_met = n_full == N_HUNGRY
+        rows.append(("candidates without memory survived", n_full, f"= {N_HUNGRY}", is_met))
+    jobs = {part: each for part, each in figures.items() if part.startswith("jobs-")}
+    if "jobs-1" in jobs and len(jobs) > 1:
+        speeds = {part: each["epochs a second"] for part, each in jobs.items()}
+        ratio = max(speeds.values()) / speeds["jobs-1"]
+        rows.append(("several at a time / one", ratio, f">= {SPEED_UP}", ratio >= SPEED_UP))
+    if jobs:
+        kept = max(each["GB not given back"] for each in jobs.values())
+        rows.append(("GB not given back", kept, f"<= {SLACK / 1e9}", kept <= SLACK / 1e9))
+    return rows
 
 
 def main():
-    """Print all figures and return whether all bars are met."""
+    """Measure the parts, keep their figures, and return whether all bars are met."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--jobs", type=int, nargs="+", default=None, help="default: 4 8, or 2")
-    parser.add_argument("--seconds", type=float, default=90, help="of each search at most")
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--out", type=Path, default=Path("neural_gpu.json"))
     parser.add_argument("--small", action="store_true", help="only to see that it works")
     parser.add_argument("--bar", action="store_true", help="fail where a bar is missed on a GPU")
     args = parser.parse_args()
     has_gpu = torch.cuda.is_available()
     small = args.small or not has_gpu
-    args.jobs = args.jobs or ([2] if small else [4, 8])
     torch.set_num_threads(1)
-    start = time.perf_counter()
+    machine = "no GPU: a small run on the CPU, of which no figure means anything"
     if has_gpu:
-        print(f"{torch.cuda.get_device_name()}, {joblib.cpu_count()} cores")
+        machine = f"{torch.cuda.get_device_name()}, {joblib.cpu_count()} cores"
         torch.zeros(1, device="cuda")
-    else:
-        print("no GPU: a small run on the CPU, of which no figure means anything")
-    bars = measure(args, has_gpu, small)
+    print(machine)
+    known = json.loads(args.out.read_text()) if args.out.exists() else {}
+    figures = known["figures"] if known.get("machine") == machine else {}
+    for part in args.part:
+        start = time.perf_counter()
+        figures[part] = measure(part, [0] if has_gpu else None, small)
+        print(f"{part} ({time.perf_counter() - start:.0f} s): {figures[part]}", flush=True)
+        args.out.write_text(json.dumps({"machine": machine, "figures": figures}, indent=1))
     print(f"\n{'':<38}{'value':>8}  bar")
-    for what, value, bar, met in bars:
+    for what, value, bar, met in (rows := bars(figures)):
         print(f"{what:<38}{value:>8.2f}  {bar}{'' if met or small else '  MISSED'}")
-    print(f"{time.perf_counter() - start:.0f} s in all")
-    return small or not args.bar or all(met for *_, met in bars)
+    return small or not args.bar or all(met for *_, met in rows)
 
 
 if __name__ == "__main__":
