@@ -1,4 +1,4 @@
-"""Statistics that tell optimizers apart, and what mattered in a search."""
+"""Statistics that tell optimizers apart, what mattered in a search, and who won."""
 
 from sksearch.stats._density import Density, silverman_bandwidth
 from sksearch.stats._importance import Importance, importance
@@ -20,6 +20,7 @@ from sksearch.stats._ranks import (
     wilcoxon_holm,
 )
 from sksearch.stats._regret import anytime_regret, bootstrap_interval, normalised_regret
+from sksearch.stats._selection import SelectedScore, selected_score, tied_candidates
 
 __all__ = [
     "Density",
@@ -28,6 +29,7 @@ __all__ = [
     "Importance",
     "OptimaComparison",
     "Profiles",
+    "SelectedScore",
     "anytime_regret",
     "area_under_curve",
     "bootstrap_interval",
@@ -44,6 +46,8 @@ __all__ = [
     "order_kept",
     "profiles",
     "ranks",
+    "selected_score",
     "silverman_bandwidth",
+    "tied_candidates",
     "wilcoxon_holm",
 ]
