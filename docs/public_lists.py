@@ -33,6 +33,7 @@ SECTIONS = {
     "Surrogate models": "sksearch.models",
     "Simulators": "sksearch.simulators",
     "Experiments": "sksearch.experiment",
+    "Reports": "sksearch.reporting",
     "Statistics": "sksearch.stats",
     "Displays": "sksearch.plotting",
     "Nets for images": "sksearch.neural",

@@ -2,6 +2,7 @@
 
 from sksearch._minimize import minimize
 from sksearch.checkpoint import load_history
+from sksearch.reporting import report
 from sksearch.search import (
     ASHASearchCV,
     BOHBSearchCV,
@@ -44,5 +45,6 @@ __all__ = [
     "__version__",
     "load_history",
     "minimize",
+    "report",
     "tune",
 ]

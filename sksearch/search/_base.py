@@ -56,6 +56,8 @@ from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
+from sksearch.reporting import AfterSearch
+from sksearch.reporting._choose import check_rule, rule_of
 from sksearch.resources import EpochsResource, SecondsResource, WholeResource, as_resource
 from sksearch.resources._pipeline import check_resampled
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
@@ -68,7 +70,7 @@ SHARE = 0.2
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSearch(BaseSearchCV):
+class BaseSearch(AfterSearch, BaseSearchCV):
     """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
 
     Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.
@@ -262,6 +264,8 @@ class BaseSearch(BaseSearchCV):
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
+        check_rule(self.refit, self.scoring, [*space.names, *space.outcomes], len(splits))
+        rule = rule_of(self.refit, self.scoring)
         rungs = scheduler.plan(problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
         check_schedule(plan, scheduler, resource, self)
@@ -272,8 +276,8 @@ class BaseSearch(BaseSearchCV):
             y=y,
             splits=splits,
             scorer=scorers,
-            metric=self.refit if isinstance(self.refit, str) else None,
-            has_names=scores_have_names(self.scoring, self.refit, scorers),
+            metric=rule if isinstance(rule, str) else None,
+            has_names=scores_have_names(self.scoring, rule, scorers),
             fit_params=routed.estimator.fit,
             score_params=routed.scorer.score,
             resource=resource,
@@ -387,9 +391,9 @@ class BaseSearch(BaseSearchCV):
         return run.rows()
 
     def _keep_best(self, refit_metric):
-        results = self.cv_results_
-        if callable(self.refit):
-            self.best_index_ = chosen_index(self.refit, results)
+        results, rule = self.cv_results_, rule_of(self.refit, self.scoring)
+        if callable(rule):
+            self.best_index_ = chosen_index(rule, results)
         else:
             self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
         if not callable(self.refit):

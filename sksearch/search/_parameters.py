@@ -141,7 +141,9 @@ n_jobs : int or None, default=None
     for estimators with ``random_state=None``, which share the global generators.
 refit : bool, str or callable, default=True
     As for ``GridSearchCV``: whether, or by which metric, to train the best candidate on all
-    rows.
+    rows. "1se", "simplest" and "fastest" choose among candidates as good as the best but for
+    noise, see `sksearch.reporting.one_standard_error`, `sksearch.reporting.simplest` and
+    `sksearch.reporting.fastest`; they are for a single metric.
 cv : int, cross-validation generator, iterable or None, default=None
     As for ``GridSearchCV``. Folds are made once for each ``fit``, so all candidates are
     compared on the same ones.

@@ -1,0 +1,18 @@
+"""After a search: a report, the best candidates as a table, rules that choose among equals."""
+
+from sksearch.reporting._advice import Advice
+from sksearch.reporting._after import AfterSearch, best, to_frame
+from sksearch.reporting._choose import fastest, one_standard_error, simplest
+from sksearch.reporting._report import Report, report
+
+__all__ = [
+    "Advice",
+    "AfterSearch",
+    "Report",
+    "best",
+    "fastest",
+    "one_standard_error",
+    "report",
+    "simplest",
+    "to_frame",
+]

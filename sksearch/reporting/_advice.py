@@ -1,0 +1,402 @@
+"""What to do next: a rule for each fault of a search, with the line of code that mends it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+from sklearn.base import is_classifier
+
+from sksearch.reporting import _words as words
+from sksearch.reporting._failures import Failures
+from sksearch.reporting._ranges import Range, ranges_of
+from sksearch.reporting._table import Table
+from sksearch.stats import SelectedScore, selected_score
+
+EDGE = 0.05  # share of a range that counts as its end
+MISLEADING = 0.3  # rank correlation of two rungs below which the lower one says little
+MIN_SHARED = 5  # candidates for a rank correlation
+SURE = 0.3  # share of the variance that a model must explain before its shares count
+MINOR = 0.05  # share of a parameter whose range need not be widened
+LEVEL = 0.05  # of tests
+DECADES = 100  # largest over smallest number from which on a linear range is a fault
+SCALES = frozenset(
+    [
+        "C",
+        "alpha",
+        "gamma",
+        "learning_rate",
+        "learning_rate_init",
+        "eta0",
+        "reg_alpha",
+        "reg_lambda",
+        "l2_regularization",
+        "tol",
+        "var_smoothing",
+        "weight_decay",
+        "lr",
+        "ccp_alpha",
+        "epsilon",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to do.
+
+    Parameters
+    ----------
+    rule : str
+        Name of the rule, such as "edge".
+    text : str
+        What is the matter, and what to do.
+    code : str
+        The line that does it, "" if there is none.
+    """
+
+    rule: str
+    text: str
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rules look at.
+
+    Parameters
+    ----------
+    table : Table
+        The results.
+    selected : SelectedScore or None
+        The winner's score, corrected; None without a winner.
+    tied : ndarray of bool of shape (n_candidates,)
+        Who cannot be told from the winner.
+    importance : Importance or None
+        Which parameters matter; None where that cannot be told.
+    failures : list of Failures
+        By cause.
+    useless : list of str
+        Parameters without effect.
+    """
+
+    table: Table
+    selected: SelectedScore | None
+    tied: np.ndarray
+    importance: Any
+    failures: list[Failures]
+    useless: list[str]
+
+    @property
+    def n_scored(self) -> int:
+        """Count of candidates with a score."""
+        return int(np.isfinite(self.table.means).sum())
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether the candidates differ no more than noise lets them."""
+        return self.selected is not None and self.n_scored > 1 and self.selected.p_value > LEVEL
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether all candidates have the same score on every fold."""
+        scores = self.table.scores[self.table.finalists]
+        return len(scores) > 1 and bool((np.ptp(scores, axis=0) == 0).all())
+
+
+def advise(facts: Facts) -> list[Advice]:
+    """Apply all rules, the most urgent first."""
+    return [advice for rule in RULES for advice in rule(facts)]
+
+
+# ---- rules
+
+
+def no_winner(facts: Facts) -> list[Advice]:
+    """Nothing has a score."""
+    if facts.table.best is not None:
+        return []
+    text = "No candidate has a score. See the first error in full."
+    return [Advice("no_winner", text, 'search.set_params(error_score="raise").fit(X, y)')]
+
+
+def failures(facts: Facts) -> list[Advice]:
+    """Candidates fail for a cause that a line of code removes."""
+    if facts.table.best is None:
+        return []
+    found = []
+    for group in facts.failures:
+        many = words.count(len(group.ids), "candidate")
+        if group.status == "timeout":
+            text = f"{many} ended at the time limit. Give more time, or narrow what is slow."
+            limit = getattr(facts.table.search, "candidate_timeout", None)
+            code = f"candidate_timeout={3 * limit:g}" if limit else ""
+        elif group.status == "memory":
+            text, code = f"{many} ran out of memory. Train fewer at a time.", "n_jobs=1"
+        elif group.remedy:
+            text, code = f"{many} failed, all with {group.where}. Take it out.", group.remedy
+        elif not group.cause:
+            text = f"{many} failed. See why."
+            code = 'search.set_params(error_score="raise").fit(X, y)'
+        else:
+            text = f"{many} failed: {group.cause}. No single parameter tells which."
+            code = "search.estimator.set_params(**{...}).fit(X, y)".replace(
+                "{...}", words.dict_of(facts.table.candidates[group.ids[0]].params)
+            )
+        found.append(Advice("failures", text, code))
+    return found[:3]
+
+
+def one_candidate(facts: Facts) -> list[Advice]:
+    """There was no choice."""
+    if len(facts.table.candidates) != 1:
+        return []
+    name, space = facts.table.space_name, facts.table.space
+    if (space is not None and space.size == 1) or not hasattr(facts.table.search, "n_iter"):
+        text, code = "There was one candidate, so nothing was chosen. Give several values.", ""
+        varied_ = next(iter(facts.table.candidates[0].params), None)
+        code = f"{name}[{varied_!r}] = [...]  # two values or more" if varied_ else ""
+    else:
+        text, code = "There was one candidate, so nothing was chosen. Try more.", "n_iter=50"
+    return [Advice("one_candidate", text, code)]
+
+
+def noise_only(facts: Facts) -> list[Advice]:
+    """The candidates differ no more than noise."""
+    if facts.all_equal:
+        text = (
+            "All candidates have the same score on every fold: their params change nothing, or "
+            "the metric cannot see it. Look at what is predicted, or use a finer metric."
+        )
+        metric = "roc_auc_ovr" if is_classifier(facts.table.search.estimator) else "r2"
+        return [Advice("all_equal", text, f'scoring="{metric}"')]
+    if not facts.is_noise:
+        return []
+    cv = (
+        "RepeatedStratifiedKFold"
+        if is_classifier(facts.table.search.estimator)
+        else "RepeatedKFold"
+    )
+    text = (
+        "The candidates differ no more than noise makes them differ, so the winner is a matter of "
+        "luck. Measure more often, or search something else."
+    )
+    return [Advice("noise", text, f"cv={cv}(n_splits=5, n_repeats=5)")]
+
+
+def few_folds(facts: Facts) -> list[Advice]:
+    """One fold says nothing about noise."""
+    if facts.table.n_folds > 1:
+        return []
+    return [Advice("folds", "A single fold cannot tell luck from merit. Use several.", "cv=5")]
+
+
+def edges(facts: Facts) -> list[Advice]:
+    """The best value is at the end of its range, and so are those of the others at the top."""
+    table = facts.table
+    if table.best is None or facts.is_noise or facts.all_equal:
+        return []
+    found = []
+    for each in ranges_of(table):
+        value = table.candidates[table.best].params.get(each.name)
+        at = each.place(value)
+        if not (at <= EDGE or at >= 1 - EDGE) or not _matters(facts, each.name):
+            continue
+        places = [
+            each.place(candidate.params.get(each.name))
+            for candidate, tied in zip(table.candidates, facts.tied, strict=True)
+            if tied
+        ]
+        upper = at > 0.5
+        middle = float(np.nanmedian(places))
+        if (middle if upper else 1 - middle) < 2 / 3 or not _improves(table, each, upper):
+            continue
+        wider = each.widened(upper, table.search.estimator)
+        if wider is None:  # there is nothing beyond
+            continue
+        end = "upper" if upper else "lower"
+        text = (
+            f"{each.name}={words.value(value)} is best, and at the {end} end of its range. "
+            "Widen the range."
+        )
+        found.append(Advice("edge", text, _assign(table, each.name, wider)))
+    return found
+
+
+def without_effect(facts: Facts) -> list[Advice]:
+    """A parameter that was varied does not change the score."""
+    names = facts.useless
+    if not names or facts.is_noise or facts.all_equal:
+        return []
+    them = "it" if len(names) == 1 else "them"
+    text = (
+        f"{words.listed(names)} had no effect on the score that could be seen. Take {them} out: "
+        "fewer are searched faster."
+    )
+    code = "; ".join(f"del {facts.table.space_name}[{name!r}]" for name in names[:3])
+    return [Advice("no_effect", text, code)]
+
+
+def linear_scales(facts: Facts) -> list[Advice]:
+    """A linear range over decades spends nearly all candidates on the largest one."""
+    found = []
+    for each in ranges_of(facts.table):
+        leaf = each.name.rpartition("__")[2]
+        wide = each.low > 0 and each.high >= DECADES * each.low
+        from_zero = each.low == 0 and leaf in SCALES and not each.is_integer
+        if each.log or each.choices or not (wide or from_zero):
+            continue
+        if each.is_integer and each.high < 10 * DECADES * max(each.low, 1) / 10:
+            continue
+        low = each.low or each.high * 1e-4
+        text = (
+            f"{each.name} is drawn evenly from {words.number(each.low)} to "
+            f"{words.number(each.high)}: nine of ten draws are in the upper 90 %. Draw its "
+            "logarithm evenly."
+        )
+        code = (
+            f"LogRandInt({int(low)}, {int(each.high) + 1})"
+            if each.is_integer
+            else f"loguniform({low:g}, {each.high:g})"
+        )
+        found.append(Advice("scale", text, _assign(facts.table, each.name, code)))
+    return found
+
+
+def misleading_rungs(facts: Facts) -> list[Advice]:
+    """A lower rung orders candidates otherwise than the next one."""
+    for low, high, rho, n, is_real in rung_correlations(facts.table):
+        if is_real and rho < MISLEADING:
+            unit = facts.table.unit
+            text = (
+                f"Scores at {low:,} {unit} do not foretell those at {high:,} (rank correlation "
+                f"{rho:.2f} of {n} candidates). Begin higher."
+            )
+            return [Advice("rungs", text, f"min_resources={high}")]
+    return []
+
+
+def found_late(facts: Facts) -> list[Advice]:
+    """The best candidate came at the end, and nobody before was as good."""
+    table = facts.table
+    n = len(table.candidates)
+    if table.best is None or n < 20 or table.space_name == "param_grid" or facts.is_noise:
+        return []
+    if table.rungs or table.best < 0.8 * n or facts.tied[: int(0.8 * n)].any():
+        return []
+    text = f"Number {table.best + 1} of {n} is the best, and better than all before. Go on."
+    limit = getattr(table.search, "timeout", None)
+    code = f"timeout={2 * limit:g}" if limit and not _count(table.search) else f"n_iter={2 * n}"
+    return [Advice("more", text, code)]
+
+
+RULES: tuple[Callable[[Facts], list[Advice]], ...] = (
+    no_winner,
+    failures,
+    one_candidate,
+    few_folds,
+    noise_only,
+    misleading_rungs,
+    edges,
+    linear_scales,
+    without_effect,
+    found_late,
+)
+
+
+# ---- what several rules ask
+
+
+def rung_correlations(table: Table) -> list[tuple[int, int, float, int, bool]]:
+    """Compare each rung with the next one that has enough candidates in common.
+
+    Parameters
+    ----------
+    table : Table
+        The results.
+
+    Returns
+    -------
+    correlations : list of tuple
+        Resources of both rungs, Spearman's rank correlation of their scores, count of candidates,
+        and whether these differ at the upper rung by more than noise.
+    """
+    if table.races:
+        return []  # rungs share the scores of their folds
+    found = []
+    for low, high in zip(table.rungs[:-1], table.rungs[1:], strict=True):
+        _, i, j = np.intersect1d(low.ids, high.ids, return_indices=True)
+        a, b = low.scores[i], high.scores[j]
+        kept = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
+        a, b = a[kept], b[kept]
+        if len(a) < MIN_SHARED or np.ptp(a.mean(axis=1)) == 0 or np.ptp(b.mean(axis=1)) == 0:
+            continue
+        rho = float(spearmanr(a.mean(axis=1), b.mean(axis=1)).statistic)
+        p_value = selected_score(b, test_ratio=table.test_ratio).p_value
+        found.append((low.resource, high.resource, rho, len(a), not p_value > LEVEL))
+    return found
+
+
+def _matters(facts: Facts, name: str) -> bool:
+    """Whether a parameter is known to matter, or nothing is known about it."""
+    given = facts.importance
+    if name in facts.useless:
+        return False
+    if given is None or given.explained < SURE or name not in given.names:
+        return True
+    return bool(given.shares[given.names.index(name)] > MINOR)
+
+
+def _assign(table: Table, name: str, code: str) -> str:
+    """The line that changes one parameter of the space."""
+    if table.space_name == "param_distributions" and table.search.param_distributions is None:
+        return f"param_distributions={{**default_space(estimator), {name!r}: {code}}}"
+    return f"{table.space_name}[{name!r}] = {code}"
+
+
+def _improves(table: Table, each: Range, upper: bool) -> bool:
+    """Whether candidates near this end are better than those in the middle."""
+    places = np.array(
+        [each.place(candidate.params.get(each.name)) for candidate in table.candidates]
+    )
+    places = places if upper else 1 - places
+    scored = np.isfinite(table.means)
+    near, middle = scored & (places > 2 / 3), scored & (places > 1 / 4) & (places <= 2 / 3)
+    if not near.any() or not middle.any():
+        return True
+    return bool(np.median(table.means[near]) > np.median(table.means[middle]))
+
+
+def _count(search: Any) -> Any:
+    return getattr(search, "n_iter", None)
+
+
+def stopped_early(table: Table) -> tuple[int, float] | None:
+    """Count of candidates that were stopped below the top, and the share of units this saved.
+
+    Parameters
+    ----------
+    table : Table
+        The results.
+
+    Returns
+    -------
+    stopped : tuple of (int, float), or None
+        None where there is one resource only.
+    """
+    if not table.rungs:
+        return None
+    reached: dict[int, list[int]] = {}
+    for rung in table.rungs:
+        for i in rung.ids.tolist():
+            reached.setdefault(i, []).append(rung.resource)
+    top = table.rungs[-1].resource
+    history = getattr(table.search, "history_", None)
+    continues = table.races or (history is not None and history.problem.continues)
+    paid = sum(max(r) if continues else sum(r) for r in reached.values())
+    saved = 1 - paid / (top * len(reached))
+    return sum(max(r) < top for r in reached.values()), max(0.0, saved) if math.isfinite(
+        saved
+    ) else 0.0

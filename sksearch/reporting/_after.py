@@ -1,0 +1,176 @@
+"""What a fitted search is asked afterwards."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sksearch.history import Params
+from sksearch.reporting._report import Report, report
+from sksearch.reporting._table import read
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class AfterSearch:
+    """Methods of a fitted search that read its results; functions do it for other searches.
+
+    See Also
+    --------
+    sksearch.report : The same for searches of scikit-learn.
+    """
+
+    def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> Report:
+        """Tell what the search has found, and what to do next.
+
+        Parameters
+        ----------
+        path : str, path-like or None, default=None
+            Where to write a page of HTML with pictures. None: nowhere.
+        full : bool, default=False
+            Whether all tied candidates, params, rungs and failures are listed.
+
+        Returns
+        -------
+        report : Report
+            Printed it is text, in a notebook HTML; see `sksearch.report`.
+        """
+        return report(self, path, full=full)
+
+    def best(self, n: int = 10) -> list[Params]:
+        """Return the best candidates.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many; fewer if fewer have a score.
+
+        Returns
+        -------
+        params : list of dict
+            Best first. They can be the `initial_params` of another search.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or `n` is not an integer of at least 1.
+        """
+        return best(self, n)
+
+    def to_frame(self) -> "DataFrame":
+        """Return the candidates as a table of pandas, see `sksearch.reporting.to_frame`."""
+        return to_frame(self)
+
+
+def best(search: Any, n: int = 10) -> list[Params]:
+    """Return the best candidates of a fitted search.
+
+    Parameters
+    ----------
+    search : estimator
+        A fitted search of this library or of scikit-learn.
+    n : int, default=10
+        How many; fewer if fewer have a score.
+
+    Returns
+    -------
+    params : list of dict
+        Best first: those that got most of the resource come first, unless any rung may win. They
+        can be the ``initial_params`` of another search.
+
+    Raises
+    ------
+    TypeError
+        If `search` is no search.
+    ValueError
+        If it is not fitted, or `n` is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch.reporting import best
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> best(GridSearchCV(tree, {"max_depth": [1, 2, 3]}).fit(X, y), 2)
+    [{'max_depth': 3}, {'max_depth': 2}]
+    """
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise ValueError(f"n={n!r} must be an integer of at least 1.")
+    table = read(search)
+    order = [i for i in _order(table) if np.isfinite(table.means[i])]
+    return [dict(table.candidates[i].params) for i in order[: int(n)]]
+
+
+def to_frame(search: Any) -> "DataFrame":
+    """Return the candidates of a fitted search as a table of pandas, best first.
+
+    Parameters
+    ----------
+    search : estimator
+        A fitted search of this library or of scikit-learn.
+
+    Returns
+    -------
+    frame : pandas.DataFrame of shape (n_candidates, n_params + 7)
+        A row for each candidate, at the largest resource that it got, or at its best rung where
+        any rung may win: a column for each parameter; ``score`` and ``std``, mean and standard
+        deviation over ``n_folds`` folds; ``n_resources``; ``fit_seconds``, of one fold;
+        ``status`` and ``error``. The index is the order of starting.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    TypeError
+        If `search` is no search.
+    ValueError
+        If it is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch.reporting import to_frame
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> to_frame(GridSearchCV(tree, {"max_depth": [1, 2, 3]}).fit(X, y))["max_depth"].tolist()
+    [3, 2, 1]
+    """
+    try:
+        from pandas import DataFrame
+    except ImportError as error:
+        raise ImportError(
+            'to_frame needs pandas, which is not installed: pip install "sksearch[experiment]".'
+        ) from error
+    table = read(search)
+    names = sorted({name for candidate in table.candidates for name in candidate.params})
+    columns: dict[str, list] = {
+        name: [candidate.params.get(name) for candidate in table.candidates] for name in names
+    }
+    has_score = [np.isfinite(candidate.scores) for candidate in table.candidates]
+    columns |= {
+        "score": list(table.means),
+        "std": [
+            float(c.scores[seen].std()) if seen.any() else np.nan
+            for c, seen in zip(table.candidates, has_score, strict=True)
+        ],
+        "n_folds": [int(seen.sum()) for seen in has_score],
+        "n_resources": [candidate.resource or 1 for candidate in table.candidates],
+        "fit_seconds": [candidate.fit_seconds for candidate in table.candidates],
+        "status": [candidate.status for candidate in table.candidates],
+        "error": [candidate.error for candidate in table.candidates],
+    }
+    return DataFrame(columns).iloc[_order(table)]
+
+
+def _order(table):
+    """Indices of the candidates, best first."""
+    rows = [candidate.row for candidate in table.candidates]
+    ranks = np.asarray(table.results[f"rank_test_{table.metric}"])[rows]
+    by_resource = np.array([-candidate.resource for candidate in table.candidates])
+    missing = ~np.isfinite(table.means)
+    return np.lexsort((ranks, by_resource * (not table.any_rung_wins), missing))

@@ -1,0 +1,332 @@
+"""Rules that choose among candidates which cannot be told from the best: ``refit=`` by name."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.metrics import get_scorer_names
+
+from sksearch.history import Params
+from sksearch.reporting._table import count_folds, is_number
+from sksearch.stats import tied_candidates
+
+#: Names of parameters, by which value makes a model simpler.
+SIMPLER_IF_SMALLER = frozenset(
+    [
+        "C",
+        "max_depth",
+        "depth",
+        "n_estimators",
+        "iterations",
+        "max_iter",
+        "max_leaf_nodes",
+        "max_leaves",
+        "num_leaves",
+        "max_bins",
+        "degree",
+        "n_components",
+        "k",
+        "max_features",
+        "hidden_layer_sizes",
+        "n_knots",
+        "n_layers",
+        "n_units",
+    ]
+)
+SIMPLER_IF_LARGER = frozenset(
+    [
+        "alpha",
+        "reg_alpha",
+        "reg_lambda",
+        "l2_regularization",
+        "l2_leaf_reg",
+        "lambda_l1",
+        "lambda_l2",
+        "weight_decay",
+        "dropout",
+        "min_samples_leaf",
+        "min_samples_split",
+        "min_child_samples",
+        "min_child_weight",
+        "min_data_in_leaf",
+        "min_impurity_decrease",
+        "ccp_alpha",
+        "n_neighbors",
+        "var_smoothing",
+    ]
+)
+
+
+def has_simplicity(names: Iterable[str]) -> bool:
+    """Tell whether any of these parameters says which of two models is simpler."""
+    names = list(names)
+    return any(_direction(name, names) for name in names)
+
+
+def complexity(params: Sequence[Params]) -> np.ndarray:
+    """Rank candidates by how complex their models are.
+
+    Parameters
+    ----------
+    params : sequence of dict
+        Candidates.
+
+    Returns
+    -------
+    complexity : ndarray of shape (n,)
+        The mean over parameters of ranks between 0, the simplest, and 1; all 0 where no parameter
+        says which is simpler.
+    """
+    names = sorted({name for each in params for name in each})
+    columns = []
+    for name in names:
+        if direction := _direction(name, names):
+            x = direction * np.array([_amount(each.get(name), direction) for each in params])
+            known = ~np.isnan(x)
+            if len(np.unique(x[known])) > 1:
+                ranks = np.full(len(x), 0.5)
+                ranks[known] = (rankdata(x[known]) - 1) / (known.sum() - 1)
+                columns.append(ranks)
+    return np.mean(columns, axis=0) if columns else np.zeros(len(params))
+
+
+def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int:
+    """Choose the simplest candidate within one standard error of the best.
+
+    Parameters
+    ----------
+    results : dict
+        ``cv_results_`` of a search.
+    metric : str, default="score"
+        The metric that counts.
+
+    Returns
+    -------
+    index : int
+        Its row.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two folds, no candidate has a score, or no parameter says which of
+        two models is simpler.
+
+    See Also
+    --------
+    simplest : The simplest of those that a paired test cannot tell from the best.
+
+    Notes
+    -----
+    The standard error is that of the mean of the best candidate over the folds. A model is simpler
+    with a smaller ``C``, ``max_depth``, ``n_estimators`` and the like, and with a larger
+    ``alpha``, ``min_samples_leaf``, ``n_neighbors`` and the like; ranks of several are averaged.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch.reporting import one_standard_error
+    >>> search = GridSearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4, 5]},
+    ...     refit=one_standard_error,
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> search.best_params_
+    {'max_depth': 3}
+    """
+    rows, scores, best = _finalists(results, metric)
+    if scores.shape[1] < 2:
+        raise ValueError("The standard error needs two folds or more: pass another cv or refit.")
+    means = scores.mean(axis=1)
+    error = scores[best].std(ddof=1) / math.sqrt(scores.shape[1])
+    return _first(results, rows, means, means >= means[best] - error, _complexity_of(results))
+
+
+def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
+    """Choose the simplest candidate of those that are tied with the best.
+
+    Parameters
+    ----------
+    results : dict
+        ``cv_results_`` of a search.
+    metric : str, default="score"
+        The metric that counts.
+
+    Returns
+    -------
+    index : int
+        Its row.
+
+    Raises
+    ------
+    ValueError
+        If no candidate has a score, or no parameter says which of two models is simpler.
+
+    See Also
+    --------
+    sksearch.stats.tied_candidates : Who is tied.
+    one_standard_error : A fixed distance in place of a test, and what is simple.
+
+    Examples
+    --------
+    >>> from sksearch.reporting import simplest
+    >>> simplest({
+    ...     "params": [{"max_depth": 9}, {"max_depth": 2}, {"max_depth": 1}],
+    ...     "split0_test_score": [0.90, 0.91, 0.50], "split1_test_score": [0.81, 0.79, 0.40],
+    ...     "rank_test_score": [1, 2, 3],
+    ... })
+    1
+    """
+    rows, scores, best = _finalists(results, metric)
+    tied = tied_candidates(scores, best)
+    return _first(results, rows, scores.mean(axis=1), tied, _complexity_of(results))
+
+
+def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
+    """Choose the candidate that is trained and scored fastest of those tied with the best.
+
+    Parameters
+    ----------
+    results : dict
+        ``cv_results_`` of a search.
+    metric : str, default="score"
+        The metric that counts.
+
+    Returns
+    -------
+    index : int
+        Its row.
+
+    Raises
+    ------
+    ValueError
+        If no candidate has a score.
+
+    See Also
+    --------
+    sksearch.stats.tied_candidates : Who is tied.
+
+    Examples
+    --------
+    >>> from sksearch.reporting import fastest
+    >>> fastest({
+    ...     "params": [{"max_depth": 9}, {"max_depth": 2}],
+    ...     "split0_test_score": [0.90, 0.91], "split1_test_score": [0.81, 0.79],
+    ...     "rank_test_score": [1, 2], "mean_fit_time": [2.0, 1.0], "mean_score_time": [0.1, 0.1],
+    ... })
+    1
+    """
+    rows, scores, best = _finalists(results, metric)
+    seconds = np.asarray(results["mean_fit_time"]) + np.asarray(results["mean_score_time"])
+    return _first(results, rows, scores.mean(axis=1), tied_candidates(scores, best), seconds)
+
+
+#: What ``refit`` may name.
+RULES: dict[str, Callable[..., int]] = {
+    "1se": one_standard_error,
+    "simplest": simplest,
+    "fastest": fastest,
+}
+
+
+def rule_of(refit: Any, scoring: Any) -> Any:
+    """Return the rule that `refit` names, or `refit` itself; of several metrics it names one."""
+    named = isinstance(refit, str) and not isinstance(scoring, list | tuple | set | dict)
+    return RULES.get(refit, refit) if named else refit
+
+
+def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> None:
+    """Raise ValueError for a `refit` that names nothing, or a rule that cannot choose.
+
+    Parameters
+    ----------
+    refit, scoring : object
+        As the user gave them.
+    names : iterable of str
+        Parameters that are searched.
+    n_folds : int
+        Count of folds.
+    """
+    if not isinstance(refit, str):
+        return
+    rule = rule_of(refit, scoring)
+    if rule is one_standard_error and n_folds < 2:
+        raise ValueError("refit='1se' needs two folds or more, and cv gives one: pass another cv.")
+    if rule in (one_standard_error, simplest) and not has_simplicity(names):
+        raise ValueError(f"refit={refit!r}: {no_simplicity(names)}")
+    is_single = scoring is None or isinstance(scoring, str)
+    known = ("score", scoring, *get_scorer_names())
+    if isinstance(rule, str) and is_single and rule not in known:
+        raise ValueError(
+            f"refit={refit!r} names neither a metric nor a rule: pass True, False, one of "
+            f"{sorted(RULES)}, or a function of cv_results_ that returns the index of a row."
+        )
+
+
+def _finalists(results, metric):
+    """Rows that may win, their scores on the folds, and which of them is the best."""
+    if f"rank_test_{metric}" not in results:
+        known = [name.removeprefix("rank_test_") for name in results if name[:10] == "rank_test_"]
+        raise ValueError(
+            f"metric={metric!r} is not in cv_results_: pass a function that names one of {known}, "
+            "such as functools.partial(simplest, metric=...)."
+        )
+    ranks = np.asarray(results[f"rank_test_{metric}"])
+    n = count_folds(results, metric)
+    scores = np.column_stack([results[f"split{k}_test_{metric}"] for k in range(n)])
+    leader = int(np.argmin(ranks))
+    may_win = np.isfinite(scores).all(axis=1)
+    if "n_resources" in results:
+        resources = np.asarray(results["n_resources"])
+        may_win &= resources == resources[leader]
+    if not may_win[leader]:
+        raise ValueError(
+            "No candidate has a score on every fold: there is nothing to choose from."
+        )
+    rows = np.flatnonzero(may_win)
+    return rows, scores[rows].astype(float), int(np.searchsorted(rows, leader))
+
+
+def _complexity_of(results):
+    """Complexity of each row; ValueError where nothing says what is simpler."""
+    names = {name for params in results["params"] for name in params}
+    if not has_simplicity(names):
+        raise ValueError(no_simplicity(names))
+    return complexity(results["params"])
+
+
+def no_simplicity(names: Iterable[str]) -> str:
+    """Say that no parameter says which model is simpler."""
+    return (
+        f"None of the parameters {sorted(names)} says which of two models is simpler: pass "
+        "refit='fastest', or a function of cv_results_ that returns the index of a row."
+    )
+
+
+def _first(results, rows, means, allowed, cost):
+    """The row with the smallest cost of those allowed, and of equal ones the best."""
+    cost = np.asarray(cost)[rows]
+    order = np.lexsort((-means, cost))
+    return int(rows[next(i for i in order if allowed[i])])
+
+
+def _direction(name: str, names: Sequence[str]) -> int:
+    """1 if a smaller value is simpler, -1 if a larger one is, 0 if nobody knows."""
+    prefix, _, leaf = name.rpartition("__")
+    if leaf in SIMPLER_IF_SMALLER:
+        return 1
+    if leaf == "gamma":  # of a kernel; in boosting it is something else
+        start = f"{prefix}__" if prefix else ""
+        return int(any(start + other in names for other in ("C", "nu", "kernel")))
+    return -1 if leaf in SIMPLER_IF_LARGER else 0
+
+
+def _amount(value, direction):
+    """A value as a number; None mostly stands for no limit; NaN for words, which are no amount."""
+    if isinstance(value, tuple | list) and all(map(is_number, value)):
+        return float(np.sum(value))
+    if value is None and direction > 0:
+        return math.inf
+    return float(value) if is_number(value) else math.nan

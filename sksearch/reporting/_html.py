@@ -1,0 +1,106 @@
+"""A report as HTML: a fragment for notebooks, and a page with pictures."""
+
+from collections.abc import Sequence
+from html import escape
+
+from sksearch.reporting._advice import Advice, Facts
+from sksearch.reporting._pictures import pictures
+from sksearch.reporting._sections import Section, headline
+
+# All rules begin with the class, so that a notebook keeps its own looks. Colours by the scheme of
+# the reader, of enough contrast in both.
+STYLE = """
+.sksearch-report{--ink:#1b2733;--soft:#55616d;--line:#dde3e9;--bar:#0072B2;--code:#f3f6f8;
+font:15px/1.5 system-ui,sans-serif;color:var(--ink);max-width:860px;overflow-wrap:anywhere}
+@media(prefers-color-scheme:dark){.sksearch-page{background:#12181e}
+.sksearch-page .sksearch-report{--ink:#e6ebf0;--soft:#a3afba;--line:#2c3742;--bar:#56B4E9;
+--code:#1c252d}.sksearch-page img{background:#fff}}
+.sksearch-report h2{font-size:1.1em;margin:0 0 .6em}
+.sksearch-report dl{display:grid;grid-template-columns:6em minmax(0,1fr);gap:.5em 1em;margin:0}
+.sksearch-report dt{font-weight:600;color:var(--soft);border-top:1px solid var(--line);
+padding-top:.4em}
+.sksearch-report dd{margin:0;border-top:1px solid var(--line);padding-top:.4em;min-width:0}
+.sksearch-report p{margin:0 0 .2em}
+.sksearch-report ol{margin:0;padding-left:1.3em}
+.sksearch-report pre{background:var(--code);color:var(--ink);margin:.2em 0 .7em;padding:.4em .7em;
+border-radius:4px;white-space:pre-wrap;font-size:.9em}
+.sksearch-report .bar{display:grid;grid-template-columns:minmax(5em,11em) minmax(3em,1fr) 10.5em;
+gap:.7em;align-items:center}
+.sksearch-report .bar i{display:block;height:.8em;background:var(--bar);min-width:1px}
+.sksearch-report figure{margin:1.2em 0 0}
+.sksearch-report figcaption{color:var(--soft)}
+.sksearch-report img{max-width:100%;height:auto}
+@media(max-width:600px){.sksearch-report dl{grid-template-columns:minmax(0,1fr);gap:0}
+.sksearch-report dd{border-top:0;padding:0 0 .5em}
+.sksearch-report .bar{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
+.sksearch-report .bar span:last-child{grid-column:2}}
+"""
+
+
+def fragment(title: str, sections: Sequence[Section], advice: Sequence[Advice]) -> str:
+    """Return a report as a part of a page.
+
+    Parameters
+    ----------
+    title : str
+        The headline.
+    sections : sequence of Section
+        What it says.
+    advice : sequence of Advice
+        What to do next.
+
+    Returns
+    -------
+    html : str
+        With its own style; every text is escaped.
+    """
+    parts = [f"<dt>{escape(s.title)}</dt><dd>{_body(s)}</dd>" for s in sections]
+    parts.append(f"<dt>Next</dt><dd>{_advice(advice)}</dd>")
+    return (
+        f'<style>{STYLE}</style><div class="sksearch-report"><h2>{escape(title)}</h2>'
+        f"<dl>{''.join(parts)}</dl></div>"
+    )
+
+
+def page(facts: Facts, sections: Sequence[Section], advice: Sequence[Advice]) -> str:
+    """Return a report as a page, with its pictures in it."""
+    title = headline(facts.table)
+    figures = "".join(
+        f'<figure><figcaption>{escape(caption)}</figcaption><img alt="{escape(caption)}" '
+        f'src="data:image/png;base64,{png}"></figure>'
+        for caption, png in pictures(facts)
+    )
+    body = fragment(title, sections, advice).removesuffix("</div>") + figures + "</div>"
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title></head>"
+        f'<body class="sksearch-page" style="margin:1.2em auto;max-width:860px;padding:0 12px">'
+        f"{body}</body></html>\n"
+    )
+
+
+def _body(section):
+    """The lines of a section, or its bars and the line below them."""
+    if not section.bars:
+        return "".join(f"<p>{escape(line)}</p>" for line in section.lines)
+    bars = "".join(
+        f'<div class="bar"><span>{escape(name)}</span>'
+        f'<i style="width:{100 * min(max(share, 0), 1):.1f}%"></i>'
+        f"<span>{escape(text)}</span></div>"
+        for name, share, text in section.bars
+    )
+    return f"{bars}<p>{escape(section.lines[-1])}</p>"
+
+
+def _advice(advice):
+    """What to do next, numbered."""
+    if not advice:
+        return "<p>Nothing looks wrong.</p>"
+    items = [
+        f"<li>{escape(each.text)}"
+        + (f"<pre>{escape(each.code)}</pre>" if each.code else "")
+        + "</li>"
+        for each in advice
+    ]
+    return f"<ol>{''.join(items)}</ol>"

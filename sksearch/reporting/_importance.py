@@ -1,0 +1,60 @@
+"""Which parameters mattered, and which did not, as far as that can be told."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestRegressor
+
+from sksearch.reporting._table import Table
+from sksearch.stats import importance
+from sksearch.stats._candidates import Candidates
+
+MIN_CANDIDATES = 15  # for a parameter to be accused
+EXPLAINED = 0.3  # share of the variance that a model must explain before it accuses one
+SMALL = 0.1  # share of a parameter from which on it is not suspected at all
+
+
+def importance_of(table: Table) -> Any:
+    """Return `sksearch.stats.importance` of a search; None where that cannot be told."""
+    try:
+        return importance(table.search)
+    except (TypeError, ValueError):
+        return None
+
+
+def useless_params(table: Table, given: Any) -> list[str]:
+    """Name the parameters without which a model foretells the scores of unseen candidates as well.
+
+    Parameters
+    ----------
+    table : Table
+        The results.
+    given : Importance or None
+        Of the search.
+
+    Returns
+    -------
+    names : list of str
+        Empty where nothing is sure.
+    """
+    if given is None or given.n_candidates < MIN_CANDIDATES or given.explained < EXPLAINED:
+        return []
+    suspects = [n for n, s in zip(given.names, given.shares, strict=True) if s <= SMALL]
+    candidates = Candidates.of(table.search)
+    names, y = list(candidates.axes), candidates.scores
+    U = np.nan_to_num(candidates.encode(candidates.params), nan=-1.0)
+    y = np.maximum(y, np.median(y) - 3 * (np.max(y) - np.median(y)))  # diverged ones decide alone
+    whole = _explained(U, y)
+    return [
+        name
+        for name in suspects
+        if whole > EXPLAINED
+        and len(names) > 1
+        and _explained(np.delete(U, names.index(name), axis=1), y) >= whole
+    ]
+
+
+def _explained(U, y):
+    """Share of the variance that trees explain which have not seen the candidate."""
+    forest = RandomForestRegressor(200, oob_score=True, max_features=1.0, random_state=0)
+    return forest.fit(U, y).oob_score_

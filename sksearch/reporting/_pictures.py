@@ -1,0 +1,88 @@
+"""The pictures of a report, as PNG in base64."""
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+
+from sksearch.plotting import HistoryDisplay
+from sksearch.plotting._style import ACCENT, COLORS, GREY, import_pyplot, tidy
+from sksearch.reporting import _words as words
+from sksearch.reporting._advice import Facts
+from sksearch.reporting._sections import metric_name
+
+N_BEST = 20
+LONGEST = 46  # characters of the label of a candidate
+
+
+def pictures(facts: Facts) -> list[tuple[str, str]]:
+    """Draw the pictures that the results allow.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of a report.
+
+    Returns
+    -------
+    pictures : list of (str, str)
+        Caption and image of each.
+    """
+    if facts.table.best is None:
+        return []
+    plt = import_pyplot("report")
+    drawn = []
+    with plt.rc_context({"font.size": 10}):
+        caption = (
+            "The best candidates: each fold a dot, the mean a line. Those in blue cannot be told "
+            "from the winner."
+        )
+        drawn.append((caption, _as_png(plt, _draw_best(plt, facts))))
+        if hasattr(facts.table.search, "history_"):
+            figure = HistoryDisplay.from_search(facts.table.search).figure_
+            drawn.append(("All scores of the search.", _as_png(plt, figure)))
+    return drawn
+
+
+def _draw_best(plt: Any, facts: Facts) -> Any:
+    """A row for each of the best candidates, and the interval of the corrected score."""
+    table, selected = facts.table, facts.selected
+    ids = np.flatnonzero(table.finalists)
+    ids = ids[np.argsort(-table.means[ids], kind="stable")]
+    ids = np.concatenate([[table.best], ids[ids != table.best]])[:N_BEST].astype(int)
+    figure, ax = plt.subplots(figsize=(8, 1.4 + 0.3 * len(ids)), layout="constrained")
+    names = {n for i in ids for n in table.candidates[i].params}
+    few = sorted(names)[:3]
+    if facts.importance is not None:
+        few = [name for name in facts.importance.names if name in names][:3] or few
+    leaves = {name: name.rpartition("__")[2] for name in few}
+    leaves = leaves if len({*leaves.values()}) == len(few) else {}
+    labels = []
+    for row, i in enumerate(ids):
+        color = ACCENT if i == table.best else COLORS[0] if facts.tied[i] else GREY
+        ax.plot(table.scores[i], np.full(table.n_folds, -row), "o", ms=4, color=color, alpha=0.45)
+        ax.plot(table.means[i], -row, "|", ms=13, mew=2.5, color=color)
+        own = table.candidates[i].params
+        shown = {leaves.get(name, name): own[name] for name in few if name in own}
+        label = words.params(shown)
+        labels.append(label if len(label) <= LONGEST else f"{label[: LONGEST - 3]}...")
+    if selected is not None and np.isfinite(selected.low):
+        y = 1.1
+        ax.plot([selected.low, selected.high], [y, y], lw=2, color=ACCENT)
+        ax.plot(selected.corrected, y, "D", ms=6, color=ACCENT)
+        ax.set_yticks([y, *-np.arange(len(ids))], ["expected on new data", *labels])
+    else:
+        ax.set_yticks(-np.arange(len(ids)), labels)
+    tidy(ax)
+    ax.grid(axis="x", color="#e9edf1")
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel(metric_name(table))
+    return figure
+
+
+def _as_png(plt: Any, figure: Any) -> str:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=110)
+    plt.close(figure)
+    return base64.b64encode(file.getvalue()).decode("ascii")

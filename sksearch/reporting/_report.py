@@ -1,0 +1,175 @@
+"""The report of a fitted search: text, HTML, a file."""
+
+import os
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from sksearch.reporting._advice import Advice, Facts, advise
+from sksearch.reporting._html import fragment, page
+from sksearch.reporting._sections import Section, find_facts, headline, write_sections
+from sksearch.reporting._table import read
+
+WIDTH = 96
+MARGIN = 10  # columns of the titles
+N_ADVICE = 5
+
+
+class Report:
+    """What a search has found: printed it is text, in a notebook HTML.
+
+    Parameters
+    ----------
+    facts : object
+        What was computed from the results.
+    full : bool, default=False
+        Whether nothing is left out.
+
+    Attributes
+    ----------
+    advice : list of Advice
+        What to do next, the most urgent first: ``rule``, ``text`` and ``code`` of each.
+
+    See Also
+    --------
+    report : Makes it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = GridSearchCV(SVC(), {"C": [0.01, 0.1, 1]}).fit(X, y)
+    >>> [(advice.rule, advice.code) for advice in report(search).advice]
+    [('noise', 'cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=5)')]
+    """
+
+    def __init__(self, facts: Facts, full: bool = False):
+        self._facts, self._full = facts, full
+        self._sections: list[Section] = write_sections(facts, full)
+        self.advice: list[Advice] = advise(facts)
+
+    def __str__(self) -> str:
+        lines = [headline(self._facts.table)]
+        for section in self._sections:
+            lines += _block(section.title, section.lines)
+        return "\n".join([*lines, *self._next()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return fragment(headline(self._facts.table), self._sections, self._shown_advice())
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write a page of HTML with pictures, which needs no other file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that ends with ".html".
+
+        Returns
+        -------
+        path : Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If the path has another ending.
+        """
+        file = Path(path)
+        if file.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(
+                f"path={str(path)!r} must end with .html: a report is a page of HTML."
+            )
+        text = page(self._facts, self._sections, self._shown_advice())
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def _shown_advice(self):
+        return self.advice if self._full else self.advice[:N_ADVICE]
+
+    def _next(self):
+        """What to do next, numbered."""
+        shown = self._shown_advice()
+        if not shown:
+            return _block("Next", ("Nothing looks wrong.",))
+        lines = []
+        for i, advice in enumerate(shown, 1):
+            lines.append(f"{i}. {advice.text}")
+            if advice.code:
+                lines.append(f"       {advice.code}")
+        return _block("Next", tuple(lines))
+
+
+def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = False) -> Report:
+    """Tell what a fitted search has found, and what to do next.
+
+    Parameters
+    ----------
+    search : estimator
+        A fitted search of this library, or ``GridSearchCV``, ``RandomizedSearchCV`` or a halving
+        search of scikit-learn. Its results are read, nothing is trained.
+    path : str, path-like or None, default=None
+        Where to write the report as a page of HTML with pictures. None: nowhere.
+    full : bool, default=False
+        Whether all tied candidates, params, rungs and failures are listed.
+
+    Returns
+    -------
+    report : Report
+        Printed it is text, in a notebook HTML.
+
+    Raises
+    ------
+    TypeError
+        If `search` is no search.
+    ValueError
+        If it is not fitted, or the path does not end with ".html".
+
+    See Also
+    --------
+    sksearch.stats.selected_score : The corrected score.
+    sksearch.stats.tied_candidates : Who is tied with the winner.
+    sksearch.stats.importance : Which parameters matter.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sksearch import RandomSearchCV, report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = RandomSearchCV(KNeighborsClassifier(), {"n_neighbors": [5]}, n_iter=1).fit(X, y)
+    >>> print(report(search))  # doctest: +ELLIPSIS
+    RandomSearchCV(KNeighborsClassifier): 1 candidate, 5 folds, ... of training
+    Winner    n_neighbors=5
+    Score     0.973  score, mean of 5 folds, as it was seen
+              0.973  is to be expected on new data, 0.921 to 1.000 with 95 % confidence
+              Nothing was chosen.
+    Untuned   The winner is the estimator as it is.
+    Next      1. There was one candidate, so nothing was chosen. Give several values.
+                     param_distributions['n_neighbors'] = [...]  # two values or more
+    """
+    made = Report(find_facts(read(search)), full)
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def _block(title, lines):
+    """A title with its lines beside it."""
+    out = []
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        kept = " " * indent
+        wrapped = textwrap.wrap(
+            line.lstrip(), WIDTH - MARGIN - indent, break_long_words=False, break_on_hyphens=False,
+            subsequent_indent="  ",
+        )  # fmt: skip
+        out += [kept + part for part in wrapped or [""]]
+    heads = [title.ljust(MARGIN), *[" " * MARGIN] * (len(out) - 1)]
+    return [(head + text).rstrip() for head, text in zip(heads, out, strict=True)]

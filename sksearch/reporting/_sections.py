@@ -1,0 +1,271 @@
+"""What a report says, section by section, in words."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from sksearch.reporting import _words as words
+from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
+from sksearch.reporting._choose import complexity, has_simplicity
+from sksearch.reporting._failures import group_failures
+from sksearch.reporting._importance import importance_of, useless_params
+from sksearch.reporting._table import Table
+from sksearch.stats import selected_score, tied_candidates
+
+N_SHOWN = 4  # params, failures and rungs, unless all are asked for
+#: Metrics from 0 to 1, or what their names begin with.
+SHARES = (
+    "accuracy", "balanced_accuracy", "top_k", "f1", "precision", "recall", "roc_auc", "jaccard",
+    "average_precision",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a report.
+
+    Parameters
+    ----------
+    title : str
+        One word.
+    lines : tuple of str
+        Sentences, a line each.
+    bars : tuple of (str, float, str)
+        Names, shares of one and their texts, for a picture of bars.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    bars: tuple[tuple[str, float, str], ...] = ()
+
+
+def find_facts(table: Table) -> Facts:
+    """Compute what a report tells."""
+    failures = group_failures(table)
+    none = np.zeros(len(table.candidates), dtype=bool)
+    if table.best is None:
+        return Facts(table, None, none, None, failures, [])
+    selected = selected_score(table.aligned, chosen=table.best, test_ratio=table.test_ratio)
+    lowest, highest = _limits(table)
+    selected = replace(selected, low=max(selected.low, lowest), high=min(selected.high, highest))
+    scores = np.where(table.finalists[:, np.newaxis], table.scores, np.nan)
+    scores[table.best] = table.scores[table.best]
+    tied = tied_candidates(scores, table.best, test_ratio=table.test_ratio)
+    given = importance_of(table)
+    return Facts(table, selected, tied, given, failures, useless_params(table, given))
+
+
+def write_sections(facts: Facts, full: bool) -> list[Section]:
+    """Write all sections that have something to say."""
+    sections = [_winner(facts), _score(facts), _default(facts), _tied(facts, full)]
+    sections += [_params(facts, full), _rungs(facts, full), _failed(facts, full)]
+    return [section for section in sections if section is not None]
+
+
+def headline(table: Table) -> str:
+    """Name the search and say how much was done."""
+    n_failed = len(table.failed)
+    failed = f" ({n_failed:,} failed)" if n_failed else ""
+    estimator = type(table.search.estimator).__name__
+    parts = [
+        words.count(len(table.candidates), "candidate") + failed,
+        words.count(table.n_folds, "fold"),
+        f"{words.seconds(total_seconds(table))} of training",
+    ]
+    return f"{type(table.search).__name__}({estimator}): {', '.join(parts)}"
+
+
+def total_seconds(table: Table) -> float:
+    """Seconds that all trainings and scorings took."""
+    history = getattr(table.search, "history_", None)
+    if history is not None:
+        return sum(r.cost for trial in history.trials for r in trial.results.values())
+    times = np.asarray(table.results["mean_fit_time"]) + table.results["mean_score_time"]
+    return float(np.nansum(times) * table.n_folds)
+
+
+def metric_name(table: Table) -> str:
+    """The metric in words."""
+    scoring = getattr(table.search, "scoring", None)
+    name = scoring if isinstance(scoring, str) else table.metric
+    return name.replace("_", " ")
+
+
+def _limits(table):
+    """Smallest and largest value of the metric, as far as its name tells."""
+    name = getattr(table.search, "scoring", None)
+    if name is None:
+        is_share = is_classifier(table.search.estimator)
+        name = "accuracy" if is_share else "r2" if is_regressor(table.search.estimator) else ""
+    name = name if isinstance(name, str) else table.metric
+    if name.startswith(SHARES):
+        return 0.0, 1.0
+    if name.startswith("neg_"):
+        return -math.inf, 0.0
+    return -math.inf, 1.0 if name in ("r2", "explained_variance") else math.inf
+
+
+# ---- sections
+
+
+def _winner(facts):
+    table = facts.table
+    if table.best is None:
+        return Section("Winner", ("none: no candidate has a score",))
+    best = table.candidates[table.best]
+    at = f"  ({best.resource:,} {table.unit})" if best.resource and not table.races else ""
+    return Section("Winner", (words.params(best.params) + at,))
+
+
+def _score(facts):
+    """The score, as it was seen and corrected."""
+    table, selected = facts.table, facts.selected
+    if selected is None:
+        return None
+    error = (selected.high - selected.low) / 4
+    seen = words.score(selected.seen, error)
+    folds = f"mean of {table.n_folds} folds" if table.n_folds > 1 else "one fold"
+    lines = [f"{seen}  {metric_name(table)}, {folds}, as it was seen"]
+    if math.isfinite(selected.corrected):
+        text = f"{words.score(selected.corrected, error)}  is to be expected on new data"
+        ends = words.score(selected.low, error), words.score(selected.high, error)
+        text += f", {ends[0]} to {ends[1]} with 95 % confidence"
+        lines.append(text)
+        n = facts.n_scored
+        other = words.score(selected.tibshirani, error)
+        other = "" if math.isnan(selected.tibshirani) else f" (Tibshirani and Tibshirani: {other})"
+        lines.append(
+            f"The best of {n} scores is partly luck.{other}" if n > 1 else "Nothing was chosen."
+        )
+    else:
+        lines.append("One fold does not tell how sure this is.")
+    return Section("Score", tuple(lines))
+
+
+def _default(facts):
+    """The estimator as it is, beside the winner."""
+    table = facts.table
+    if table.best is None or table.default is None:
+        return None
+    own = words.score(table.means[table.default], _error(facts))
+    if table.default == table.best:
+        return Section("Untuned", ("The winner is the estimator as it is.",))
+    gain = facts.selected.corrected - table.means[table.default]
+    if not math.isfinite(gain):
+        gain = facts.selected.seen - table.means[table.default]
+    tail = f"tuning gains {words.score(max(gain, 0), _error(facts))}"
+    if facts.tied[table.default]:
+        tail += ", which may be luck"
+    return Section("Untuned", (f"{own}  for the estimator as it is: {tail}",))
+
+
+def _tied(facts, full):
+    """Who cannot be told from the winner, and the simplest and the fastest of them."""
+    table = facts.table
+    ids = np.flatnonzero(facts.tied)
+    n = int(table.finalists.sum())
+    if table.best is None or n < 2:
+        return None
+    if len(ids) == 1:
+        return Section(
+            "Tied", (f"none of the other {n - 1}: the winner is the best beyond noise",)
+        )
+    lines = [f"{len(ids)} of {n} candidates, the winner among them, cannot be told apart"]
+    given = [table.candidates[i] for i in ids]
+    seconds = np.array([c.fit_seconds + c.score_seconds for c in given])
+    names = {name for c in given for name in c.params}
+    picks = []
+    if has_simplicity(names):
+        cost = complexity([c.params for c in given])
+        picks.append(("simplest", int(np.lexsort((-table.means[ids], cost))[0])))
+    picks.append(("fastest", int(np.argmin(seconds))))
+    own = seconds[list(ids).index(table.best)]
+    for label, k in picks:
+        if ids[k] == table.best:
+            lines.append(f"{label}: the winner itself")
+            continue
+        score = words.score(table.means[ids[k]], _error(facts))
+        faster = own / seconds[k] if seconds[k] > 0 else 1
+        speed = f", {faster:.2g} times as fast" if label == "fastest" and faster >= 1.1 else ""
+        lines.append(f"{label}: {words.params(given[k].params, 6)}  ({score}{speed})")
+    if full:
+        order = ids[np.argsort(-table.means[ids], kind="stable")]
+        lines += [
+            f"{words.score(table.means[i], _error(facts))}  "
+            f"{words.params(table.candidates[i].params)}"
+            for i in order
+        ]
+    return Section("Tied", tuple(lines))
+
+
+def _params(facts, full):
+    """Shares of the parameters."""
+    given = facts.importance
+    if given is None or facts.all_equal:
+        return None
+    if given.explained < 0.1:
+        n = words.count(given.n_candidates, "candidate")
+        return Section("Params", (f"{n} do not tell which of the params matter.",))
+    shown = len(given.names) if full else N_SHOWN
+    bars = tuple(
+        (name, float(share), f"{words.percent(share)} ({100 * low:.0f} to {100 * high:.0f})")
+        for name, share, low, high in zip(
+            given.names[:shown], given.shares, given.low, given.high, strict=False
+        )
+    )
+    lines = [f"{name} {text}" for name, _, text in bars]
+    rest = len(given.names) - shown
+    if rest > 0:
+        lines.append(f"{rest} more with {words.percent(sum(given.shares[shown:]))} together")
+    together = words.percent(given.interactions)
+    tail = f"shares of the differences in score; {together} is due to several together"
+    return Section("Params", (", ".join(lines[:2]), *_pairs(lines[2:]), tail), bars)
+
+
+def _pairs(lines):
+    return [", ".join(lines[i : i + 2]) for i in range(0, len(lines), 2)]
+
+
+def _rungs(facts, full):
+    """What was stopped early, and how well lower rungs foretold upper ones."""
+    table = facts.table
+    stopped = stopped_early(table)
+    if stopped is None:
+        return None
+    n, saved = stopped
+    lines = [
+        f"{n:,} of {len(table.candidates):,} candidates were stopped early: this saved "
+        f"{words.percent(saved)} of the {table.unit}"
+    ]
+    correlations = rung_correlations(table)
+    shown = correlations if full else correlations[:N_SHOWN]
+    if shown:
+        text = ", ".join(f"{low:,} to {high:,}: {rho:.2f}" for low, high, rho, _, _ in shown)
+        lines.append(f"rank correlation of scores from rung to rung: {text}")
+    return Section("Rungs", tuple(lines))
+
+
+def _failed(facts, full):
+    """Failures by cause."""
+    if not facts.failures:
+        return None
+    shown = facts.failures if full else facts.failures[:N_SHOWN]
+    lines = [
+        f"{len(facts.table.failed):,} of {words.count(len(facts.table.candidates), 'candidate')}"
+    ]
+    for group in shown:
+        cause = group.cause or "cause unknown (scikit-learn keeps none)"
+        status = "" if group.status == "error" else f"{group.status}: "
+        where = f"  [all with {group.where}]" if group.where else ""
+        lines.append(f"{len(group.ids):,} x {status}{cause}{where}")
+    rest = len(facts.failures) - len(shown)
+    if rest:
+        lines.append(f"and {words.count(rest, 'more cause')}")
+    return Section("Failures", tuple(lines))
+
+
+def _error(facts):
+    """Half of the half interval: what digits are worth showing."""
+    return (facts.selected.high - facts.selected.low) / 4

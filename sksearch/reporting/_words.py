@@ -1,0 +1,80 @@
+"""Numbers, params and lists as short texts."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sksearch.history import Params
+
+LONGEST = 48  # characters of one value
+
+
+def number(x: float) -> str:
+    """Four digits."""
+    return f"{x:.4g}"
+
+
+def score(x: float, error: float = math.nan) -> str:
+    """As many digits as the error of a score leaves, and four where it is not known."""
+    if not (math.isfinite(error) and error > 0 and math.isfinite(x)):
+        return f"{x:.4g}"
+    decimals = min(max(0, 1 - math.floor(math.log10(error))), 8)
+    return f"{x:.{decimals}f}"
+
+
+def percent(share: float) -> str:
+    """A share of one as whole percent."""
+    return f"{100 * share:.0f} %"
+
+
+def seconds(x: float) -> str:
+    """A time in the unit that suits it."""
+    if x >= 5400:
+        return f"{x / 3600:.2g} hours"
+    if x >= 90:
+        return f"{x / 60:.2g} minutes"
+    return f"{x:.2g} s" if x >= 0.1 else f"{1000 * x:.2g} ms"
+
+
+def count(n: int, noun: str) -> str:
+    """A count with its noun: 1 candidate, 2 candidates."""
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def value(x: Any) -> str:
+    """One value of a parameter, cut where it is long."""
+    if isinstance(x, np.generic):
+        x = x.item()
+    text = f"{x:.4g}" if isinstance(x, float) else repr(x)
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def params(each: Params, n: int = 12) -> str:
+    """A candidate in one line."""
+    shown = [f"{name}={value(x)}" for name, x in list(each.items())[:n]]
+    rest = len(each) - len(shown)
+    return ", ".join(shown) + (f", and {rest} more" if rest else "") or "no params"
+
+
+def listed(items: Iterable[str]) -> str:
+    """Items as in a sentence: a, b and c."""
+    items = list(items)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def code_of(values: Sequence) -> str:
+    """Choices as Python code."""
+    return "[" + ", ".join(map(_exact, values)) + "]"
+
+
+def _exact(x):
+    """A value as Python reads it, without digits that are rounding errors."""
+    return repr(float(f"{x:.12g}")) if isinstance(x, float) else repr(x)
+
+
+def dict_of(each: Params) -> str:
+    """A candidate as a dict, for code."""
+    return "{" + ", ".join(f"{name!r}: {_exact(x)}" for name, x in each.items()) + "}"

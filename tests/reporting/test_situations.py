@@ -1,0 +1,203 @@
+"""Searches with one known fault each, and what the report says of them."""
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform, uniform
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, report
+
+X = np.random.default_rng(0).standard_normal((200, 3))
+Y = X[:, 0]
+
+
+class Known(RegressorMixin, BaseEstimator):
+    """Its score is a function of its params and of the rows that it is scored on."""
+
+    def __init__(self, a=0.5, b=0.5, kind="plain", n_epochs=1, noise=0.0, truth="a"):
+        self.a = a
+        self.b = b
+        self.kind = kind
+        self.n_epochs = n_epochs
+        self.noise = noise
+        self.truth = truth
+
+    def fit(self, X, y=None):
+        if self.kind == "bad":
+            raise ValueError(f"kind='bad' does not work with {self.a}")
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def score(self, X, y=None):
+        value = {
+            "a": self.a,
+            "peak": -((self.a - 0.5) ** 2) * 4,
+            "none": 0.0,
+            "late": self.a * (1 if self.n_epochs > 3 else -1),
+        }[self.truth]
+        seed = abs(hash((round(self.a, 9), round(self.b, 9), float(X[0, 0])))) % 2**32
+        fold = np.random.default_rng(int(abs(X[0, 0]) * 1e6)).standard_normal()
+        return value + self.noise * (np.random.default_rng(seed).standard_normal() + fold)
+
+
+def rules(search):
+    return [advice.rule for advice in report(search).advice]
+
+
+def advice_of(search, rule):
+    (found,) = [advice for advice in report(search).advice if advice.rule == rule]
+    return found
+
+
+def random_search(space, n_iter=40, cv=5, **params):
+    search = RandomSearchCV(Known(**params), space, n_iter=n_iter, cv=cv, random_state=0)
+    return search.fit(X, Y)
+
+
+def test_an_optimum_at_the_edge_is_widened():
+    search = random_search({"a": uniform(0.2, 0.6), "b": uniform(0, 1)}, noise=0.01)
+    found = advice_of(search, "edge")
+    assert found.text.startswith("a=0.7") or found.text.startswith("a=0.8")
+    assert "upper end" in found.text
+    assert found.code == "param_distributions['a'] = uniform(0.2, 1.2)"
+    # The line works, and finds more.
+    space = {"a": uniform(0.2, 0.6), "b": uniform(0, 1)}
+    exec(found.code, {"param_distributions": space, "uniform": uniform})
+    assert random_search(space, noise=0.01).best_params_["a"] > 0.8
+
+
+def test_an_optimum_inside_is_left_alone():
+    assert rules(random_search({"a": uniform(0, 1)}, truth="peak", noise=0.01)) == []
+
+
+def test_a_bound_of_the_estimator_is_no_edge():
+    X, y = make_classification(200, random_state=0)
+    search = GridSearchCV(SVC(kernel="poly"), {"degree": [0, 1, 2]}).fit(X, y)
+    assert "edge" not in rules(search) or search.best_params_["degree"] == 2
+
+
+def test_a_useless_parameter_is_named_and_taken_out():
+    space = {"a": uniform(0, 1), "b": uniform(0, 1)}
+    search = random_search(space, n_iter=60, truth="peak", noise=0.01)
+    found = advice_of(search, "no_effect")
+    assert found.text.startswith("b had no effect")
+    assert found.code == "del param_distributions['b']"
+    exec(found.code, {"param_distributions": space})
+    assert [*space] == ["a"]
+
+
+def test_an_early_rung_that_misleads_is_named():
+    search = SuccessiveHalvingSearchCV(
+        Known(truth="late", noise=0.001), {"a": uniform(0, 1)}, resource="n_epochs",
+        min_resources=3, max_resources=27, n_candidates=27, random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    found = advice_of(search, "rungs")
+    assert "Scores at 3 n_epochs do not foretell those at 9" in found.text
+    assert found.code == "min_resources=9"
+
+
+def test_an_early_rung_that_tells_is_not():
+    search = SuccessiveHalvingSearchCV(
+        Known(truth="a", noise=0.001), {"a": uniform(0, 1)}, resource="n_epochs",
+        min_resources=3, max_resources=27, n_candidates=27, random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    assert "rungs" not in rules(search)
+    assert "were stopped early" in str(report(search))
+
+
+def test_candidates_that_are_all_tied_are_told_so_with_the_simplest_and_the_fastest():
+    X, y = make_classification(200, flip_y=0.2, random_state=1)
+    search = GridSearchCV(SVC(), {"C": [0.5, 1, 2, 4], "gamma": [0.03, 0.04]}).fit(X, y)
+    made = report(search)
+    assert search.best_params_ == {"C": 2, "gamma": 0.03}
+    assert "8 of 8 candidates, the winner among them, cannot be told apart" in str(made)
+    assert "simplest: C=0.5, gamma=0.03  (0.815)" in str(made)
+    assert "fastest: " in str(made)
+    assert [advice.rule for advice in made.advice] == ["noise"]
+
+
+def test_equal_scores_are_not_called_noise():
+    search = random_search({"b": uniform(0, 1)}, truth="none")
+    assert rules(search) == ["all_equal"]
+    assert "30 of 30" in str(report(random_search({"b": uniform(0, 1)}, 30, truth="none")))
+
+
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more of the test"
+)
+def test_many_failures_are_grouped_and_their_cause_taken_out():
+    space = {"a": uniform(0, 1), "kind": ["plain", "bad"]}
+    search = random_search(space, noise=0.01)
+    found = advice_of(search, "failures")
+    n = sum(status == "error" for status in search.statuses_)
+    assert n > 10
+    assert found.text == f"{n} candidates failed, all with kind='bad'. Take it out."
+    exec(found.code, {"param_distributions": space})
+    assert space["kind"] == ["plain"]
+    text = str(report(search))
+    assert f"({n} failed)" in text
+    assert f"{n} x ValueError: kind='bad' does not work" in text
+
+
+def test_noise_alone_is_called_so_and_the_score_is_pulled_in():
+    search = random_search({"a": uniform(0, 1), "b": uniform(0, 1)}, truth="none", noise=0.1)
+    selected = report(search)._facts.selected
+    assert "noise" in rules(search)
+    assert not {"edge", "no_effect"} & set(rules(search))
+    assert selected.seen - selected.corrected > 0.03
+    assert "luck" in advice_of(search, "noise").text
+
+
+def test_one_candidate_was_no_choice():
+    search = random_search({"a": uniform(0, 1)}, n_iter=1, noise=0.01)
+    assert rules(search) == ["one_candidate"]
+    assert advice_of(search, "one_candidate").code == "n_iter=50"
+    selected = report(search)._facts.selected
+    assert selected.corrected == pytest.approx(selected.seen)
+
+
+def test_a_space_of_one_candidate_wants_more_values():
+    search = random_search({"a": [0.5]}, n_iter=1, noise=0.01)
+    code = advice_of(search, "one_candidate").code
+    assert code == "param_distributions['a'] = [...]  # two values or more"
+
+
+def test_a_grid_of_scikit_learn_is_read_as_well():
+    X, y = load_breast_cancer(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), SVC())
+    space = {"svc__C": [1e-3, 1e-2, 1e-1], "svc__shrinking": [True, False]}
+    search = GridSearchCV(pipe, space).fit(X, y)
+    text = str(report(search))
+    assert text.startswith("GridSearchCV(Pipeline): 6 candidates, 5 folds")
+    assert advice_of(search, "edge").code == "param_grid['svc__C'] = [0.001, 0.01, 0.1, 1.0, 10.0]"
+    assert len(text.splitlines()) <= 30
+
+
+def test_a_linear_range_over_decades_is_made_logarithmic():
+    search = random_search({"a": uniform(1e-4, 10)}, truth="none", noise=0.1)
+    assert (
+        advice_of(search, "scale").code == "param_distributions['a'] = loguniform(0.0001, 10.0001)"
+    )
+    search = random_search({"a": loguniform(1e-4, 10)}, truth="none", noise=0.1)
+    assert "scale" not in rules(search)
+
+
+def test_a_single_fold_is_said_to_be_one():
+    cv = [next(KFold(5).split(X))]
+    search = random_search({"a": uniform(0, 1)}, cv=cv, noise=0.01)
+    assert "folds" in rules(search)
+    assert "One fold does not tell how sure this is." in str(report(search))
+
+
+def test_the_untuned_estimator_stands_beside_the_winner():
+    search = SearchCV(Known(a=0.3, noise=0.001), {"a": uniform(0, 1)}, n_iter=12, random_state=0)
+    text = str(report(search.fit(X, Y)))
+    assert "for the estimator as it is: tuning gains 0." in text
