@@ -21,6 +21,7 @@ MIN_SHARED = 5  # candidates for a rank correlation
 SURE = 0.3  # share of the variance that a model must explain before its shares count
 MINOR = 0.05  # share of a parameter whose range need not be widened
 LEVEL = 0.05  # of tests
+MANY, NEARLY_ALL = 10, 0.8  # candidates, and the share of them beyond which an edge means nothing
 DECADES = 100  # largest over smallest number from which on a linear range is a fault
 SCALES = frozenset(
     [
@@ -98,6 +99,12 @@ class Facts:
     def is_noise(self) -> bool:
         """Whether the candidates differ no more than noise lets them."""
         return self.selected is not None and self.n_scored > 1 and self.selected.p_value > LEVEL
+
+    @property
+    def nearly_all_tied(self) -> bool:
+        """Whether of many candidates few are worse than the winner."""
+        n = int(self.table.finalists.sum())
+        return n >= MANY and self.tied.sum() > NEARLY_ALL * n
 
     @property
     def all_equal(self) -> bool:
@@ -196,7 +203,7 @@ def few_folds(facts: Facts) -> list[Advice]:
 def edges(facts: Facts) -> list[Advice]:
     """The best value is at the end of its range, and so are those of the others at the top."""
     table = facts.table
-    if table.best is None or facts.is_noise or facts.all_equal:
+    if table.best is None or facts.is_noise or facts.all_equal or facts.nearly_all_tied:
         return []
     found = []
     for each in ranges_of(table):

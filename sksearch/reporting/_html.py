@@ -81,16 +81,15 @@ def page(facts: Facts, sections: Sequence[Section], advice: Sequence[Advice]) ->
 
 
 def _body(section):
-    """The lines of a section, or its bars and the line below them."""
-    if not section.bars:
-        return "".join(f"<p>{escape(line)}</p>" for line in section.lines)
+    """The lines of a section, or its bars, and what stands below."""
     bars = "".join(
         f'<div class="bar"><span>{escape(name)}</span>'
         f'<i style="width:{100 * min(max(share, 0), 1):.1f}%"></i>'
         f"<span>{escape(text)}</span></div>"
         for name, share, text in section.bars
     )
-    return f"{bars}<p>{escape(section.lines[-1])}</p>"
+    lines = section.notes if bars else (*section.lines, *section.notes)
+    return bars + "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
 def _advice(advice):

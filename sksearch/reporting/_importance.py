@@ -11,6 +11,7 @@ from sksearch.stats._candidates import Candidates
 
 MIN_CANDIDATES = 15  # for a parameter to be accused
 EXPLAINED = 0.3  # share of the variance that a model must explain before it accuses one
+MANY = 500
 SMALL = 0.1  # share of a parameter from which on it is not suspected at all
 
 
@@ -43,6 +44,9 @@ def useless_params(table: Table, given: Any) -> list[str]:
     candidates = Candidates.of(table.search)
     names, y = list(candidates.axes), candidates.scores
     U = np.nan_to_num(candidates.encode(candidates.params), nan=-1.0)
+    if len(y) > MANY:  # so many tell it, and trees take their time
+        rows = np.random.default_rng(0).choice(len(y), MANY, replace=False)
+        U, y = U[rows], y[rows]
     y = np.maximum(y, np.median(y) - 3 * (np.max(y) - np.median(y)))  # diverged ones decide alone
     whole = _explained(U, y)
     return [

@@ -13,6 +13,12 @@ from sksearch.reporting._table import read
 WIDTH = 96
 MARGIN = 10  # columns of the titles
 N_ADVICE = 5
+WRAP: dict[str, Any] = {
+    "width": WIDTH - MARGIN,
+    "subsequent_indent": "  ",
+    "break_long_words": False,
+    "break_on_hyphens": False,
+}
 
 
 class Report:
@@ -54,7 +60,7 @@ class Report:
     def __str__(self) -> str:
         lines = [headline(self._facts.table)]
         for section in self._sections:
-            lines += _block(section.title, section.lines)
+            lines += _block(section.title, (*section.lines, *section.notes))
         return "\n".join([*lines, *self._next()])
 
     def __repr__(self) -> str:
@@ -161,15 +167,9 @@ def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = F
 
 
 def _block(title, lines):
-    """A title with its lines beside it."""
+    """A title with its lines beside it; indented lines are code, which is not broken."""
     out = []
     for line in lines:
-        indent = len(line) - len(line.lstrip())
-        kept = " " * indent
-        wrapped = textwrap.wrap(
-            line.lstrip(), WIDTH - MARGIN - indent, break_long_words=False, break_on_hyphens=False,
-            subsequent_indent="  ",
-        )  # fmt: skip
-        out += [kept + part for part in wrapped or [""]]
+        out += [line] if line.startswith(" ") else textwrap.wrap(line, **WRAP) or [""]
     heads = [title.ljust(MARGIN), *[" " * MARGIN] * (len(out) - 1)]
     return [(head + text).rstrip() for head, text in zip(heads, out, strict=True)]

@@ -33,12 +33,15 @@ class Section:
     lines : tuple of str
         Sentences, a line each.
     bars : tuple of (str, float, str)
-        Names, shares of one and their texts, for a picture of bars.
+        Names, shares of one and their texts, for a picture of bars in place of the lines.
+    notes : tuple of str
+        Sentences below lines or bars.
     """
 
     title: str
     lines: tuple[str, ...]
     bars: tuple[tuple[str, float, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def find_facts(table: Table) -> Facts:
@@ -215,17 +218,15 @@ def _params(facts, full):
             given.names[:shown], given.shares, given.low, given.high, strict=False
         )
     )
-    lines = [f"{name} {text}" for name, _, text in bars]
+    together = words.percent(given.interactions)
+    notes = [f"shares of the differences in score; {together} is due to several together"]
     rest = len(given.names) - shown
     if rest > 0:
-        lines.append(f"{rest} more with {words.percent(sum(given.shares[shown:]))} together")
-    together = words.percent(given.interactions)
-    tail = f"shares of the differences in score; {together} is due to several together"
-    return Section("Params", (", ".join(lines[:2]), *_pairs(lines[2:]), tail), bars)
-
-
-def _pairs(lines):
-    return [", ".join(lines[i : i + 2]) for i in range(0, len(lines), 2)]
+        share = words.percent(sum(given.shares[shown:]))
+        notes.insert(0, f"{rest} more with {share} together")
+    texts = [f"{name} {text}" for name, _, text in bars]
+    lines = [", ".join(texts[i : i + 2]) for i in range(0, len(texts), 2)]
+    return Section("Params", tuple(lines), bars, tuple(notes))
 
 
 def _rungs(facts, full):

@@ -1,5 +1,7 @@
 """Searches with one known fault each, and what the report says of them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
@@ -48,12 +50,17 @@ class Known(RegressorMixin, BaseEstimator):
         return value + self.noise * (np.random.default_rng(seed).standard_normal() + fold)
 
 
+@cache
+def told(search):
+    return report(search)
+
+
 def rules(search):
-    return [advice.rule for advice in report(search).advice]
+    return [advice.rule for advice in told(search).advice]
 
 
 def advice_of(search, rule):
-    (found,) = [advice for advice in report(search).advice if advice.rule == rule]
+    (found,) = [advice for advice in told(search).advice if advice.rule == rule]
     return found
 
 
@@ -110,13 +117,13 @@ def test_an_early_rung_that_tells_is_not():
         min_resources=3, max_resources=27, n_candidates=27, random_state=0,
     ).fit(X, Y)  # fmt: skip
     assert "rungs" not in rules(search)
-    assert "were stopped early" in str(report(search))
+    assert "were stopped early" in str(told(search))
 
 
 def test_candidates_that_are_all_tied_are_told_so_with_the_simplest_and_the_fastest():
     X, y = make_classification(200, flip_y=0.2, random_state=1)
     search = GridSearchCV(SVC(), {"C": [0.5, 1, 2, 4], "gamma": [0.03, 0.04]}).fit(X, y)
-    made = report(search)
+    made = told(search)
     assert search.best_params_ == {"C": 2, "gamma": 0.03}
     assert "8 of 8 candidates, the winner among them, cannot be told apart" in str(made)
     assert "simplest: C=0.5, gamma=0.03  (0.815)" in str(made)
@@ -142,14 +149,14 @@ def test_many_failures_are_grouped_and_their_cause_taken_out():
     assert found.text == f"{n} candidates failed, all with kind='bad'. Take it out."
     exec(found.code, {"param_distributions": space})
     assert space["kind"] == ["plain"]
-    text = str(report(search))
+    text = str(told(search))
     assert f"({n} failed)" in text
     assert f"{n} x ValueError: kind='bad' does not work" in text
 
 
 def test_noise_alone_is_called_so_and_the_score_is_pulled_in():
     search = random_search({"a": uniform(0, 1), "b": uniform(0, 1)}, truth="none", noise=0.1)
-    selected = report(search)._facts.selected
+    selected = told(search)._facts.selected
     assert "noise" in rules(search)
     assert not {"edge", "no_effect"} & set(rules(search))
     assert selected.seen - selected.corrected > 0.03
@@ -160,7 +167,7 @@ def test_one_candidate_was_no_choice():
     search = random_search({"a": uniform(0, 1)}, n_iter=1, noise=0.01)
     assert rules(search) == ["one_candidate"]
     assert advice_of(search, "one_candidate").code == "n_iter=50"
-    selected = report(search)._facts.selected
+    selected = told(search)._facts.selected
     assert selected.corrected == pytest.approx(selected.seen)
 
 
@@ -175,7 +182,7 @@ def test_a_grid_of_scikit_learn_is_read_as_well():
     pipe = make_pipeline(StandardScaler(), SVC())
     space = {"svc__C": [1e-3, 1e-2, 1e-1], "svc__shrinking": [True, False]}
     search = GridSearchCV(pipe, space).fit(X, y)
-    text = str(report(search))
+    text = str(told(search))
     assert text.startswith("GridSearchCV(Pipeline): 6 candidates, 5 folds")
     assert advice_of(search, "edge").code == "param_grid['svc__C'] = [0.001, 0.01, 0.1, 1.0, 10.0]"
     assert len(text.splitlines()) <= 30
@@ -194,7 +201,7 @@ def test_a_single_fold_is_said_to_be_one():
     cv = [next(KFold(5).split(X))]
     search = random_search({"a": uniform(0, 1)}, cv=cv, noise=0.01)
     assert "folds" in rules(search)
-    assert "One fold does not tell how sure this is." in str(report(search))
+    assert "One fold does not tell how sure this is." in str(told(search))
 
 
 def test_the_untuned_estimator_stands_beside_the_winner():
