@@ -48,17 +48,18 @@ def useless_params(table: Table, given: Any) -> list[str]:
         rows = np.random.default_rng(0).choice(len(y), MANY, replace=False)
         U, y = U[rows], y[rows]
     y = np.maximum(y, np.median(y) - 3 * (np.max(y) - np.median(y)))  # diverged ones decide alone
+    if not suspects or len(names) < 2:
+        return []
     whole = _explained(U, y)
     return [
         name
         for name in suspects
         if whole > EXPLAINED
-        and len(names) > 1
         and _explained(np.delete(U, names.index(name), axis=1), y) >= whole
     ]
 
 
 def _explained(U, y):
     """Share of the variance that trees explain which have not seen the candidate."""
-    forest = RandomForestRegressor(200, oob_score=True, max_features=1.0, random_state=0)
+    forest = RandomForestRegressor(100, oob_score=True, max_features=1.0, random_state=0)
     return forest.fit(U, y).oob_score_

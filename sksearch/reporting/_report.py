@@ -168,7 +168,7 @@ def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = F
 
 def _block(title, lines):
     """A title with its lines beside it; indented lines are code, which is not broken."""
-    out = []
+    out: list[str] = []
     for line in lines:
         out += [line] if line.startswith(" ") else textwrap.wrap(line, **WRAP) or [""]
     heads = [title.ljust(MARGIN), *[" " * MARGIN] * (len(out) - 1)]
