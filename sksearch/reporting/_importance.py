@@ -54,8 +54,7 @@ def useless_params(table: Table, given: Any) -> list[str]:
     return [
         name
         for name in suspects
-        if whole > EXPLAINED
-        and _explained(np.delete(U, names.index(name), axis=1), y) >= whole
+        if whole > EXPLAINED and _explained(np.delete(U, names.index(name), axis=1), y) >= whole
     ]
 
 
