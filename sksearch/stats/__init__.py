@@ -1,6 +1,7 @@
-"""Statistics that tell optimizers apart: arrays in, arrays out."""
+"""Statistics that tell optimizers apart, and what mattered in a search."""
 
 from sksearch.stats._density import Density, silverman_bandwidth
+from sksearch.stats._importance import Importance, importance
 from sksearch.stats._optima import (
     IdealEvaluation,
     OptimaComparison,
@@ -24,6 +25,7 @@ __all__ = [
     "Density",
     "Friedman",
     "IdealEvaluation",
+    "Importance",
     "OptimaComparison",
     "Profiles",
     "anytime_regret",
@@ -36,6 +38,7 @@ __all__ = [
     "hit_probability",
     "holm",
     "ideal_evaluation",
+    "importance",
     "ks_best_of",
     "normalised_regret",
     "order_kept",

@@ -1,0 +1,273 @@
+"""What a fitted search has tried, of this library or of scikit-learn, as params and scores."""
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from sksearch.history import History, Params
+from sksearch.space import Space
+
+N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
+WIDE = 30  # largest over smallest number from which on a scale may be logarithmic
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values of one parameter, as numbers.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    choices : tuple
+        Its values, where these are unordered; else empty.
+    low, high : float
+        Smallest and largest number; of choices 0 and their count less 1.
+    log : bool
+        Whether numbers are compared by their logarithms.
+    sometimes : bool
+        Whether some candidates lack it.
+    """
+
+    name: str
+    choices: tuple = ()
+    low: float = 0.0
+    high: float = 1.0
+    log: bool = False
+    sometimes: bool = False
+
+    def encode(self, params: Sequence[Params]) -> np.ndarray:
+        """Place candidates between 0 and 1; NaN where they lack the parameter.
+
+        Parameters
+        ----------
+        params : sequence of dict
+            Candidates.
+
+        Returns
+        -------
+        places : ndarray of shape (n,)
+            For choices, ``i / (n_choices - 1)``.
+        """
+        values = [p.get(self.name) for p in params]
+        present = np.array([self.name in p for p in params], dtype=bool)
+        places = np.full(len(present), np.nan)
+        if self.choices:
+            at = {_key(choice): i for i, choice in enumerate(self.choices)}
+            last = max(1, len(self.choices) - 1)
+            for i in np.flatnonzero(present):
+                places[i] = at.get(_key(values[i]), math.nan) / last
+            return places
+        known = np.array([_is_number(v) for v in values]) & present
+        x = np.array([float(v) for v, ok in zip(values, known, strict=True) if ok])
+        x = np.clip(x, self.low, self.high)
+        places[known] = _scale(x, self.low, self.high, self.log)
+        # None among numbers mostly stands for no limit.
+        places[present & ~known] = 1.0
+        return places
+
+    def decode(self, places: np.ndarray) -> np.ndarray:
+        """Return the numbers at places between 0 and 1; of choices their indices."""
+        places = np.asarray(places, dtype=float)
+        if self.log:
+            return self.low * (self.high / self.low) ** places
+        return self.low + places * (self.high - self.low)
+
+    def groups(self, places: np.ndarray, n: int) -> np.ndarray:
+        """Return for each place the number of its group: a value, or one of n of equal size."""
+        distinct, which = np.unique(places, return_inverse=True)
+        if len(distinct) <= n:
+            return which
+        edges = np.quantile(places, np.linspace(0, 1, n + 1)[1:-1])
+        return np.searchsorted(edges, places)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What a search has tried at one resource.
+
+    Parameters
+    ----------
+    params : list of dict
+        Candidates that have a score.
+    scores : ndarray of shape (n,)
+        Their scores, greater is better.
+    failed : list of dict
+        Candidates whose training failed at this resource.
+    resource : int or None
+        Count of units; None where there is one resource only.
+    space : Space or None
+        Where candidates came from, if it is known.
+    """
+
+    params: list[Params]
+    scores: np.ndarray
+    failed: list[Params] = field(default_factory=list)
+    resource: int | None = None
+    space: Space | None = None
+
+    @classmethod
+    def of(cls, search: Any) -> Self:
+        """Read a fitted search, at the largest resource that has enough scores.
+
+        Enough is two more than there are parameters, and ten at least; if no resource has so many
+        scores, that which has most is taken.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library or of scikit-learn, the result of `load_history` or of
+            `minimize`, or a `History`.
+
+        Returns
+        -------
+        candidates : Candidates
+            Its candidates.
+
+        Raises
+        ------
+        TypeError
+            If it is no search.
+        ValueError
+            If it is not fitted, or no candidate has a score.
+        """
+        rungs, space = rungs_of(search)
+        scored = {r: [row for row in rows if np.isfinite(row[1])] for r, rows in rungs.items()}
+        names = {name for rows in rungs.values() for params, _ in rows for name in params}
+        enough = max(10, len(names) + 2)
+        resource = max(scored, key=lambda r: (min(len(scored[r]), enough), r), default=None)
+        if resource is None or not scored[resource]:
+            raise ValueError("No candidate of this search has a score: there is nothing to tell.")
+        return cls(
+            [params for params, _ in scored[resource]],
+            np.array([score for _, score in scored[resource]]),
+            [params for params, score in rungs[resource] if not np.isfinite(score)],
+            resource if len(rungs) > 1 else None,
+            space,
+        )
+
+    @cached_property
+    def axes(self) -> dict[str, Axis]:
+        """Parameters of which there are two values at least, by name."""
+        seen = [*self.params, *self.failed]
+        names = sorted({name for params in seen for name in params})
+        axes = {name: _axis(name, seen, self.space) for name in names}
+        return {name: axis for name, axis in axes.items() if axis is not None}
+
+    def encode(self, params: Sequence[Params]) -> np.ndarray:
+        """Place candidates in the unit cube, shape (n, n_axes); NaN where a parameter lacks."""
+        columns = [axis.encode(params) for axis in self.axes.values()]
+        return np.column_stack(columns) if columns else np.zeros((len(params), 0))
+
+    def draw(self, rng: np.random.Generator, n: int = N_DRAWS) -> np.ndarray:
+        """Draw from the space, shape (n, n_axes), in the unit cube.
+
+        Where the space is not known, the values of each parameter are shuffled among the
+        candidates that have the same parameters.
+        """
+        if self.space is not None:
+            return self.encode([self.space.sample(rng) for _ in range(n)])
+        U = self.encode(self.params)
+        drawn = U[rng.integers(len(U), size=n)]
+        patterns, which = np.unique(np.isnan(U), axis=0, return_inverse=True)
+        for pattern in range(len(patterns)):
+            pool = U[which.ravel() == pattern]
+            rows = np.flatnonzero((np.isnan(drawn) == patterns[pattern]).all(axis=1))
+            for j in np.flatnonzero(~patterns[pattern]):
+                drawn[rows, j] = rng.choice(pool[:, j], len(rows))
+        return drawn
+
+
+Rungs = dict[int, list[tuple[Params, float]]]
+
+
+def rungs_of(search: Any) -> tuple[Rungs, Space | None]:
+    """Return (params, score) of all evaluations by resource, and the space if it is known."""
+    history = search
+    for name in ("history_", "history"):
+        history = getattr(search, name, history)
+    if isinstance(history, History):
+        space = history.problem.space
+        rungs: Rungs = {}
+        for trial in history.trials:
+            for resource, result in trial.results.items():
+                rungs.setdefault(resource, []).append((trial.params, result.score))
+        return rungs, space if isinstance(space, Space) else None
+    if not hasattr(search, "cv_results_"):
+        if hasattr(search, "get_params"):
+            raise ValueError(f"This {type(search).__name__} is not fitted: call fit first.")
+        raise TypeError(f"{type(search).__name__} is no search: pass a fitted one.")
+    results = search.cv_results_
+    metric = search.refit if f"mean_test_{search.refit}" in results else "score"
+    means = [name for name in results if name.startswith("mean_test_")]
+    name = f"mean_test_{metric}" if f"mean_test_{metric}" in results else means[0]
+    resources = results.get("n_resources", [1] * len(results["params"]))
+    rungs = {}
+    for params, score, resource in zip(results["params"], results[name], resources, strict=True):
+        rungs.setdefault(int(resource), []).append((params, float(score)))
+    return rungs, _space_of(search)
+
+
+def _space_of(search: Any) -> Space | None:
+    """The space of a search of scikit-learn; None where it is not understood."""
+    names = ("param_distributions", "param_grid")
+    given = next((getattr(search, name) for name in names if hasattr(search, name)), None)
+    if given is None:
+        return None
+    try:
+        return Space(given, accepts=lambda name, value: True)
+    except (TypeError, ValueError):
+        return None
+
+
+def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
+    """The axis of a parameter, None if it has one value only."""
+    values = [params[name] for params in seen if name in params]
+    dimensions = [d for d in space.dimensions if d.name == name] if space is not None else []
+    sometimes = len(values) < len(seen)
+    listed = [choice for d in dimensions for choice in getattr(d, "choices", ())]
+    if not all(_is_number(value) for value in [*values, *listed]):
+        by_key = {_key(value): value for value in [*listed, *values]}
+        if dimensions and not listed:  # numbers but for a guess, such as None
+            values = [value for value in values if _is_number(value)]
+        elif len(by_key) < 2:
+            return None
+        else:
+            return Axis(name, tuple(by_key.values()), 0, len(by_key) - 1, sometimes=sometimes)
+    ends = [b for d in dimensions for b in d.bounds or () if math.isfinite(b)]
+    known = [float(x) for x in (*values, *listed, *ends) if math.isfinite(x)]
+    if not known or min(known) == max(known):
+        return None
+    low, high = min(known), max(known)
+    log = any(d.log for d in dimensions) or _looks_log(np.array(values or listed, dtype=float))
+    return Axis(name, (), low, high, log and low > 0, sometimes)
+
+
+def _looks_log(x: np.ndarray) -> bool:
+    """Tell whether positive numbers are more even on a logarithmic scale."""
+    if not len(x) or not np.isfinite(x).all() or x.min() <= 0 or x.max() < WIDE * x.min():
+        return False
+    middle = (np.median(x) - x.min()) / (x.max() - x.min())
+    log_middle = np.log(np.median(x) / x.min()) / np.log(x.max() / x.min())
+    return bool(abs(log_middle - 0.5) < abs(middle - 0.5))
+
+
+def _scale(x: np.ndarray, low: float, high: float, log: bool) -> np.ndarray:
+    if log:
+        return np.log(x / low) / math.log(high / low)
+    return (x - low) / (high - low)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def _key(value: Any) -> str:
+    """What is equal for equal choices: their types and texts."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return f"{type(value).__name__}:{value!r}"
