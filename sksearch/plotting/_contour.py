@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch.plotting._slices import check_names, most_important
-from sksearch.plotting._style import ACCENT, new_axes, place_ticks, score_name, short
+from sksearch.plotting._style import ACCENT, PALE, new_axes, place_ticks, score_name, short
 from sksearch.stats._candidates import Candidates
 from sksearch.stats._effects import Effects
 
@@ -114,6 +114,7 @@ class ContourDisplay:
             surface = ax.pcolormesh(grid_x, grid_y, values, cmap="cividis", shading="nearest")
         else:
             surface = ax.contourf(grid_x, grid_y, values, levels=14, cmap="cividis")
+        ax.set_facecolor(PALE)  # where a choice leaves no candidate that has both
         bar = ax.figure.colorbar(surface, ax=ax, label="Predicted " + self.score_name.lower())
         bar.outline.set_visible(False)
         x, y = (self._spread(axis.encode(found.params), bool(axis.choices)) for axis in axes)
@@ -130,7 +131,7 @@ class ContourDisplay:
             ax.tick_params(axis="x", rotation=30)
         ax.set_xlabel(short(self.x, 44))
         ax.set_ylabel(short(self.y, 36))
-        ax.tick_params(length=0)
+        ax.tick_params(length=0, pad=6)
         ax.spines[:].set_visible(False)
         return self
 

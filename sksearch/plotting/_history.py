@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_LEGEND = 8  # entries for resources; more would not be read
+N_MANY = 400  # candidates from which on dots are small
 ROW_HEIGHT = 0.02  # of a row of marks at the bottom of the axes, as a share of their height
 
 # Resources and scores by the id of a trial.
@@ -196,7 +197,8 @@ class HistoryDisplay:
         numbers = np.array(list(curves)) + 1
         scores = np.array([scores[-1] for _, scores in curves.values()])
         ax = self.ax_
-        ax.plot(numbers, scores, "o", ms=5, color=GREY, mec="w", mew=0.6, label="candidate")
+        size = {"ms": 5, "mew": 0.6} if len(numbers) <= N_MANY else {"ms": 2.5, "mew": 0}
+        ax.plot(numbers, scores, "o", color=GREY, mec="w", label="candidate", **size)
         ax.step(
             [*numbers, len(self.history.trials) + 1],
             [*np.maximum.accumulate(scores), scores.max()],

@@ -134,6 +134,9 @@ class ParallelDisplay:
                     colors=[color], linewidths=width, alpha=alpha, rasterized=len(order) > 400,
                 )
             )  # fmt: skip
+            if color != GREY:
+                at = np.tile(np.arange(points.shape[1]), (len(rows), 1))
+                ax.plot(at, points[rows], "o", ms=3, color=color, clip_on=False)
             keys += ax.plot([], [], color=color, lw=max(width, 1.2))
         self._draw_axes(low, high)
         labels = ["others", f"best {n_good} of {len(order)}", "best"]

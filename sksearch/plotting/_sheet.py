@@ -128,9 +128,11 @@ class SearchDisplay:
     def _draw_two(self, names: list[str], ax: Any) -> None:
         """Draw the most important parameter with the next one that is active with it."""
         found = Candidates.of(self.search)
-        together = (n for n in names[1:] if any({names[0], n} <= p.keys() for p in found.params))
-        second = next(together, None)
-        if second is None:
+        first = [params for params in found.params if names[0] in params]
+        # One that is always there shows more than one that a choice switches on.
+        n_both = {name: sum(name in params for params in first) for name in names[1:]}
+        second = max(n_both, key=lambda name: n_both[name] == len(first))
+        if not n_both[second]:
             ax.set_axis_off()
         else:
             pair = (names[0], second)

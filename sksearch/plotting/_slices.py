@@ -164,7 +164,7 @@ class SliceDisplay:
         ax.plot(x[best], found.scores[best], "*", ms=12, color=ACCENT, mec="w", zorder=5)
         failed = axis.encode(found.failed)
         ax.plot(
-            failed, np.full(len(failed), 0.02), "|", ms=7, color="k",
+            failed, np.full(len(failed), 0.02), "|", ms=7, color="k", alpha=0.3 if many else 1,
             transform=ax.get_xaxis_transform(),
         )  # fmt: skip
 

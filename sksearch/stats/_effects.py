@@ -72,18 +72,27 @@ class Effects:
         return Effect(places, values.mean(axis=0), low, high)
 
     def plane(self, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the grids of two parameters and the mean prediction, shape (n_y, n_x)."""
+        """Return the grids of two parameters and the mean prediction, shape (n_y, n_x).
+
+        It is NaN where a choice leaves no candidate that has both.
+        """
         i, j = self._index(x), self._index(y)
         active = self.draws[~np.isnan(self.draws[:, [i, j]]).any(axis=1)]
         if not len(active):
             raise ValueError(f"{x!r} and {y!r} are never active together: pass two that are.")
-        grids = [self._grid(k) for k in (i, j)]
-        others = active[:N_OTHERS]
-        points = np.repeat(others[np.newaxis], len(grids[0]) * len(grids[1]), axis=0)
-        across, up = np.meshgrid(*grids)
-        points[:, :, i], points[:, :, j] = across.reshape(-1, 1), up.reshape(-1, 1)
-        values = self._average(points, self.models[:4]).mean(axis=0)
-        return grids[0], grids[1], values.reshape(across.shape)
+        across, up = np.meshgrid(self._grid(i), self._grid(j))
+        values = np.full(across.shape, np.nan)
+        choices = [k for k in (i, j) if self.axes[k].choices]
+        kinds, which = np.unique(active[:, choices], axis=0, return_inverse=True)
+        for kind, row in enumerate(kinds):
+            others = active[which.ravel() == kind][:N_OTHERS]
+            at = np.ones(across.shape, dtype=bool)
+            for k, place in zip(choices, row, strict=True):
+                at &= np.isclose(across if k == i else up, place)
+            points = np.repeat(others[np.newaxis], at.sum(), axis=0)
+            points[:, :, i], points[:, :, j] = across[at][:, np.newaxis], up[at][:, np.newaxis]
+            values[at] = self._average(points, self.models[:4]).mean(axis=0)
+        return across[0], up[:, 0], values
 
     def _grid(self, j: int) -> np.ndarray:
         return np.linspace(0, 1, len(self.axes[j].choices) or N_PLANE)

@@ -142,6 +142,13 @@ def test_the_maximum_of_two_parameters_is_where_it_is():
     assert np.isfinite(dots).all(axis=1).sum() == n_with
 
 
+def test_nothing_is_predicted_where_a_choice_leaves_no_candidate():
+    display = ContourDisplay.from_search(history_of(100), params=("kernel", "gamma"))
+    values = display.ax_.collections[0].get_array().reshape(-1, 2)
+    assert np.ma.getmaskarray(values)[:, 0].all()
+    assert not np.ma.getmaskarray(values)[:, 1].any()
+
+
 def test_parallel_lines_have_gaps_where_a_parameter_lacks():
     history = history_of(30)
     display = ParallelDisplay.from_search(history, params=["kernel", "gamma", "C"])
