@@ -197,8 +197,8 @@ class HistoryDisplay:
         numbers = np.array(list(curves)) + 1
         scores = np.array([scores[-1] for _, scores in curves.values()])
         ax = self.ax_
-        size = {"ms": 5, "mew": 0.6} if len(numbers) <= N_MANY else {"ms": 2.5, "mew": 0}
-        ax.plot(numbers, scores, "o", color=GREY, mec="w", label="candidate", **size)
+        size, edge = (5, 0.6) if len(numbers) <= N_MANY else (2.5, 0)
+        ax.plot(numbers, scores, "o", ms=size, color=GREY, mec="w", mew=edge, label="candidate")
         ax.step(
             [*numbers, len(self.history.trials) + 1],
             [*np.maximum.accumulate(scores), scores.max()],
