@@ -1,15 +1,29 @@
 """Displays: pictures of searches and of their statistics, drawn with matplotlib."""
 
+from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._critical_difference import CriticalDifferenceDisplay
 from sksearch.plotting._density import DensityDisplay
+from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
+from sksearch.plotting._importance import ImportanceDisplay
+from sksearch.plotting._parallel import ParallelDisplay
 from sksearch.plotting._profiles import ProfileDisplay
 from sksearch.plotting._regret import RegretDisplay
+from sksearch.plotting._rungs import RungDisplay
+from sksearch.plotting._sheet import SearchDisplay
+from sksearch.plotting._slices import SliceDisplay
 
 __all__ = [
+    "ContourDisplay",
     "CriticalDifferenceDisplay",
     "DensityDisplay",
+    "DistributionDisplay",
     "HistoryDisplay",
+    "ImportanceDisplay",
+    "ParallelDisplay",
     "ProfileDisplay",
     "RegretDisplay",
+    "RungDisplay",
+    "SearchDisplay",
+    "SliceDisplay",
 ]

@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch.history import History, Trial
-from sksearch.plotting._style import ACCENT, GREY, legend_beside, new_axes, shade_of_blue, tidy
+from sksearch.plotting._style import (
+    ACCENT,
+    FENCE,
+    GREY,
+    legend_beside,
+    new_axes,
+    score_name,
+    shade_of_blue,
+    tidy,
+    unit_of,
+)
+from sksearch.stats._candidates import history_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_LEGEND = 8  # entries for resources; more would not be read
-FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
+N_MANY = 400  # candidates from which on dots are small
 ROW_HEIGHT = 0.02  # of a row of marks at the bottom of the axes, as a share of their height
 
 # Resources and scores by the id of a trial.
@@ -81,7 +92,7 @@ class HistoryDisplay:
         Parameters
         ----------
         search : estimator
-            A fitted search of this library.
+            A fitted search of this library or of scikit-learn, or the result of `load_history`.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure.
 
@@ -93,20 +104,14 @@ class HistoryDisplay:
         Raises
         ------
         ValueError
-            If the search is not fitted or has no ``history_``, or no trial has a score.
+            If the search is not fitted, or no trial has a score.
         """
-        if not hasattr(search, "history_"):
-            raise ValueError(
-                f"{type(search).__name__} has no history_: fit it first; searches of other "
-                "libraries keep none."
-            )
-        name = search.scoring.replace("_", " ") if isinstance(search.scoring, str) else "score"
-        name += ", mean over folds" if search.n_splits_ > 1 else ""
+        unit, any_rung_wins = unit_of(search)
         return cls(
-            history=search.history_,
-            unit=search.plan_.unit,
-            score_name=name,
-            any_rung_wins=search.plan_.any_rung_wins,
+            history=history_of(search),
+            unit=unit,
+            score_name=score_name(search),
+            any_rung_wins=any_rung_wins,
         ).plot(ax)
 
     @classmethod
@@ -192,7 +197,8 @@ class HistoryDisplay:
         numbers = np.array(list(curves)) + 1
         scores = np.array([scores[-1] for _, scores in curves.values()])
         ax = self.ax_
-        ax.plot(numbers, scores, "o", ms=5, color=GREY, mec="w", mew=0.6, label="candidate")
+        size, edge = (5, 0.6) if len(numbers) <= N_MANY else (2.5, 0)
+        ax.plot(numbers, scores, "o", ms=size, color=GREY, mec="w", mew=edge, label="candidate")
         ax.step(
             [*numbers, len(self.history.trials) + 1],
             [*np.maximum.accumulate(scores), scores.max()],

@@ -15,6 +15,8 @@ STYLES = ("-", "--", ":", "-.")
 ACCENT = "#D55E00"
 LIGHT, DARK = (0.74, 0.82, 0.90), (0.03, 0.19, 0.38)  # ends of a scale that is readable in grey
 GREY, PALE = "#6b7480", "#e9edf1"
+N_COLUMNS = 3  # of axes that share a place
+FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 
 def import_pyplot(name: str) -> Any:
@@ -84,3 +86,71 @@ def label_log(axis: Any) -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
     axis.set_major_formatter("{x:,g}")
     axis.set_minor_formatter("")
+
+
+def score_name(search: Any) -> str:
+    """Name of the score of a search, for an axis."""
+    metric = getattr(search, "scoring", None)
+    if isinstance(getattr(search, "refit", None), str):
+        metric = search.refit
+    name = metric.replace("_", " ") if isinstance(metric, str) else "score"
+    name += ", mean over folds" if getattr(search, "n_splits_", 1) > 1 else ""
+    return name[:1].upper() + name[1:]
+
+
+def unit_of(search: Any) -> tuple[str, bool]:
+    """Name of the units of resource, and whether the best score at any of them wins."""
+    if hasattr(search, "plan_"):
+        return search.plan_.unit, search.plan_.any_rung_wins
+    return getattr(search, "resource", None) or "resource", False
+
+
+def short(text: object, length: int) -> str:
+    """Return a text of at most `length` signs; of a longer one the end, which tells it apart."""
+    text = str(text)
+    return text if len(text) <= length else "…" + text[1 - length :]
+
+
+def divide(display: Any, ax: "Axes | None", n: int, figsize: tuple[float, float]) -> list:
+    """Return n axes in rows: a new figure of that size, or the place of given axes."""
+    ax = new_axes(display, figsize) if ax is None else ax
+    n_columns = min(n, N_COLUMNS)
+    spec = ax.get_subplotspec()
+    if spec is None:
+        raise ValueError("ax must be a subplot, such as those of plt.subplots.")
+    display.ax_, display.figure_ = ax, ax.figure
+    ax.set_axis_off()
+    grid = spec.subgridspec(-(-n // n_columns), n_columns)
+    return [ax.figure.add_subplot(grid[divmod(i, n_columns)]) for i in range(n)]
+
+
+def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
+    """Label an axis from 0 to 1, on which the values of a parameter are placed.
+
+    `axis` is one of matplotlib's, `values` a `sksearch.stats._candidates.Axis`.
+    """
+    from matplotlib.ticker import FixedFormatter, FixedLocator, LogLocator, MaxNLocator
+
+    if values.choices:
+        n = len(values.choices)
+        shown = np.unique(np.linspace(0, n - 1, min(n, 12)).round().astype(int))
+        places = shown / max(1, n - 1)
+        labels = [short(values.choices[i], length) for i in shown]
+    else:
+        locator = LogLocator(numticks=6) if values.log else MaxNLocator(4, integer=values.integer)
+        ticks = np.asarray(locator.tick_values(values.low, values.high))
+        ticks = ticks[(ticks >= values.low * (1 - 1e-9)) & (ticks <= values.high * (1 + 1e-9))]
+        if len(ticks) < 2:
+            ticks = np.array([values.low, values.high])
+        places = values.encode([{values.name: float(t)} for t in ticks])
+        labels = [f"{t:g}" for t in ticks]
+    axis.set_major_locator(FixedLocator(list(places)))
+    axis.set_major_formatter(FixedFormatter(labels))
+
+
+def axis_of_scores(ax: "Axes", scores: np.ndarray) -> None:
+    """End the axis of scores above those that are far below all others."""
+    low, high = np.quantile(scores, [0.25, 0.75])
+    near = scores[scores >= low - FENCE * (high - low)]
+    span = (near.max() - near.min()) or max(abs(near.max()), 1) * 0.1
+    ax.set_ylim(near.min() - 0.08 * span, near.max() + 0.08 * span)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch.history import History, Params
+from sksearch.history import History, Params, Problem, Result
 from sksearch.space import Space
 
 N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
@@ -30,8 +30,8 @@ class Axis:
         Smallest and largest number; of choices 0 and their count less 1.
     log : bool
         Whether numbers are compared by their logarithms.
-    sometimes : bool
-        Whether some candidates lack it.
+    integer : bool
+        Whether all numbers are integers.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Axis:
     low: float = 0.0
     high: float = 1.0
     log: bool = False
-    sometimes: bool = False
+    integer: bool = False
 
     def encode(self, params: Sequence[Params]) -> np.ndarray:
         """Place candidates between 0 and 1; NaN where they lack the parameter.
@@ -54,7 +54,7 @@ class Axis:
         places : ndarray of shape (n,)
             For choices, ``i / (n_choices - 1)``.
         """
-        values = [p.get(self.name) for p in params]
+        values: list[Any] = [p.get(self.name) for p in params]
         present = np.array([self.name in p for p in params], dtype=bool)
         places = np.full(len(present), np.nan)
         if self.choices:
@@ -63,7 +63,7 @@ class Axis:
             for i in np.flatnonzero(present):
                 places[i] = at.get(_key(values[i]), math.nan) / last
             return places
-        known = np.array([_is_number(v) for v in values]) & present
+        known = np.array([_is_number(v) for v in values], dtype=bool) & present
         x = np.array([float(v) for v, ok in zip(values, known, strict=True) if ok])
         x = np.clip(x, self.low, self.high)
         places[known] = _scale(x, self.low, self.high, self.log)
@@ -188,16 +188,30 @@ Rungs = dict[int, list[tuple[Params, float]]]
 
 def rungs_of(search: Any) -> tuple[Rungs, Space | None]:
     """Return (params, score) of all evaluations by resource, and the space if it is known."""
+    history = history_of(search)
+    space = history.problem.space
+    rungs: Rungs = {}
+    for trial in history.trials:
+        for resource, result in trial.results.items():
+            rungs.setdefault(resource, []).append((trial.params, result.score))
+    return rungs, space if type(space) is Space else _space_of(search)
+
+
+def history_of(search: Any) -> History:
+    """Return the history of a fitted search, made of ``cv_results_`` where it has none.
+
+    Raises
+    ------
+    TypeError
+        If it is no search.
+    ValueError
+        If it is not fitted.
+    """
     history = search
     for name in ("history_", "history"):
         history = getattr(search, name, history)
     if isinstance(history, History):
-        space = history.problem.space
-        rungs: Rungs = {}
-        for trial in history.trials:
-            for resource, result in trial.results.items():
-                rungs.setdefault(resource, []).append((trial.params, result.score))
-        return rungs, space if isinstance(space, Space) else None
+        return history
     if not hasattr(search, "cv_results_"):
         if hasattr(search, "get_params"):
             raise ValueError(f"This {type(search).__name__} is not fitted: call fit first.")
@@ -207,10 +221,36 @@ def rungs_of(search: Any) -> tuple[Rungs, Space | None]:
     means = [name for name in results if name.startswith("mean_test_")]
     name = f"mean_test_{metric}" if f"mean_test_{metric}" in results else means[0]
     resources = results.get("n_resources", [1] * len(results["params"]))
-    rungs = {}
-    for params, score, resource in zip(results["params"], results[name], resources, strict=True):
-        rungs.setdefault(int(resource), []).append((params, float(score)))
-    return rungs, _space_of(search)
+    resource_name = getattr(search, "resource", None)  # of halving, a parameter or "n_samples"
+    history = History(Problem(_Texts(), max_resources=int(max(resources))))
+    ids: dict[str, int] = {}
+    for given, score, resource in zip(results["params"], results[name], resources, strict=True):
+        params = {key: value for key, value in given.items() if key != resource_name}
+        trial_id = ids.get(_texts(params))
+        if trial_id is None or int(resource) <= history.trials[trial_id].resource:
+            trial_id = history.start(params, 0, int(resource)).id
+            ids[_texts(params)] = trial_id
+        else:
+            history.resume(trial_id, int(resource))
+        score = float(score)
+        failed = not math.isfinite(score)
+        result = Result(math.nan, status="nan") if failed else Result(score)
+        history.tell(trial_id, int(resource), result)
+    return history
+
+
+class _Texts(Space):
+    """Stands in for the space of a search of scikit-learn: tells candidates apart, no more."""
+
+    def __init__(self):
+        pass
+
+    def key(self, params: Params) -> tuple:
+        return (_texts(params),)
+
+
+def _texts(params: Params) -> str:
+    return repr([(name, _key(params[name])) for name in sorted(params)])
 
 
 def _space_of(search: Any) -> Space | None:
@@ -229,7 +269,6 @@ def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
     """The axis of a parameter, None if it has one value only."""
     values = [params[name] for params in seen if name in params]
     dimensions = [d for d in space.dimensions if d.name == name] if space is not None else []
-    sometimes = len(values) < len(seen)
     listed = [choice for d in dimensions for choice in getattr(d, "choices", ())]
     if not all(_is_number(value) for value in [*values, *listed]):
         by_key = {_key(value): value for value in [*listed, *values]}
@@ -238,14 +277,15 @@ def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
         elif len(by_key) < 2:
             return None
         else:
-            return Axis(name, tuple(by_key.values()), 0, len(by_key) - 1, sometimes=sometimes)
+            return Axis(name, tuple(by_key.values()), 0, len(by_key) - 1)
     ends = [b for d in dimensions for b in d.bounds or () if math.isfinite(b)]
     known = [float(x) for x in (*values, *listed, *ends) if math.isfinite(x)]
     if not known or min(known) == max(known):
         return None
     low, high = min(known), max(known)
     log = any(d.log for d in dimensions) or _looks_log(np.array(values or listed, dtype=float))
-    return Axis(name, (), low, high, log and low > 0, sometimes)
+    integer = all(isinstance(value, numbers.Integral) for value in values)
+    return Axis(name, (), low, high, log and low > 0, integer)
 
 
 def _looks_log(x: np.ndarray) -> bool:

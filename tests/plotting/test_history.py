@@ -162,10 +162,18 @@ def test_given_axes_are_drawn_on():
     assert len(plt.get_fignums()) == 1
 
 
+def test_searches_of_scikit_learn_are_drawn_too():
+    search = RandomizedSearchCV(Curve(), SPACE, n_iter=5, cv=2, random_state=0).fit(X, Y)
+    ax = HistoryDisplay.from_search(search).ax_
+    np.testing.assert_allclose(
+        [y for _, y in line(ax, "candidate")], search.cv_results_["mean_test_score"]
+    )
+
+
 def test_what_has_no_history_is_refused():
-    with pytest.raises(ValueError, match=r"RandomSearchCV has no history_: fit it"):
+    with pytest.raises(ValueError, match=r"RandomSearchCV is not fitted: call fit"):
         HistoryDisplay.from_search(RandomSearchCV(Curve(), SPACE))
-    with pytest.raises(ValueError, match="other libraries"):
+    with pytest.raises(ValueError, match="RandomizedSearchCV is not fitted"):
         HistoryDisplay.from_search(RandomizedSearchCV(Curve(), SPACE))
     with pytest.raises(ValueError, match="No trial"):
         HistoryDisplay.from_history(history_of([{1: np.nan}]))

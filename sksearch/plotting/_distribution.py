@@ -1,0 +1,159 @@
+"""Empirical distribution of the scores."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch.plotting._style import (
+    axis_of_scores,
+    legend_beside,
+    line_style,
+    new_axes,
+    score_name,
+    tidy,
+)
+from sksearch.stats._candidates import Candidates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class DistributionDisplay:
+    """Share of the candidates of one or several searches that have at least a score.
+
+    The further a curve reaches to the right, the better is what the search finds; a curve that is
+    high over a long range is of a search in which nearly everything is good. Failed candidates
+    count as reaching nothing.
+
+    Parameters
+    ----------
+    scores : dict of str to ndarray of shape (n_candidates,)
+        Scores by the name of the search, NaN where training failed.
+    score_name : str, default="Score"
+        Name of the score, for the axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the shares.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    DensityDisplay : Densities of the best losses of many runs.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.plotting import DistributionDisplay
+    >>> space = {"x": uniform(-1, 2)}
+    >>> searches = {
+    ...     f"{n} candidates": minimize(lambda p: p["x"] ** 2, space, n_iter=n, random_state=0)
+    ...     for n in (10, 20)
+    ... }
+    >>> display = DistributionDisplay.from_searches(searches)
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['10 candidates', '20 candidates']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, scores: Mapping[str, np.ndarray], score_name: str = "Score"):
+        self.scores = scores
+        self.score_name = score_name
+
+    @classmethod
+    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw a fitted search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : DistributionDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or no candidate has a score.
+        """
+        return cls.from_searches({"": search}, ax=ax)
+
+    @classmethod
+    def from_searches(cls, searches: Mapping[str, Any], *, ax: "Axes | None" = None) -> Self:
+        """Draw several fitted searches with the same kind of score.
+
+        Parameters
+        ----------
+        searches : dict of str to object
+            Fitted searches by name.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : DistributionDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If there is none, one is not fitted, or has no score.
+        """
+        if not searches:
+            raise ValueError("searches is empty: pass at least one entry.")
+        scores = {}
+        for name, search in searches.items():
+            found = Candidates.of(search)
+            scores[name] = np.append(found.scores, np.full(len(found.failed), np.nan))
+        return cls(scores=scores, score_name=score_name(next(iter(searches.values())))).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : DistributionDisplay
+            The display itself.
+        """
+        ax = new_axes(self, (6.4, 3.8)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        finite = np.concatenate([s[np.isfinite(s)] for s in self.scores.values()])
+        axis_of_scores(ax, finite)
+        low, high = ax.get_ylim()
+        for i, (name, scores) in enumerate(self.scores.items()):
+            known = np.sort(scores[np.isfinite(scores)])
+            share = np.arange(len(known), 0, -1) / len(scores)
+            x, y = np.r_[low, known, known[-1]], np.r_[share[0], share, 0]
+            ax.step(x, y, where="pre", lw=2, label=name or None, **line_style(i))
+        tidy(ax)
+        ax.set_xlim(low, high)
+        ax.set_ylim(0, 1.02)
+        ax.yaxis.set_major_formatter("{x:.0%}")
+        ax.yaxis.set_major_locator(_fifths())
+        ax.set_xlabel(self.score_name)
+        ax.set_ylabel("Candidates with this score or more")
+        if any(self.scores):
+            legend_beside(ax)
+        return self
+
+
+def _fifths() -> Any:
+    from matplotlib.ticker import MultipleLocator
+
+    return MultipleLocator(0.2)

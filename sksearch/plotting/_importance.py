@@ -1,0 +1,121 @@
+"""Importance of parameters."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from sksearch.plotting._style import COLORS, DARK, GREY, new_axes, short, tidy
+from sksearch.stats import Importance, importance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+N_SHOWN = 15  # parameters; the others together are one more bar
+KNOWN = 0.1  # of the variance that must be explained for the picture to mean anything
+
+
+class ImportanceDisplay:
+    """Share of the variance of the scores that each parameter explains, with intervals.
+
+    Parameters
+    ----------
+    importance : Importance
+        What `sksearch.stats.importance` returned.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        A bar for each parameter, the most important one on top.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    sksearch.stats.importance : The shares.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.plotting import ImportanceDisplay
+    >>> space = {"x": uniform(-1, 2), "unused": uniform(0, 1)}
+    >>> result = minimize(lambda params: params["x"] ** 2, space, n_iter=30, random_state=0)
+    >>> display = ImportanceDisplay.from_search(result)
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['x', 'unused', 'interactions']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, importance: Importance):
+        self.importance = importance
+
+    @classmethod
+    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+        """Compute the importance of the parameters of a fitted search, and draw it.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : ImportanceDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or has too few candidates with a score.
+        """
+        return cls(importance=importance(search)).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : ImportanceDisplay
+            The display itself.
+        """
+        found = self.importance
+        n = min(len(found.names), N_SHOWN)
+        if ax is None:
+            ax = new_axes(self, (7, 1.6 + 0.32 * (n + 1)))
+        self.ax_, self.figure_ = ax, ax.figure
+        names = [short(name, 36) for name in found.names[:n]]
+        shares = [*found.shares[:n]]
+        if left := len(found.names) - n:
+            names.append(f"{left} others")
+            shares.append(found.shares[n:].sum())
+        names.append("interactions")
+        shares.append(found.interactions)
+        rows = range(len(names))
+        colors = [COLORS[0]] * n + [GREY] * (len(names) - n)
+        ax.barh(rows, shares, color=colors, height=0.6)
+        ax.hlines(rows[:n], found.low[:n], found.high[:n], color=DARK, lw=1.6)
+        ends = [*found.high[:n], *shares[n:]]
+        for row, share, end in zip(rows, shares, ends, strict=True):
+            ax.text(end + 0.015, row, f"{share:.0%}", va="center", fontsize=9, color=DARK)
+        tidy(ax)
+        ax.grid(visible=False, axis="y")
+        ax.set_yticks(rows, names)
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        ax.set_xlim(0, min(1.12, max(ends) + 0.1))
+        ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}" if x <= 1 else "")
+        ax.set_xlabel("Share of the variance of the scores")
+        explained = f"the model predicts {max(found.explained, 0):.0%} of the variance of others"
+        if found.explained < KNOWN:
+            explained = "too few or too noisy to tell"
+        ax.set_title(
+            f"What mattered, from {found.n_candidates} candidates\n({explained})",
+            loc="left", fontsize=11,
+        )  # fmt: skip
+        return self

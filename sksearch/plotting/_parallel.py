@@ -1,0 +1,205 @@
+"""Parallel coordinates."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch.plotting._slices import check_names, most_important
+from sksearch.plotting._style import ACCENT, DARK, GREY, new_axes, place_ticks, score_name, short
+from sksearch.stats._candidates import Candidates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+N_SHOWN = 8  # parameters, if none are named: the most important ones
+N_GOOD = 20  # candidates that are drawn dark, at most
+GOOD = 0.1  # and their share
+
+
+class ParallelDisplay:
+    """Each candidate as a line through its parameters; the best ones are dark.
+
+    A line has a gap where a candidate lacks a parameter.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        What was tried, as `from_search` reads it.
+    names : sequence of str
+        Parameters to be drawn, in this order.
+    score_name : str, default="Score"
+        Name of the score, for the axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        A vertical line for each parameter, and one for the score.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    SliceDisplay : Each parameter alone.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.plotting import ParallelDisplay
+    >>> space = {"x": uniform(-1, 2), "y": uniform(0, 1)}
+    >>> result = minimize(lambda params: params["x"] ** 2, space, n_iter=30, random_state=0)
+    >>> display = ParallelDisplay.from_search(result)
+    >>> [text.get_text() for text in display.ax_.get_xticklabels()]
+    ['x', 'y', 'Score']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, candidates: Candidates, names: Sequence[str], score_name: str = "Score"):
+        self.candidates = candidates
+        self.names = names
+        self.score_name = score_name
+
+    @classmethod
+    def from_search(
+        cls, search: Any, *, params: Sequence[str] | None = None, ax: "Axes | None" = None
+    ) -> Self:
+        """Draw a fitted search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
+        params : sequence of str or None, default=None
+            Names of parameters. None: the eight most important ones.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : ParallelDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, no candidate has a score, or a name is unknown.
+        """
+        candidates = Candidates.of(search)
+        names = most_important(search, candidates) if params is None else list(params)
+        check_names(names, candidates)
+        shown = names if params is not None else names[:N_SHOWN]
+        return cls(candidates=candidates, names=shown, score_name=score_name(search)).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : ParallelDisplay
+            The display itself.
+        """
+        from matplotlib.collections import LineCollection
+
+        found, n = self.candidates, len(self.names)
+        ax = new_axes(self, (2.4 + 1.35 * (n + 1), 4.6)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        low, high = found.scores.min(), found.scores.max()
+        fence = np.quantile(found.scores, 0.25) - 3 * np.ptp(
+            np.quantile(found.scores, [0.25, 0.75])
+        )
+        low = found.scores[found.scores >= fence].min()
+        heights = np.clip((found.scores - low) / ((high - low) or 1.0), 0, 1)
+        columns = [self._spread(name) for name in self.names]
+        points = np.column_stack([*columns, heights])
+        order = np.argsort(-found.scores, kind="stable")
+        keys: list[Any] = []
+        n_good = min(N_GOOD, max(1, round(GOOD * len(order))))
+        for rows, color, width, alpha in (
+            (order[n_good:], GREY, 0.6, min(0.5, 60 / len(order) + 0.02)),
+            (order[1:n_good], DARK, 1.1, 0.8),
+            (order[:1], ACCENT, 2.4, 1.0),
+        ):
+            lines = [_segments(points[i]) for i in rows]
+            ax.add_collection(
+                LineCollection(
+                    [line for each in lines for line in each],
+                    colors=[color], linewidths=width, alpha=alpha, rasterized=len(order) > 400,
+                )
+            )  # fmt: skip
+            if color != GREY:
+                at = np.tile(np.arange(points.shape[1]), (len(rows), 1))
+                ax.plot(at, points[rows], "o", ms=3, color=color, clip_on=False)
+            keys += ax.plot([], [], color=color, lw=max(width, 1.2))
+        self._draw_axes(low, high)
+        labels = ["others", f"best {n_good} of {len(order)}", "best"]
+        ax.legend(
+            keys[::-1], labels[::-1], loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3,
+            frameon=False, borderaxespad=0.2,
+        )  # fmt: skip
+        return self
+
+    def _spread(self, name: str) -> np.ndarray:
+        """Places of the candidates; those of one choice lie beside each other."""
+        axis = self.candidates.axes[name]
+        places = axis.encode(self.candidates.params)
+        if not axis.choices:
+            return places
+        n = len(axis.choices)
+        noise = np.random.default_rng(0).uniform(-0.35, 0.35, len(places))
+        return (places * (n - 1) + 0.5 + noise) / n
+
+    def _draw_axes(self, low: float, high: float) -> None:
+        """Draw a vertical line with its values for each parameter, and one for the score."""
+        ax, n = self.ax_, len(self.names)
+        for k, name in enumerate(self.names):
+            axis = self.candidates.axes[name]
+            side = _ruler(ax, k)
+            place_ticks(side.yaxis, axis, 16)
+            if axis.choices:
+                m = len(axis.choices)
+                side.set_yticks((side.get_yticks() * (m - 1) + 0.5) / m, [
+                    label.get_text() for label in side.get_yticklabels()
+                ])  # fmt: skip
+        score = _ruler(ax, n)
+        score.set_ylim(low, high if high > low else low + 1)
+        score.spines["left"].set_color(ACCENT)
+        ax.set_xlim(-0.1, n + 0.1)
+        ax.set_ylim(0, 1)
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+        labels = [short(name, 24) for name in self.names] + [self.score_name.split(",")[0]]
+        long = max(map(len, labels)) > 13
+        ax.set_xticks(
+            range(n + 1), labels, rotation=20 if long else 0, ha="right" if long else "center"
+        )
+        ax.tick_params(length=0, pad=8)
+
+
+def _segments(line: np.ndarray) -> list[np.ndarray]:
+    """Parts of a line between its gaps."""
+    x = np.arange(len(line))
+    known = np.flatnonzero(~np.isnan(line))
+    parts = np.split(known, np.flatnonzero(np.diff(known) > 1) + 1)
+    return [np.column_stack([x[part], line[part]]) for part in parts if len(part) > 1]
+
+
+def _ruler(ax: "Axes", x: float) -> Any:
+    """An axis with ticks at x, from the bottom to the top of the axes."""
+    n = 1.0
+    side = ax.inset_axes((x, 0, n * 1e-6, 1), transform=ax.transData)
+    side.patch.set_visible(False)
+    side.spines[["top", "right", "bottom"]].set_visible(False)
+    side.set_xticks([])
+    side.set_ylim(0, 1)
+    side.tick_params(axis="y", length=3, labelsize=8)
+    for label in side.get_yticklabels():
+        label.set_bbox({"facecolor": "w", "alpha": 0.75, "lw": 0, "pad": 0.4})
+    return side

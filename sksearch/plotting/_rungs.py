@@ -1,0 +1,205 @@
+"""How well each rung ordered the candidates of the next one."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from sksearch.plotting._style import (
+    ACCENT,
+    COLORS,
+    GREY,
+    axis_of_scores,
+    new_axes,
+    score_name,
+    tidy,
+    unit_of,
+)
+from sksearch.stats._candidates import Rungs, rungs_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MIN_PAIRS = 4  # candidates from which on a rank correlation is shown
+N_SHOWN = 8  # rungs
+
+
+class RungDisplay:
+    """Scores at each rung, and Spearman's rank correlation from each rung to the next.
+
+    The box has the median and the quartiles of all candidates of a rung, and the dark dots are
+    those that the next rung has as well. A correlation near 1 says that the cheap score ordered
+    the survivors as the dear one did; it is of the survivors alone, and so a lower bound of what
+    it is among all.
+
+    Parameters
+    ----------
+    rungs : dict of int to list of tuple (dict, float)
+        By resource the candidates and their scores, NaN where training failed.
+    unit : str, default="resource"
+        Name of the units of resource.
+    score_name : str, default="Score"
+        Name of the score, for the axis.
+    any_rung_wins : bool, default=False
+        Whether the best score at any resource wins, and not only at the largest.
+
+    Attributes
+    ----------
+    correlations_ : dict of tuple (int, int) to float
+        Rank correlation between each two neighbouring rungs, by their resources; NaN where fewer
+        than four candidates have both scores.
+    ax_ : matplotlib Axes
+        Axes of the scores.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    HistoryDisplay : The curve of each candidate.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sksearch.plotting import RungDisplay
+    >>> scores = {1: [0.1, 0.2, 0.3, 0.4, 0.0], 3: [0.2, 0.3, 0.5, 0.6]}
+    >>> rungs = {r: [({"x": i}, s) for i, s in enumerate(row)] for r, row in scores.items()}
+    >>> display = RungDisplay(rungs=rungs, unit="epochs").plot()
+    >>> {rungs: round(float(rho), 2) for rungs, rho in display.correlations_.items()}
+    {(1, 3): 1.0}
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        *,
+        rungs: Rungs,
+        unit: str = "resource",
+        score_name: str = "Score",
+        any_rung_wins: bool = False,
+    ):
+        self.rungs = rungs
+        self.unit = unit
+        self.score_name = score_name
+        self.any_rung_wins = any_rung_wins
+
+    @classmethod
+    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw a fitted search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search with several resources, of this library or of scikit-learn, or what
+            else `sksearch.stats.importance` takes.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : RungDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or all candidates had the same resource.
+        """
+        rungs, _ = rungs_of(search)
+        unit, any_rung_wins = unit_of(search)
+        return cls(
+            rungs=rungs, unit=unit, score_name=score_name(search), any_rung_wins=any_rung_wins
+        ).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : RungDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If all candidates had the same resource, or none has a score.
+        """
+        by_resource = {r: _scores(rows) for r, rows in sorted(self.rungs.items())}
+        by_resource = {r: scores for r, scores in by_resource.items() if scores}
+        if len(by_resource) < 2:
+            raise ValueError("All scores are of one resource: rungs are drawn of two or more.")
+        levels = list(by_resource)
+        if len(levels) > N_SHOWN:
+            levels = [
+                levels[i] for i in np.linspace(0, len(levels) - 1, N_SHOWN).round().astype(int)
+            ]
+        n = len(levels)
+        ax = new_axes(self, (2 + 1.1 * n, 4.2)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        self.correlations_ = {}
+        rng = np.random.default_rng(0)
+        for k, level in enumerate(levels):
+            scores = by_resource[level]
+            after = by_resource[levels[k + 1]] if k + 1 < n else {}
+            self._draw_rung(k, scores, after, rng)
+            if after:
+                rho = _correlation(scores, after)
+                self.correlations_[level, levels[k + 1]] = rho
+                text = "?" if np.isnan(rho) else f"{rho:.2f}"
+                ax.text(
+                    k + 0.5, 1.02, text, ha="center", transform=ax.get_xaxis_transform(),
+                    color=COLORS[0], fontweight="bold",
+                )  # fmt: skip
+        best = levels[-1]
+        if self.any_rung_wins:
+            best = max(levels, key=lambda level: max(by_resource[level].values()))
+        top = max(by_resource[best].values())
+        ax.plot(levels.index(best), top, "*", ms=14, color=ACCENT, mec="w", zorder=5)
+        axis_of_scores(ax, np.concatenate([list(s.values()) for s in by_resource.values()]))
+        counts = [len(self.rungs[level]) for level in levels]
+        ax.set_xticks(
+            range(n), [f"{level:,}\n({c:,})" for level, c in zip(levels, counts, strict=True)]
+        )
+        ax.set_xlim(-0.6, n - 0.4)
+        ax.set_xlabel(f"{self.unit[:1].upper()}{self.unit[1:]} (candidates)".replace("_", " "))
+        ax.set_ylabel(self.score_name)
+        ax.set_title("Rank correlation from rung to rung", loc="left", fontsize=11, pad=22)
+        tidy(ax)
+        return self
+
+    def _draw_rung(
+        self, x: int, scores: dict[str, float], after: dict[str, float], rng: np.random.Generator
+    ) -> None:
+        """Draw the scores of one rung: grey those that were stopped, dark the others."""
+        ax, size = self.ax_, 2 if len(scores) > 400 else 4
+        stay = np.array([key in after for key in scores])
+        values = np.array(list(scores.values()))
+        at = x + rng.uniform(-0.28, 0.28, len(values))
+        alpha = 0.25 if len(scores) > 400 else 0.6
+        ax.plot(at[~stay], values[~stay], "o", ms=size, color=GREY, mew=0, alpha=alpha)
+        ax.plot(at[stay], values[stay], "o", ms=size, color=COLORS[0], mew=0, alpha=0.8)
+        if len(values) >= MIN_PAIRS:
+            low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+            ax.hlines(middle, x - 0.36, x + 0.36, color="k", lw=2)
+            ax.hlines([low, high], x - 0.36, x + 0.36, color="k", lw=0.8)
+            ax.vlines([x - 0.36, x + 0.36], low, high, color="k", lw=0.8)
+
+
+def _scores(rows: list) -> dict[str, float]:
+    """Finite scores by the text of the candidate."""
+    return {
+        repr(sorted(p.items(), key=lambda item: item[0])): s for p, s in rows if np.isfinite(s)
+    }
+
+
+def _correlation(first: dict[str, float], second: dict[str, float]) -> float:
+    """Rank correlation over the candidates that both have, NaN if it says nothing."""
+    both = [key for key in first if key in second]
+    pairs = np.array([(first[key], second[key]) for key in both]).reshape(-1, 2)
+    if len(both) < MIN_PAIRS or (np.ptp(pairs, axis=0) == 0).any():
+        return np.nan
+    return float(spearmanr(*pairs.T)[0])

@@ -1,0 +1,139 @@
+"""What matters about a search on one sheet."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from sksearch.plotting._contour import ContourDisplay
+from sksearch.plotting._distribution import DistributionDisplay
+from sksearch.plotting._history import HistoryDisplay
+from sksearch.plotting._importance import ImportanceDisplay
+from sksearch.plotting._rungs import RungDisplay
+from sksearch.plotting._slices import MIN_FOR_EFFECTS, SliceDisplay, most_important
+from sksearch.plotting._style import import_pyplot
+from sksearch.stats._candidates import Candidates, history_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+N_SLICES = 6
+
+
+class SearchDisplay:
+    """Four pictures of a search: scores, importance, slices, and rungs or two parameters.
+
+    The last one shows the rungs where candidates had several resources, else the two most
+    important parameters together. Where there are fewer than ten scores, or no parameter has two
+    values, the distribution of the scores stands for what cannot be told.
+
+    Parameters
+    ----------
+    search : object
+        A fitted search of this library or of scikit-learn.
+
+    Attributes
+    ----------
+    displays_ : list
+        The displays of the four pictures.
+    figure_ : matplotlib Figure
+        The sheet.
+
+    See Also
+    --------
+    HistoryDisplay : Scores of all candidates.
+    ImportanceDisplay : Which parameters mattered.
+    SliceDisplay : Scores over each parameter.
+    RungDisplay : How well rungs order candidates.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1)}
+    >>> search = RandomSearchCV(SVC(), space, n_iter=12, random_state=0)
+    >>> display = search.fit(*load_iris(return_X_y=True)).show()
+    >>> [type(part).__name__ for part in display.displays_]
+    ['HistoryDisplay', 'ImportanceDisplay', 'SliceDisplay', 'ContourDisplay']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, search: Any):
+        self.search = search
+
+    @classmethod
+    def from_search(cls, search: Any) -> Self:
+        """Draw a fitted search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library or of scikit-learn.
+
+        Returns
+        -------
+        display : SearchDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or no candidate has a score.
+        """
+        return cls(search=search).plot()
+
+    def plot(self, figure: "Figure | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or None, default=None
+            An empty figure; None: a new one.
+
+        Returns
+        -------
+        display : SearchDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If no candidate has a score.
+        """
+        found = Candidates.of(self.search)
+        names = most_important(self.search, found)
+        n_resources = len({r for t in history_of(self.search).trials for r in t.results})
+        plt = import_pyplot(type(self).__name__)
+        self.figure_ = figure or plt.figure(figsize=(13.5, 9.5), layout="constrained")
+        parts: Any = self.figure_.subfigures(2, 2, squeeze=False, hspace=0.05, wspace=0.04)
+        history, importance, slices, last = (part.subplots() for part in parts.ravel())
+        self.displays_: list = [HistoryDisplay.from_search(self.search, ax=history)]
+        if len(found.scores) < MIN_FOR_EFFECTS or not names:
+            self.displays_.append(DistributionDisplay.from_search(self.search, ax=importance))
+        else:
+            self.displays_.append(ImportanceDisplay.from_search(self.search, ax=importance))
+        if names:
+            shown = names[:N_SLICES]
+            self.displays_.append(SliceDisplay.from_search(self.search, params=shown, ax=slices))
+        else:
+            slices.set_axis_off()
+        if n_resources > 1:
+            self.displays_.append(RungDisplay.from_search(self.search, ax=last))
+        elif len(found.scores) >= MIN_FOR_EFFECTS and len(names) > 1:
+            self._draw_two(names, last)
+        else:
+            last.set_axis_off()
+        return self
+
+    def _draw_two(self, names: list[str], ax: Any) -> None:
+        """Draw the most important parameter with the next one that is active with it."""
+        found = Candidates.of(self.search)
+        first = [params for params in found.params if names[0] in params]
+        # One that is always there shows more than one that a choice switches on.
+        n_both = {name: sum(name in params for params in first) for name in names[1:]}
+        second = max(n_both, key=lambda name: n_both[name] == len(first))
+        if not n_both[second]:
+            ax.set_axis_off()
+        else:
+            pair = (names[0], second)
+            self.displays_.append(ContourDisplay.from_search(self.search, params=pair, ax=ax))

@@ -1,0 +1,199 @@
+"""Scores over the values of each parameter."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch.plotting._style import (
+    ACCENT,
+    COLORS,
+    GREY,
+    N_COLUMNS,
+    axis_of_scores,
+    divide,
+    place_ticks,
+    score_name,
+    short,
+    tidy,
+)
+from sksearch.stats import importance
+from sksearch.stats._candidates import Axis, Candidates
+from sksearch.stats._effects import Effect, Effects
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+N_SHOWN = 9  # parameters, if none are named: the most important ones
+MIN_FOR_EFFECTS = 10  # candidates
+
+
+class SliceDisplay:
+    """Scores of all candidates over each parameter, with the mean that a model predicts.
+
+    A dot is a candidate, the star the best one, a tick at the foot one whose training failed. The
+    line is the partial dependence: the predicted score at this value, averaged over the others;
+    its band has the central 80 % of models of bootstrap samples.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        What was tried, as `from_search` reads it.
+    names : sequence of str
+        Parameters to be drawn, in this order.
+    score_name : str, default="Score"
+        Name of the score, for the axis.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        One for each parameter.
+    ax_ : matplotlib Axes
+        The place that these share.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    ContourDisplay : Two parameters together.
+    ImportanceDisplay : How much each matters.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.plotting import SliceDisplay
+    >>> space = {"x": uniform(-1, 2), "y": uniform(0, 1)}
+    >>> result = minimize(lambda params: params["x"] ** 2, space, n_iter=30, random_state=0)
+    >>> display = SliceDisplay.from_search(result)
+    >>> [ax.get_xlabel() for ax in display.axes_]
+    ['x', 'y']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, candidates: Candidates, names: Sequence[str], score_name: str = "Score"):
+        self.candidates = candidates
+        self.names = names
+        self.score_name = score_name
+
+    @classmethod
+    def from_search(
+        cls, search: Any, *, params: Sequence[str] | None = None, ax: "Axes | None" = None
+    ) -> Self:
+        """Draw a fitted search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
+        params : sequence of str or None, default=None
+            Names of parameters. None: the nine most important ones.
+        ax : matplotlib Axes or None, default=None
+            A subplot whose place is divided; None: a new figure.
+
+        Returns
+        -------
+        display : SliceDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, no candidate has a score, or a name is unknown.
+        """
+        candidates = Candidates.of(search)
+        names = most_important(search, candidates) if params is None else list(params)
+        check_names(names, candidates)
+        shown = names if params is not None else names[:N_SHOWN]
+        return cls(candidates=candidates, names=shown, score_name=score_name(search)).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            A subplot whose place is divided; None: a new figure.
+
+        Returns
+        -------
+        display : SliceDisplay
+            The display itself.
+        """
+        n = len(self.names)
+        self.axes_ = divide(self, ax, n, (3.1 * min(n, 3) + 0.8, 2.6 * -(-n // 3) + 0.4))
+        found = self.candidates
+        effects = Effects(found) if len(found.scores) >= MIN_FOR_EFFECTS else None
+        for i, (name, part) in enumerate(zip(self.names, self.axes_, strict=True)):
+            axis = found.axes[name]
+            self._draw_candidates(part, axis)
+            if effects is not None:
+                _draw_effect(part, axis, effects.of(name))
+            axis_of_scores(part, found.scores)
+            margin = 0.5 / max(1, len(axis.choices) - 1) if axis.choices else 0.06
+            part.set_xlim(-margin, 1 + margin)
+            place_ticks(part.xaxis, axis)
+            if sum(len(short(choice, 14)) for choice in axis.choices) > 26:
+                part.tick_params(axis="x", rotation=25)
+                for label in part.get_xticklabels():
+                    label.set(ha="right", rotation_mode="anchor")
+            part.set_xlabel(short(name, 26))
+            part.tick_params(labelleft=i % N_COLUMNS == 0)
+            tidy(part)
+        n_shown = f"{len(found.scores)} candidates"
+        if found.resource is not None:
+            n_shown += f" at resource {found.resource:,}"
+        self.axes_[0].set_title(f"{self.score_name}: {n_shown}", loc="left", fontsize=11)
+        return self
+
+    def _draw_candidates(self, ax: "Axes", axis: Axis) -> None:
+        """Draw a dot for each candidate; those of one choice beside each other."""
+        found = self.candidates
+        x = axis.encode(found.params)
+        if axis.choices:
+            width = 0.3 / max(1, len(axis.choices) - 1)
+            x = x + np.random.default_rng(0).uniform(-width, width, len(x))
+        many = len(x) > 400
+        ax.plot(
+            x, found.scores, "o", ms=2 if many else 4, alpha=0.25 if many else 0.6,
+            color=GREY, mew=0, rasterized=many,
+        )  # fmt: skip
+        best = int(np.argmax(found.scores))
+        ax.plot(x[best], found.scores[best], "*", ms=12, color=ACCENT, mec="w", zorder=5)
+        failed = axis.encode(found.failed)
+        ax.plot(
+            failed, np.full(len(failed), 0.02), "|", ms=7, color="k", alpha=0.3 if many else 1,
+            transform=ax.get_xaxis_transform(),
+        )  # fmt: skip
+
+
+def _draw_effect(ax: "Axes", axis: Axis, effect: Effect) -> None:
+    """Draw the predicted mean with its band; of choices a bar each."""
+    color = COLORS[0]
+    if not axis.choices:
+        ax.fill_between(effect.places, effect.low, effect.high, color=color, alpha=0.25, lw=0)
+        ax.plot(effect.places, effect.mean, color=color, lw=2)
+        return
+    width = 0.36 / max(1, len(axis.choices) - 1)
+    ax.hlines(effect.mean, effect.places - width, effect.places + width, color=color, lw=2.5)
+    ax.vlines(effect.places, effect.low, effect.high, color=color, lw=5, alpha=0.3)
+
+
+def most_important(search: Any, candidates: Candidates) -> list[str]:
+    """Names of all parameters, the most important first; by name if it cannot be told."""
+    names = list(candidates.axes)
+    if len(candidates.scores) < MIN_FOR_EFFECTS or len(names) < 2:
+        return names
+    return importance(search).names
+
+
+def check_names(names: Sequence[str], candidates: Candidates) -> None:
+    """Raise ValueError if there is nothing to draw, or a name is none of a parameter."""
+    known = list(candidates.axes)
+    if not known:
+        raise ValueError("No parameter of this search has two values: there is nothing to draw.")
+    for name in names:
+        if name not in known:
+            raise ValueError(f"params has {name!r}, which is none of {known} with two values.")

@@ -1,0 +1,230 @@
+"""Pictures of fitted searches: importance, slices, two parameters, parallel lines, rungs."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy.stats import loguniform, randint, uniform
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, RandomizedSearchCV
+
+from sksearch import HyperbandSearchCV, RandomSearchCV, When
+from sksearch.history import History, Problem, Result
+from sksearch.plotting import (
+    ContourDisplay,
+    DistributionDisplay,
+    ImportanceDisplay,
+    ParallelDisplay,
+    RungDisplay,
+    SearchDisplay,
+    SliceDisplay,
+)
+from sksearch.space import Space
+from sksearch.stats import importance
+from tests.fakes import Curve
+
+X, Y = np.zeros((12, 1)), np.zeros(12)
+LONG = "columntransformer__numeric__simpleimputer__"
+SPACE = {
+    "kernel": ["linear", "rbf"],
+    "gamma": When(loguniform(1e-4, 10), "kernel", "==", "rbf"),
+    "C": loguniform(1e-3, 1e3),
+    "depth": randint(2, 6),
+    LONG + "strategy": ["mean", "median", "most_frequent", None],
+}
+OF_PARAMETERS = [ImportanceDisplay, SliceDisplay, ContourDisplay, ParallelDisplay]
+
+
+def score(p):
+    return -((np.log10(p["C"]) - 1) ** 2) - (np.log10(p.get("gamma", 0.01)) + 2) ** 2 / 4
+
+
+def history_of(n, rungs=(1,), n_failed=0):
+    """History of random candidates, a third of which goes on from rung to rung."""
+    rng, space = np.random.default_rng(0), Space(SPACE)
+    history = History(Problem(space, max_resources=rungs[-1]))
+    left = list(range(n))
+    for _ in left:
+        history.start(space.sample(rng), 0, rungs[0])
+    for k, resource in enumerate(rungs):
+        for i in left:
+            if k:
+                history.resume(i, resource)
+            value = score(history.trials[i].params) + rng.normal() / resource
+            history.tell(i, resource, Result(np.nan if i < n_failed else value))
+        left.sort(
+            key=lambda i: -np.nan_to_num(history.trials[i].results[resource].score, nan=-9e9)
+        )
+        left = left[: -(-n // 3 ** (k + 1))]
+    return history
+
+
+def texts_fit(figure):
+    """Assert that no label lies outside of the figure or upon its neighbour."""
+    figure.canvas.draw()
+    renderer, whole = figure.canvas.get_renderer(), figure.bbox
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            for text in [axis.label, *axis.get_ticklabels()]:
+                if text.get_text() and text.get_visible() and ax.axison:
+                    box = text.get_window_extent(renderer)
+                    inside = box.x0 > -2 and box.x1 < whole.width + 2
+                    inside &= box.y0 > -2 and box.y1 < whole.height + 2
+                    assert inside or not _in_view(axis, text), text.get_text()
+
+
+def _in_view(axis, text):
+    low, high = sorted(axis.get_view_interval())
+    place = text.get_position()[0 if axis.axis_name == "x" else 1]
+    return text is axis.label or low <= place <= high
+
+
+@pytest.mark.parametrize("n", [40, 1000])
+@pytest.mark.parametrize("display", [*OF_PARAMETERS, DistributionDisplay])
+def test_long_names_conditions_and_failures_are_drawn_inside_the_figure(display, n):
+    found = display.from_search(history_of(n, n_failed=3))
+    texts_fit(found.figure_)
+    assert found.ax_.figure is found.figure_
+
+
+@pytest.mark.parametrize("display", [*OF_PARAMETERS, DistributionDisplay, RungDisplay])
+def test_given_axes_are_drawn_on(display):
+    fig, axes = plt.subplots(ncols=2, layout="constrained")
+    found = display.from_search(history_of(40, (1, 3)), ax=axes[1])
+    assert (found.ax_, found.figure_) == (axes[1], fig)
+    assert len(plt.get_fignums()) == 1
+
+
+def test_bars_are_the_shares_in_their_order():
+    history = history_of(100)
+    truth = importance(history)
+    display = ImportanceDisplay.from_search(history)
+    widths = [patch.get_width() for patch in display.ax_.patches]
+    np.testing.assert_allclose(widths, [*truth.shares, truth.interactions])
+    labels = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert labels[0] == truth.names[0]
+    assert labels[-1] == "interactions"
+    assert all(len(label) <= 36 for label in labels)
+
+
+def test_what_is_noise_is_said_to_be_so():
+    rng, space = np.random.default_rng(0), {"a": uniform(0, 1), "b": uniform(0, 1)}
+    history = History(Problem(Space(space)))
+    for i in range(150):
+        history.start({"a": rng.random(), "b": rng.random()}, 0, 1)
+        history.tell(i, 1, Result(rng.normal()))
+    assert "too noisy" in ImportanceDisplay.from_search(history).ax_.get_title("left")
+
+
+def test_slices_have_the_candidates_and_an_effect_with_its_maximum():
+    history = history_of(200, n_failed=5)
+    display = SliceDisplay.from_search(history, params=["C", "kernel"])
+    dots, star, failed, effect = display.axes_[0].get_lines()
+    scores = [t.results[1].score for t in history.trials[5:]]
+    np.testing.assert_allclose(dots.get_ydata(), scores)
+    assert star.get_ydata()[0] == max(scores)
+    assert len(failed.get_xdata()) == 5
+    top = effect.get_xdata()[np.argmax(effect.get_ydata())]
+    assert abs(top - 4 / 6) < 0.15, "C = 10 on the scale from 0.001 to 1000"
+    assert [t.get_text() for t in display.axes_[1].get_xticklabels()] == ["linear", "rbf"]
+
+
+def test_integers_have_integer_ticks_and_logarithmic_ones_powers_of_ten():
+    axes = SliceDisplay.from_search(history_of(60), params=["depth", "C"]).axes_
+    assert {t.get_text() for t in axes[0].get_xticklabels()} == {"2", "3", "4", "5"}
+    assert {"0.001", "1000"} <= {t.get_text() for t in axes[1].get_xticklabels()}
+
+
+def test_the_maximum_of_two_parameters_is_where_it_is():
+    display = ContourDisplay.from_search(history_of(300), params=("C", "gamma"))
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("C", "gamma")
+    dots = display.ax_.get_lines()[0].get_xydata()
+    n_with = sum("gamma" in t.params for t in history_of(300).trials)
+    assert np.isfinite(dots).all(axis=1).sum() == n_with
+
+
+def test_nothing_is_predicted_where_a_choice_leaves_no_candidate():
+    display = ContourDisplay.from_search(history_of(100), params=("kernel", "gamma"))
+    values = display.ax_.collections[0].get_array().reshape(-1, 2)
+    assert np.ma.getmaskarray(values)[:, 0].all()
+    assert not np.ma.getmaskarray(values)[:, 1].any()
+
+
+def test_parallel_lines_have_gaps_where_a_parameter_lacks():
+    history = history_of(30)
+    display = ParallelDisplay.from_search(history, params=["kernel", "gamma", "C"])
+    segments = [s for c in display.ax_.collections for s in c.get_segments()]
+    with_gamma = sum("gamma" in trial.params for trial in history.trials)
+    assert sum(len(s) == 4 for s in segments) == with_gamma
+    assert sum(len(s) == 2 for s in segments) == 30 - with_gamma, "C and the score"
+
+
+def test_rungs_tell_how_they_ordered():
+    display = RungDisplay.from_search(history_of(300, (1, 3, 9, 27)))
+    assert list(display.correlations_) == [(1, 3), (3, 9), (9, 27)]
+    assert all(-1 <= rho <= 1 for rho in display.correlations_.values())
+    shown = [text.get_text() for text in display.ax_.texts]
+    assert shown == [f"{rho:.2f}" for rho in display.correlations_.values()]
+    ticks = [text.get_text() for text in display.ax_.get_xticklabels()]
+    assert ticks == ["1\n(300)", "3\n(100)", "9\n(34)", "27\n(12)"]
+    with pytest.raises(ValueError, match="one resource"):
+        RungDisplay.from_search(history_of(20))
+
+
+def test_a_rung_in_the_opposite_order_has_the_correlation_minus_one():
+    rows = [({"x": i}, float(i)) for i in range(6)]
+    opposite = [(params, -s) for params, s in rows]
+    assert RungDisplay(rungs={1: rows, 3: opposite}).plot().correlations_ == {(1, 3): -1.0}
+
+
+def test_the_distribution_counts_failures_as_reaching_nothing():
+    scores = np.array([1.0, 2.0, np.nan, np.nan])
+    ax = DistributionDisplay(scores={"": scores}).plot().ax_
+    assert ax.get_lines()[0].get_ydata().tolist() == [0.5, 0.5, 0.25, 0]
+
+
+SEARCHES = [
+    RandomizedSearchCV(Curve(), {"quality": uniform(0, 1)}, n_iter=12, cv=2, random_state=0),
+    GridSearchCV(Curve(), {"quality": np.linspace(0, 1, 12).tolist()}, cv=2),
+    RandomSearchCV(Curve(), {"quality": uniform(0, 1)}, n_iter=12, cv=2, random_state=0),
+    RandomSearchCV(Curve(), {"quality": uniform(0, 1)}, n_iter=3, cv=2, random_state=0),
+    HyperbandSearchCV(
+        Curve(), {"quality": uniform(0, 1)}, resource="epochs", max_resources=9, cv=2,
+        random_state=0,
+    ),
+    HalvingRandomSearchCV(
+        Curve(), {"quality": uniform(0, 1)}, n_candidates=30, cv=2, random_state=0,
+        resource="n_samples", min_resources=4, max_resources=12,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+def test_searches_of_both_libraries_fill_a_sheet(search):
+    display = SearchDisplay.from_search(search.fit(X, Y))
+    texts_fit(display.figure_)
+    names = [type(part).__name__ for part in display.displays_]
+    assert names[0] == "HistoryDisplay"
+    has_rungs = len(set(search.cv_results_.get("n_resources", [1]))) > 1
+    assert ("RungDisplay" in names) == has_rungs
+
+
+def test_a_search_shows_itself():
+    search = RandomSearchCV(Curve(), {"quality": uniform(0, 1)}, n_iter=10, cv=2, random_state=0)
+    assert len(search.fit(X, Y).show().displays_) == 3
+    with pytest.raises(ValueError, match="not fitted"):
+        RandomSearchCV(Curve(), {"quality": uniform(0, 1)}).show()
+
+
+def test_two_parameters_and_more_show_four_pictures():
+    names = [type(part).__name__ for part in SearchDisplay.from_search(history_of(40)).displays_]
+    assert names == ["HistoryDisplay", "ImportanceDisplay", "SliceDisplay", "ContourDisplay"]
+
+
+def test_unknown_names_are_refused():
+    for display in (SliceDisplay, ParallelDisplay):
+        with pytest.raises(ValueError, match="'nu', which is none of"):
+            display.from_search(history_of(20), params=["nu"])
+    with pytest.raises(ValueError, match="must name two"):
+        ContourDisplay.from_search(history_of(20), params=("C", "C"))
+    with pytest.raises(ValueError, match="searches is empty"):
+        DistributionDisplay.from_searches({})
