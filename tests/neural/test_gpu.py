@@ -171,6 +171,7 @@ def test_a_search_leaves_the_gpu_as_it_was(images):
     assert allocated() == before
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # of its compiler
 def test_a_net_is_compiled(images):
     net = quick(compile=True, batch_size=10).fit(*images)
     assert np.isfinite(net.predict_proba(images[0])).all()
