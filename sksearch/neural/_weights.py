@@ -37,7 +37,7 @@ def check_class_weight(factors: dict, classes: np.ndarray) -> None:
             "those."
         )
     for label, factor in factors.items():
-        if not (isinstance(factor, Real) and 0 <= factor < np.inf):
+        if not (isinstance(factor, Real) and 0 <= float(factor) < np.inf):
             raise ValueError(
                 f"class_weight[{label!r}]={factor!r} must be a finite number, 0 or more."
             )
