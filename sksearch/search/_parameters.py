@@ -179,9 +179,9 @@ patience : int or None, default=None
     Stop when so many candidates in a row, of those that got the full resource, were no better
     than the best before them.
 stop : "converged" or None, default=None
-    "converged": stop when as much time again is not expected to improve the best score by its
-    standard error over the folds, as far as a Gaussian process of the scores and one of the
-    seconds can tell. It needs two folds or more.
+    "converged": stop when as much time again is not expected to bring more than the standard
+    error of a difference between the best candidates over the folds, as far as a Gaussian process
+    of the scores and one of the seconds can tell. It needs two folds or more.
 candidate_timeout : float or None, default=None
     Seconds that the training and scoring of a candidate may take on one fold, from one rung to
     the next. A training that takes longer is stopped and fails, with the status "timeout".
