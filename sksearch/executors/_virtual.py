@@ -176,7 +176,7 @@ class VirtualClock:
     def _wait(self, futures, timeout):
         """Let time pass until one of the unfinished futures is done, or for `timeout` seconds."""
         limit = math.inf if timeout is None else _ticks(self.seconds + max(timeout, 0))
-        while futures and not any(future.done() for future in futures):
+        while futures and self._running and not any(future.done() for future in futures):
             end = min(self._running[0].end, limit)
             self._advance(max(end, self._time))
             if end == limit:

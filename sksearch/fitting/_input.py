@@ -159,7 +159,7 @@ def _has_rows(data):
     shape = getattr(data, "shape", None)
     if isinstance(shape, tuple):
         return len(shape) > 0
-    return hasattr(data, "__len__") or isinstance(data, Iterable)
+    return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
 
 
 def check_target(estimator: Any, y: Any) -> None:

@@ -156,7 +156,9 @@ def _check_names(context, scores):
     elif not scores or wanted not in (None, *scores):
         asked = "at least one metric" if wanted is None else f"{wanted!r}, which refit names"
         raise InvalidScoreError(
-            f"scoring must return {asked}, got the metrics {[*scores]}. (scorer={context.scorer})"
+            f"scoring must return {asked}, got the metrics {[*scores]}. For multi-metric scoring, "
+            "the parameter refit must be set to a scorer key or a callable to refit. "
+            f"(scorer={context.scorer})"
         )
 
 

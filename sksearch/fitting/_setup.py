@@ -51,8 +51,9 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
         )
     if not splits:
         raise ValueError(
-            "No fits were performed: cv has no folds. Was the CV iterator empty? A generator that "
-            "was used once is: pass a list of its pairs (train, test), or the splitter itself."
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? cv has "
+            "no folds, as a generator that was used once: pass a list of its pairs (train, test), "
+            "or the splitter itself."
         )
     return check_folds(splits, num_samples(X))
 

@@ -243,8 +243,9 @@ class BaseSearch(AfterSearch, Shown, BaseSearchCV):
 
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
-        X, y, params = self._check_input(X, y, params)
+        check_scoring(self.scoring, 2 if y is None else 3)
         scorers, refit_metric = self._get_scorers()
+        X, y, params = self._check_input(X, y, params)
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
@@ -299,7 +300,6 @@ class BaseSearch(AfterSearch, Shown, BaseSearchCV):
         check_devices(self.devices)
         check_pre_dispatch(self.pre_dispatch)
         check_overtime(self.timeout, self.overtime)
-        check_scoring(self.scoring, 2 if y is None else 3)
         check_refit(self.refit)
         check_containers(X, y)
         X, y = indexable(X, y)

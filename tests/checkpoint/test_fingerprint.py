@@ -259,7 +259,7 @@ def double(x, factor=2):
 
 
 def make_adder(n):
-    def add(x):
+    def add(x, *rest):
         return x + n
 
     return add

@@ -20,6 +20,7 @@ from sksearch.executors import (
     FuturesBackend,
     Limits,
     LostTask,
+    Workload,
     drive,
     make_executor,
 )
@@ -45,7 +46,7 @@ FRAGILE = ("processes", "threads", "mpi")  # engines that a crash of a worker br
 start = partial(make_executor, pre_dispatch="2*n_jobs", n_jobs=None)
 
 
-class Squares:
+class Squares(Workload):
     """Each job is two tasks; its score is a function of the trial."""
 
     def tasks(self, job):
@@ -56,18 +57,6 @@ class Squares:
         return Result(job.params["x"] - 1 / job.resource)
 
     def on_result(self, job):
-        pass
-
-    def seconds_left(self):
-        return None
-
-    def unfinished_jobs(self):
-        return []
-
-    def recorded_output(self, task):
-        return None
-
-    def on_interrupt(self):
         pass
 
 
@@ -183,7 +172,8 @@ def test_what_cannot_be_pickled_is_one_tasks_error(name):
         fine = executor.submit(Do())
         assert "this and that" in str(raised.exception())
         assert "pickle" in str(returned.exception())
-        assert "pickle" in str(unsendable.exception())
+        assert unsendable.result().status == "error"
+        assert "pickle" in unsendable.result().error
         assert isinstance(fine.result(), int)
 
 

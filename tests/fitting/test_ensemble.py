@@ -333,7 +333,7 @@ def calm():
 def test_a_search_that_was_interrupted_has_the_ensemble_of_one_that_was_not(name, calm, tmp_path):
     expected = fit(make(name, log=tmp_path / "undisturbed"))
     search = make(name, log=tmp_path / "log", checkpoint_dir=tmp_path / "checkpoint")
-    for after in (7, 12, 3):
+    for after in (7, 5, 3):
         Trouble.after, Trouble.happens = after, lambda: signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             fit(search)

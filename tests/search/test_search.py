@@ -265,6 +265,7 @@ def test_a_target_score_ends_the_search():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The first bracket will take")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_timeout_ends_the_search_and_keeps_what_is_known(n_jobs):
     class Slow(Curve):
