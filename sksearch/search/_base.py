@@ -243,8 +243,7 @@ class BaseSearch(AfterSearch, Shown, BaseSearchCV):
 
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
-        check_scoring(self.scoring, 2 if y is None else 3)
-        scorers, refit_metric = self._get_scorers()
+        scorers, refit_metric = _scorers_of(self, y)
         X, y, params = self._check_input(X, y, params)
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
@@ -422,3 +421,9 @@ class BaseSearch(AfterSearch, Shown, BaseSearchCV):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
         self.interrupted_ = False
+
+
+def _scorers_of(search, y):
+    """Scorers and the metric of the refit, as scikit-learn finds them."""
+    check_scoring(search.scoring, 2 if y is None else 3)
+    return search._get_scorers()
