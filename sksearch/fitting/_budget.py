@@ -5,7 +5,7 @@ import warnings
 
 from sksearch._clock import now
 from sksearch.fitting._plan import SearchPlan
-from sksearch.history import History
+from sksearch.progress import Watch
 
 PART = 0.1  # of the time, after which the speed is known well enough
 
@@ -19,27 +19,26 @@ class Budget:
         What the search is going to do.
     timeout : float or None
         Seconds; None for no end.
+    watch : Watch
+        Counts what was spent.
     """
 
-    def __init__(self, plan: SearchPlan, timeout: float | None):
+    def __init__(self, plan: SearchPlan, timeout: float | None, watch: Watch):
         rungs = [rung for rung in plan.rungs if rung.bracket == 0]
         self._units, self._unit = sum(rung.resources for rung in rungs), plan.unit
+        self._watch = watch
         self._timeout, self._start = timeout or math.inf, now()
         self._is_known = timeout is None or len(rungs) < 2
 
-    def check(self, history: History) -> None:
+    def check(self, races: bool) -> None:
         """Compare what was spent with the time that has passed, after a result."""
-        elapsed = now() - self._start
-        if self._is_known or history.problem.races:
+        if self._is_known or races:
             return  # a race drops candidates, so nobody knows what it will cost
+        elapsed = now() - self._start
         if not PART * self._timeout <= elapsed < self._timeout:
             return
         self._is_known = True
-        continues = history.problem.continues
-        spent = sum(
-            trial.resource if continues else sum(trial.results) for trial in history.trials
-        )
-        seconds = elapsed * self._units / spent
+        seconds = elapsed * self._units / self._watch.progress().spent
         if seconds > self._timeout:
             warnings.warn(
                 f"The first bracket will take about {seconds:.0f} s at this speed, and "

@@ -107,7 +107,7 @@ class Run(Workload):
         self._warned = False
         self._max_resources = setup.problem.max_resources
         self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
-        self._budget = Budget(setup.plan, stops.timeout)
+        self._budget = Budget(setup.plan, stops.timeout, watch)
         self._convergence = Convergence(self.top) if stops.stop == "converged" else None
 
     # ---- what the loop calls
@@ -188,7 +188,7 @@ class Run(Workload):
         self.watch.update()
         score = history.trials[job.trial_id].results[job.resource].score
         self._free(job, score)
-        self._budget.check(history)
+        self._budget.check(history.problem.races)
         if len(self.outputs.new) == N_BEFORE_SCORER_IS_BLAMED:
             check_scorer([output for new in self.outputs.new.values() for output in new])
         if self._any_rung_wins or job.resource == self.top:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch.plotting._slices import check_names, most_important
+from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import ACCENT, PALE, new_axes, place_ticks, score_name, short
 from sksearch.stats._candidates import Candidates
 from sksearch.stats._effects import Effects
@@ -83,8 +83,7 @@ class ContourDisplay:
             parameters are never active together.
         """
         candidates = Candidates.of(search)
-        names = most_important(search, candidates)[:2] if params is None else list(params)
-        check_names(names, candidates)
+        names = names_to_draw(search, candidates, params, 2)
         if len(set(names)) != 2:
             raise ValueError(
                 f"params={params!r} must name two parameters of {[*candidates.axes]}."

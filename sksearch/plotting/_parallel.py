@@ -5,8 +5,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch.plotting._slices import check_names, most_important
-from sksearch.plotting._style import ACCENT, DARK, GREY, new_axes, place_ticks, score_name, short
+from sksearch.plotting._slices import names_to_draw
+from sksearch.plotting._style import (
+    ACCENT,
+    DARK,
+    GREY,
+    near_scores,
+    new_axes,
+    place_ticks,
+    score_name,
+    short,
+)
 from sksearch.stats._candidates import Candidates
 
 if TYPE_CHECKING:
@@ -88,10 +97,8 @@ class ParallelDisplay:
             If the search is not fitted, no candidate has a score, or a name is unknown.
         """
         candidates = Candidates.of(search)
-        names = most_important(search, candidates) if params is None else list(params)
-        check_names(names, candidates)
-        shown = names if params is not None else names[:N_SHOWN]
-        return cls(candidates=candidates, names=shown, score_name=score_name(search)).plot(ax)
+        names = names_to_draw(search, candidates, params, N_SHOWN)
+        return cls(candidates=candidates, names=names, score_name=score_name(search)).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -111,11 +118,7 @@ class ParallelDisplay:
         found, n = self.candidates, len(self.names)
         ax = new_axes(self, (2.4 + 1.35 * (n + 1), 4.6)) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
-        low, high = found.scores.min(), found.scores.max()
-        fence = np.quantile(found.scores, 0.25) - 3 * np.ptp(
-            np.quantile(found.scores, [0.25, 0.75])
-        )
-        low = found.scores[found.scores >= fence].min()
+        low, high = near_scores(found.scores).min(), found.scores.max()
         heights = np.clip((found.scores - low) / ((high - low) or 1.0), 0, 1)
         columns = [self._spread(name) for name in self.names]
         points = np.column_stack([*columns, heights])
@@ -193,8 +196,7 @@ def _segments(line: np.ndarray) -> list[np.ndarray]:
 
 def _ruler(ax: "Axes", x: float) -> Any:
     """An axis with ticks at x, from the bottom to the top of the axes."""
-    n = 1.0
-    side = ax.inset_axes((x, 0, n * 1e-6, 1), transform=ax.transData)
+    side = ax.inset_axes((x, 0, 1e-6, 1), transform=ax.transData)
     side.patch.set_visible(False)
     side.spines[["top", "right", "bottom"]].set_visible(False)
     side.set_xticks([])

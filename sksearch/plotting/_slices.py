@@ -104,10 +104,8 @@ class SliceDisplay:
             If the search is not fitted, no candidate has a score, or a name is unknown.
         """
         candidates = Candidates.of(search)
-        names = most_important(search, candidates) if params is None else list(params)
-        check_names(names, candidates)
-        shown = names if params is not None else names[:N_SHOWN]
-        return cls(candidates=candidates, names=shown, score_name=score_name(search)).plot(ax)
+        names = names_to_draw(search, candidates, params, N_SHOWN)
+        return cls(candidates=candidates, names=names, score_name=score_name(search)).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -189,11 +187,39 @@ def most_important(search: Any, candidates: Candidates) -> list[str]:
     return importance(search).names
 
 
-def check_names(names: Sequence[str], candidates: Candidates) -> None:
-    """Raise ValueError if there is nothing to draw, or a name is none of a parameter."""
+def names_to_draw(
+    search: Any, candidates: Candidates, params: Sequence[str] | None, n: int
+) -> list[str]:
+    """Names of the parameters that are drawn.
+
+    Parameters
+    ----------
+    search : object
+        A fitted search.
+    candidates : Candidates
+        Of the search.
+    params : sequence of str or None
+        What the user named; None: the n most important ones, the first ones by name if that
+        cannot be told.
+    n : int
+        How many, if none are named.
+
+    Returns
+    -------
+    names : list of str
+        All of them parameters with two values or more.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, or a name is none of a parameter.
+    """
     known = list(candidates.axes)
     if not known:
         raise ValueError("No parameter of this search has two values: there is nothing to draw.")
-    for name in names:
+    if params is None:
+        return most_important(search, candidates)[:n]
+    for name in params:
         if name not in known:
             raise ValueError(f"params has {name!r}, which is none of {known} with two values.")
+    return list(params)

@@ -148,9 +148,14 @@ def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
     axis.set_major_formatter(FixedFormatter(labels))
 
 
+def near_scores(scores: np.ndarray) -> np.ndarray:
+    """Return the scores that are not far below all others."""
+    low, high = np.quantile(scores, [0.25, 0.75])
+    return scores[scores >= low - FENCE * (high - low)]
+
+
 def axis_of_scores(ax: "Axes", scores: np.ndarray) -> None:
     """End the axis of scores above those that are far below all others."""
-    low, high = np.quantile(scores, [0.25, 0.75])
-    near = scores[scores >= low - FENCE * (high - low)]
+    near = near_scores(scores)
     span = (near.max() - near.min()) or max(abs(near.max()), 1) * 0.1
     ax.set_ylim(near.min() - 0.08 * span, near.max() + 0.08 * span)

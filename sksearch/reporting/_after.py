@@ -38,6 +38,23 @@ class AfterSearch:
         """
         return report(self, path, full=full)
 
+    def show(self) -> Any:
+        """Draw what matters on one sheet: curves, importance, slices, and rungs or two parameters.
+
+        Returns
+        -------
+        display : sksearch.plotting.SearchDisplay
+            Its ``figure_`` is a figure of matplotlib.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or no candidate has a score.
+        """
+        from sksearch.plotting import SearchDisplay
+
+        return SearchDisplay.from_search(self)
+
     def best(self, n: int = 10) -> list[Params]:
         """Return the best candidates.
 

@@ -1,8 +1,6 @@
 """The results of a fitted search as a table: candidates, folds and rungs, from `cv_results_`."""
 
 import math
-import numbers
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +10,8 @@ import numpy as np
 
 from sksearch.history import Params
 from sksearch.space import Space
+from sksearch.stats._candidates import is_number as _is_number
+from sksearch.stats._candidates import space_of
 
 
 @dataclass(frozen=True)
@@ -178,14 +178,7 @@ class Table:
         history = getattr(self.search, "history_", None)
         if history is not None:
             return history.problem.space
-        if self.given is None:
-            return None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return Space(self.given, accepts=lambda name, value: True)
-        except (TypeError, ValueError):
-            return None
+        return space_of(self.search)
 
     @property
     def given(self) -> Any:
@@ -259,8 +252,7 @@ def key_of(value: Any) -> Hashable:
 
 def is_number(value: Any) -> bool:
     """Tell whether a value is a finite number, and not True or False."""
-    is_real = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    return is_real and math.isfinite(value)
+    return _is_number(value) and math.isfinite(value)
 
 
 def read(search: Any) -> Table:

@@ -62,7 +62,6 @@ from sksearch.resources import EpochsResource, SecondsResource, WholeResource, a
 from sksearch.resources._pipeline import check_resampled
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
-from sksearch.search._shown import Shown
 from sksearch.space import Space
 
 #: Of the timeout, for one candidate whose count of iterations training finds.
@@ -71,7 +70,7 @@ SHARE = 0.2
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSearch(AfterSearch, Shown, BaseSearchCV):
+class BaseSearch(AfterSearch, BaseSearchCV):
     """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
 
     Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.

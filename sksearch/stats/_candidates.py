@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -63,7 +64,7 @@ class Axis:
             for i in np.flatnonzero(present):
                 places[i] = at.get(_key(values[i]), math.nan) / last
             return places
-        known = np.array([_is_number(v) for v in values], dtype=bool) & present
+        known = np.array([is_number(v) for v in values], dtype=bool) & present
         x = np.array([float(v) for v, ok in zip(values, known, strict=True) if ok])
         x = np.clip(x, self.low, self.high)
         places[known] = _scale(x, self.low, self.high, self.log)
@@ -194,7 +195,7 @@ def rungs_of(search: Any) -> tuple[Rungs, Space | None]:
     for trial in history.trials:
         for resource, result in trial.results.items():
             rungs.setdefault(resource, []).append((trial.params, result.score))
-    return rungs, space if type(space) is Space else _space_of(search)
+    return rungs, space if type(space) is Space else space_of(search)
 
 
 def history_of(search: Any) -> History:
@@ -253,14 +254,16 @@ def _texts(params: Params) -> str:
     return repr([(name, _key(params[name])) for name in sorted(params)])
 
 
-def _space_of(search: Any) -> Space | None:
+def space_of(search: Any) -> Space | None:
     """The space of a search of scikit-learn; None where it is not understood."""
     names = ("param_distributions", "param_grid")
     given = next((getattr(search, name) for name in names if hasattr(search, name)), None)
     if given is None:
         return None
     try:
-        return Space(given, accepts=lambda name, value: True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were given when the search began
+            return Space(given, accepts=lambda name, value: True)
     except (TypeError, ValueError):
         return None
 
@@ -270,10 +273,10 @@ def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
     values = [params[name] for params in seen if name in params]
     dimensions = [d for d in space.dimensions if d.name == name] if space is not None else []
     listed = [choice for d in dimensions for choice in getattr(d, "choices", ())]
-    if not all(_is_number(value) for value in [*values, *listed]):
+    if not all(is_number(value) for value in [*values, *listed]):
         by_key = {_key(value): value for value in [*listed, *values]}
         if dimensions and not listed:  # numbers but for a guess, such as None
-            values = [value for value in values if _is_number(value)]
+            values = [value for value in values if is_number(value)]
         elif len(by_key) < 2:
             return None
         else:
@@ -303,7 +306,8 @@ def _scale(x: np.ndarray, low: float, high: float, log: bool) -> np.ndarray:
     return (x - low) / (high - low)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a number, and not True or False."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
