@@ -56,6 +56,6 @@ class ASHA(Halving, AsynchronousScheduler):
     factor: float = 3
     variant: str = "promotion"
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return one bracket with all rungs."""
-        return SuccessiveHalving(self.n_candidates, self.factor).brackets(problem)
+        return SuccessiveHalving(self.n_candidates, self.factor).bracket_table(problem)

@@ -35,7 +35,7 @@ class AsyncHyperband(Halving, AsynchronousScheduler):
     n_iterations: int = 1
     variant: str = "promotion"
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return Hyperband's brackets with `n_iterations` times their candidates."""
-        table = Hyperband(self.factor).brackets(problem)
+        table = Hyperband(self.factor).bracket_table(problem)
         return [(self.n_iterations * n, resources) for n, resources in table]

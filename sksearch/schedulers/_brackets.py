@@ -111,7 +111,7 @@ class BracketScheduler(Scheduler):
     factor: float | Fraction = 3
 
     @abstractmethod
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return the count of candidates and the resources of the rungs of each bracket."""
 
     def plan(self, problem: Problem) -> Plan:
@@ -119,7 +119,7 @@ class BracketScheduler(Scheduler):
         left = problem.size
         brackets = []
         known: dict[tuple, tuple[Rung, ...]] = {}  # thousands of brackets may be alike
-        for n_candidates, resources in self.brackets(problem):
+        for n_candidates, resources in self.bracket_table(problem):
             n = int(min(n_candidates, left))
             left -= n
             if n:

@@ -26,7 +26,7 @@ class FullFidelity(BracketScheduler):
 
     n_candidates: int | None = 10
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return one bracket with one rung."""
         n = ENDLESS if self.n_candidates is None else self.n_candidates
         return [(n, [problem.max_resources])]

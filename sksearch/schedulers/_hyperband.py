@@ -1,8 +1,12 @@
 """Hyperband: brackets of successive halving, from early to no discarding of candidates."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, ladder
@@ -25,10 +29,15 @@ class Hyperband(Halving, BracketScheduler):
         Counts of candidates that the brackets begin with. For ``max_resources=81`` and
         ``factor=3`` the table in [1]_ has 81, 27, 9, 6 and 5, the formula of its Algorithm 1
         gives 81, 34, 15, 8 and 5.
+    brackets : sequence of int or None, default=None
+        Which brackets are run, by s, the count of their promotions, in this order. None: all of
+        them, s from s_max to 0. ``range(4, 1, -1)`` leaves out those with full trainings, which
+        are few and cost the most; they are what helps where low rungs mislead.
 
     Notes
     -----
-    Bracket s has s + 1 rungs; s falls from s_max to 0. The table is
+    Bracket s has s + 1 rungs; s_max is the largest for which the first rung has
+    `min_resources`. The table is
     ``floor((s_max + 1) / (s + 1)) * factor**s``, so no bracket costs more than
     ``(s_max + 1) * max_resources`` units. Algorithm 1 has ``ceil`` around the product. All of
     it is computed in exact fractions.
@@ -52,11 +61,14 @@ class Hyperband(Halving, BracketScheduler):
     9@9 3@27 1@81
     6@27 2@81
     5@81
+    >>> [len(rungs) for rungs in Hyperband(brackets=(4, 3, 2)).plan(problem).brackets]
+    [5, 4, 3]
     """
 
     factor: float = 3
     n_iterations: int = 1
     candidates: str = "table"
+    brackets: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         if self.candidates not in ("table", "algorithm1"):
@@ -64,17 +76,41 @@ class Hyperband(Halving, BracketScheduler):
                 f"candidates={self.candidates!r} must be 'table' (81 27 9 6 5 for "
                 "max_resources=81) or 'algorithm1' (81 34 15 8 5)."
             )
+        if self.brackets is not None:
+            self._check_brackets(self.brackets)
+            object.__setattr__(self, "brackets", tuple(self.brackets))
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
-        """Return s_max + 1 brackets, `n_iterations` times."""
+    @staticmethod
+    def _check_brackets(found: Any) -> None:
+        """Raise ValueError unless the numbers of brackets are whole, and none is there twice."""
+        is_list = isinstance(found, Sequence) and not isinstance(found, str) and len(found)
+        if not is_list or len(set(found)) < len(found) or not all(map(_is_count, found)):
+            raise ValueError(
+                f"brackets={found!r} must be different whole numbers from 0 on, such as "
+                "(4, 3, 2): how many promotions each bracket has. None runs all of them."
+            )
+
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
+        """Return s_max + 1 brackets, or those that are asked for, `n_iterations` times."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         s_max = len(resources) - 1
         eta = Fraction(self.factor)
+        asked = range(s_max, -1, -1) if self.brackets is None else self.brackets
+        if max(asked) > s_max:
+            raise ValueError(
+                f"brackets={self.brackets!r} names bracket {max(asked)}, but with min_resources="
+                f"{problem.min_resources}, max_resources={problem.max_resources} and factor="
+                f"{self.factor} they go from {s_max} to 0."
+            )
         brackets = []
-        for s in range(s_max, -1, -1):
+        for s in asked:
             if self.candidates == "table":
                 n = math.floor((s_max + 1) // (s + 1) * eta**s)
             else:
                 n = math.ceil(Fraction(s_max + 1, s + 1) * eta**s)  # [1]_ Alg. 1, line 3
             brackets.append((n, resources[s_max - s :]))
         return brackets * self.n_iterations
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0

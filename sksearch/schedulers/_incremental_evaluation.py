@@ -112,7 +112,7 @@ class IncrementalEvaluation(BracketScheduler):
         """One candidate in `factor` goes on: ``1 / keep``, exact."""
         return 1 / _exact(self.keep)
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return one bracket, until one candidate is left or ``max_resources`` is reached.
 
         Parameters

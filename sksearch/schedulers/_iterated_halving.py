@@ -55,7 +55,7 @@ class IteratedHalving(Halving, BracketScheduler):
     factor: float = 3
     n_iterations: int = 8
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return the wide bracket and the short ones."""
         resources = self._ladder(problem, problem.min_resources)
         short = resources[1:] or resources

@@ -44,14 +44,14 @@ class MedianStopping(AsynchronousScheduler):
         if self.n_full < 1:
             raise ValueError(f"n_full={self.n_full} must be at least 1.")
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return one bracket with all rungs."""
         rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
         return [(self.n_candidates, rungs)]
 
     def plan(self, problem: Problem) -> Plan:
         """Compute what is done if no candidate is stopped."""
-        ((n_candidates, rungs),) = self.brackets(problem)
+        ((n_candidates, rungs),) = self.bracket_table(problem)
         n = int(min(n_candidates, problem.size))
         return Plan((tuple(Rung(resource, n) for resource in rungs),) if n else ())
 

@@ -90,9 +90,9 @@ class PASHA(Halving, AsynchronousScheduler):
     n_candidates: int | None = None
     factor: float = 3
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return one bracket with all rungs."""
-        return ASHA(self.n_candidates, self.factor).brackets(problem)
+        return ASHA(self.n_candidates, self.factor).bracket_table(problem)
 
     def _last_promotion(self, rungs: RungResults) -> Resume | None:
         """At the end: bring the best candidate up to the largest resource."""

@@ -37,7 +37,7 @@ class SuccessiveHalving(Halving, BracketScheduler):
     n_candidates: int | None = None
     factor: float = 3
 
-    def brackets(self, problem: Problem) -> list[tuple[int, list[int]]]:
+    def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
         """Return one bracket with all rungs."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         n = self.n_candidates

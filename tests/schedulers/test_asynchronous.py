@@ -102,7 +102,7 @@ def test_one_candidate_reaches_the_top_even_if_no_rung_has_enough():
 def test_new_candidates_go_to_the_emptiest_bracket():
     study = study_of(AsyncHyperband())
     started = Counter(study.ask().bracket for _ in range(27 + 9 + 6 + 4))
-    table = [n for n, _ in Hyperband().brackets(study.history.problem)]
+    table = [n for n, _ in Hyperband().bracket_table(study.history.problem)]
     assert [started[b] for b in range(4)] == table
 
 

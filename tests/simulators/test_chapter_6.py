@@ -20,7 +20,7 @@ class FloatingPointHyperband(BracketScheduler):
 
     factor: float = 3
 
-    def brackets(self, problem):
+    def bracket_table(self, problem):
         R = problem.max_resources
         s_max = int(math.log(R) / math.log(self.factor))
         return [

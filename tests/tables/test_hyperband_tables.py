@@ -57,11 +57,11 @@ def adapted(scheduler, max_resources, continues=True):
 
 @pytest.mark.parametrize(("max_resources", "factor"), TABLES)
 def test_brackets_are_those_of_the_table(max_resources, factor):
-    assert Hyperband(factor).brackets(problem(max_resources)) == TABLES[max_resources, factor]
+    assert Hyperband(factor).bracket_table(problem(max_resources)) == TABLES[max_resources, factor]
 
 
 def test_algorithm_1_begins_with_other_counts_at_81():
-    brackets = Hyperband(candidates="algorithm1").brackets(problem(81))
+    brackets = Hyperband(candidates="algorithm1").bracket_table(problem(81))
     assert [n for n, _ in brackets] == [81, 34, 15, 8, 5]
 
 
@@ -136,9 +136,32 @@ def test_iterations_repeat_all_brackets():
     assert twice.brackets == once.brackets * 2
 
 
+@pytest.mark.parametrize("of", [range(4, 1, -1), [4, 3, 2], (4, 3, 2)])
+def test_brackets_that_are_asked_for_are_those_of_the_whole_table(of):
+    every = Hyperband().plan(problem(81)).brackets
+    plan = Hyperband(brackets=of).plan(problem(81))
+    assert plan.brackets == every[:3]
+    assert plan.n_candidates == 117
+    assert plan.total_resources(continues=False) == 972
+    assert sum(rungs[-1].n_candidates for rungs in plan.brackets) == 3
+    assert Hyperband(brackets=(0, 4)).plan(problem(81)).brackets == (every[4], every[0])
+    assert hash(Hyperband(brackets=of)) == hash(Hyperband(brackets=(4, 3, 2)))
+
+
+@pytest.mark.parametrize("of", [(), (2, 2), (-1,), (1.5,), "43", 3, (True,)])
+def test_brackets_that_are_no_numbers_of_brackets_are_refused(of):
+    with pytest.raises(ValueError, match=r"brackets=.*different whole numbers"):
+        Hyperband(brackets=of)
+
+
+def test_a_bracket_above_the_table_is_refused_by_the_plan():
+    with pytest.raises(ValueError, match=r"names bracket 5, .*go from 4 to 0"):
+        Hyperband(brackets=(5, 4)).plan(problem(81))
+
+
 def test_a_minimum_drops_the_lowest_rungs():
     assert ladder(5, 81, 3) == [9, 27, 81]
-    assert len(Hyperband().brackets(problem(81, min_resources=5))) == 3
+    assert len(Hyperband().bracket_table(problem(81, min_resources=5))) == 3
 
 
 def test_halving_ends_with_one_candidate_by_default():
@@ -173,10 +196,10 @@ def test_iterated_halving_is_wide_once(max_resources, wide, short):
 
 
 def test_iterated_halving_begins_where_the_user_says():
-    (wide, short) = IteratedHalving(n_iterations=2).brackets(problem(243, 1))
+    (wide, short) = IteratedHalving(n_iterations=2).bracket_table(problem(243, 1))
     assert wide == (4 * 81, [1, 3, 9, 27, 81, 243])
     assert short == (81, [3, 9, 27, 81, 243])
-    assert IteratedHalving(n_iterations=2).brackets(problem(243, 81)) == [
+    assert IteratedHalving(n_iterations=2).bracket_table(problem(243, 81)) == [
         (4, [81, 243]), (1, [243]),
     ]  # fmt: skip
 
