@@ -19,6 +19,7 @@ from sksearch.search import (
     SuccessiveHalvingSearchCV,
     TPEHalvingSearchCV,
     TPESearchCV,
+    earlier_results,
     tune,
 )
 from sksearch.space import When
@@ -43,6 +44,7 @@ __all__ = [
     "TPESearchCV",
     "When",
     "__version__",
+    "earlier_results",
     "load_history",
     "minimize",
     "report",

@@ -38,6 +38,9 @@ class Problem:
     has_baseline : bool
         Whether the first of `initial_params` is what the search should beat, the estimator as it
         is. It may lie outside of the space.
+    known : tuple of (dict, float)
+        Candidates and scores at `max_resources` that an earlier search for the same task has
+        found: models learn from them.
     races : bool
         Whether one unit is one fold, and candidates are dropped fold by fold. Then the mean of a
         candidate over its first folds is compared with those of others on the same folds.
@@ -52,6 +55,7 @@ class Problem:
     n_candidates: int | None = None
     has_baseline: bool = False
     races: bool = False
+    known: tuple[tuple[Params, float], ...] = ()
 
     @property
     def size(self) -> float:

@@ -118,6 +118,7 @@ def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
     params = search.get_params(deep=False)
     if params["initial_params"] == "auto" and not setup.problem.initial_params:
         params["initial_params"] = None  # which is what it means there
+    params["prior_results"] = setup.earlier or None  # whatever they were read from
     n_splits = len(setup.context.splits)
     return {
         "class": _part(text_of(type(search))),

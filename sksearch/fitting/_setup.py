@@ -15,6 +15,7 @@ from sksearch.fitting._evaluation import Context
 from sksearch.fitting._input import check_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Params, Problem
+from sksearch.samplers import EarlierTask
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -31,6 +32,7 @@ class Setup:
     plan: SearchPlan
     params: dict  # what the user passed to ``fit``
     refit_metric: str  # the metric that counts
+    earlier: tuple[EarlierTask, ...] = ()
 
     def study(self) -> Study:
         """Begin a study of the problem."""

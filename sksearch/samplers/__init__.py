@@ -7,8 +7,10 @@ from sksearch.samplers._listed import ListedSampler
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._random import RandomSampler
 from sksearch.samplers._tpe import TPESampler
+from sksearch.samplers._warm_start import EarlierTask, WarmStart
 
 __all__ = [
+    "EarlierTask",
     "ForestSampler",
     "GPSampler",
     "GridSampler",
@@ -16,4 +18,5 @@ __all__ = [
     "QuasiRandomSampler",
     "RandomSampler",
     "TPESampler",
+    "WarmStart",
 ]

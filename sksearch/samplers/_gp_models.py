@@ -125,10 +125,9 @@ class Models:
 
     def log_cost(self) -> GaussianProcess:
         """Model of the logarithm of seconds, centred."""
-        kernel = MixedKernel(self._categorical)
-        return self._process(
-            TrainingSet("cost", kernel, self._data.U, self._data.cost, _centred_log)
-        )
+        kernel, is_measured = MixedKernel(self._categorical), ~np.isnan(self._data.cost)
+        U, cost = self._data.U[is_measured], self._data.cost[is_measured]
+        return self._process(TrainingSet("cost", kernel, U, cost, _centred_log))
 
     def _process(self, training: TrainingSet) -> GaussianProcess:
         """A process on all points, made from the last one by appending rows.

@@ -37,7 +37,7 @@ class Observations:
     y : ndarray of shape (n,)
         Scores, greater is better.
     cost : ndarray of shape (n,)
-        Seconds that the jobs took.
+        Seconds that the jobs took; NaN for results of an earlier search.
     resource : ndarray of shape (n,)
         Counts of units at which the scores were measured.
     log_index : ndarray of shape (n,)
@@ -111,6 +111,7 @@ class ResultIndex:
         # Rows of trial id, score, cost, position in the log:
         self.by_resource: dict[int, GrowingArray] = {}
         self.tried: dict[int, None] = {}  # trial ids in the order of first results
+        self.known: tuple[np.ndarray, np.ndarray] = np.empty((0, n_dims)), np.empty(0)
 
     @classmethod
     def of(cls, history: History) -> "ResultIndex":
@@ -119,6 +120,9 @@ class ResultIndex:
         index = history.cache.get("results")
         if index is None:
             index = history.cache["results"] = cls(space.n_dims)
+            if known := history.problem.known:
+                points = np.array([space.to_unit(params) for params, _ in known])
+                index.known = points, np.array([score for _, score in known])
         for trial in history.trials[index.points.n :]:
             is_baseline = history.problem.has_baseline and trial.id == 0
             index.points.append((space.place if is_baseline else space.to_unit)(trial.params))
@@ -191,15 +195,19 @@ def observe(
             return list(trial_ids)
         return [i for i in trial_ids if history.trials[i].bracket == start.bracket]
 
+    earlier_U, earlier_y = index.known
+    if len(resources) and resources.max() < history.problem.max_resources:
+        earlier_U, earlier_y = earlier_U[:0], earlier_y[:0]  # of another resource
+    n_known = len(earlier_y)
     failed = visible(index.failed)
     tried = visible(index.tried) if failed else []
     points = index.points.rows
     return Observations(
-        U=points[ids],
-        y=rows[:, 1].copy(),
-        cost=rows[:, 2].copy(),
-        resource=resources,
-        log_index=rows[:, 3].astype(int),
+        U=np.vstack([earlier_U, points[ids]]),
+        y=np.r_[earlier_y, rows[:, 1]],
+        cost=np.r_[np.full(n_known, np.nan), rows[:, 2]],
+        resource=np.r_[np.full(n_known, history.problem.max_resources), resources].astype(int),
+        log_index=np.r_[np.arange(-n_known, 0), rows[:, 3]].astype(int),
         failed=points[failed],
         failed_log_index=np.array([index.failed[i] for i in failed], dtype=int),
         tried=points[tried],

@@ -2,6 +2,7 @@
 
 from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
 from sksearch.search._base import BaseSearch
+from sksearch.search._earlier import earlier_results
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
@@ -39,5 +40,6 @@ __all__ = [
     "TPEHalvingSearchCV",
     "TPESearchCV",
     "documented",
+    "earlier_results",
     "tune",
 ]

@@ -17,6 +17,7 @@ count of candidates    as many as these allow          with timeout, patience or
 =====================  ==============================  ===========================================
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -25,6 +26,8 @@ from sksearch._compat import is_valid_value, num_samples
 from sksearch.fitting._checks import check_names, check_outcomes, cuts_training
 from sksearch.fitting._evaluation import Context
 from sksearch.history import Problem
+from sksearch.samplers import EarlierTask
+from sksearch.search._earlier import best_of
 from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space, first_candidates
 
@@ -73,7 +76,7 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
 
 
 def first_guesses(
-    search: Any, estimator: Any, space: Space, X: Any
+    search: Any, estimator: Any, space: Space, X: Any, earlier: Sequence[EarlierTask] = ()
 ) -> tuple[tuple[dict, ...], bool]:
     """Return what is evaluated first, and whether that begins with the estimator as it is.
 
@@ -87,6 +90,9 @@ def first_guesses(
         What is searched.
     X : array-like
         Training data.
+    earlier : sequence of EarlierTask
+        What earlier searches have found. The best for the same task follow the user's; where
+        there is any, none are taken from other data sets.
 
     Returns
     -------
@@ -95,13 +101,16 @@ def first_guesses(
     has_baseline : bool
         Whether the first is the estimator's own.
     """
+    best = [best_of(task) for task in earlier if task.same_task]
     if not isinstance(search.initial_params, str):
-        return space.check_guesses(search.initial_params), False
+        given = space.check_guesses(search.initial_params)
+        return tuple({space.key(params): params for params in (*given, *best)}.values()), False
     if not is_auto(search):
-        return (), False
+        return tuple({space.key(params): params for params in best}.values()), False
     own = space.baseline(estimator.get_params())
     guesses = {} if own is None else {space.key(own): own}
-    for params in first_candidates(estimator, **_sizes(X)):
+    others = () if earlier else first_candidates(estimator, **_sizes(X))
+    for params in (*best, *others):
         if space.contains(params):
             guesses.setdefault(space.key(params), params)
     return tuple(guesses.values()), own is not None

@@ -61,6 +61,7 @@ from sksearch.reporting._choose import check_rule, rule_of
 from sksearch.resources import EpochsResource, SecondsResource, WholeResource, as_resource
 from sksearch.resources._pipeline import check_resampled
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
+from sksearch.search._earlier import read_earlier, with_earlier
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.space import Space
 
@@ -97,6 +98,7 @@ class BaseSearch(AfterSearch, BaseSearchCV):
     error_score: Any = np.nan
     return_train_score: Any = False
     initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
+    prior_results: Any = None
     timeout: Seconds | None = None
     overtime: Annotated[float, Interval(Real, 0, None, closed="left")] | None = None
     target_score: Score | None = None
@@ -259,10 +261,12 @@ class BaseSearch(AfterSearch, BaseSearchCV):
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
         limits = (self.min_resources, self.max_resources)
-        guesses = first_guesses(self, estimator, space, X)
+        earlier = read_earlier(self.prior_results, space)
+        guesses = first_guesses(self, estimator, space, X, earlier)
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
+        problem, sampler = with_earlier(problem, sampler, earlier)
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         check_rule(self.refit, self.scoring, [*space.names, *space.outcomes], len(splits))
         rule = rule_of(self.refit, self.scoring)
@@ -290,7 +294,7 @@ class BaseSearch(AfterSearch, BaseSearchCV):
             n_candidates=plan.n_candidates,
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
         )
-        return Setup(context, problem, sampler, scheduler, plan, params, refit_metric)
+        return Setup(context, problem, sampler, scheduler, plan, params, refit_metric, earlier)
 
     def _check_input(self, X, y, params):
         """Check what can be checked by itself, and return the data as they are used."""

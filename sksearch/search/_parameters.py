@@ -163,6 +163,13 @@ initial_params : dict, list of dict, "auto" or None, default="auto"
     First guesses, evaluated before anything else. "auto": where no space is given, the estimator
     as it is and `sksearch.spaces.first_candidates`, else none; `SearchCV` begins with those that
     lie in a given space, too.
+prior_results : object, list of objects or None, default=None
+    What earlier searches have found: fitted searches of this library or of scikit-learn, their
+    ``cv_results_`` as dicts or DataFrames, a `checkpoint_dir`, Optuna studies, or what
+    `sksearch.earlier_results` returns. Unless the latter says that the task is the same, they are
+    of other tasks or data: proposals follow them as far as results agree, see
+    `sksearch.samplers.WarmStart`. A clone of this search, as ``cross_val_score`` makes, needs the
+    latter, too: clones of fitted searches are not fitted.
 timeout : float or None, default=None
     Seconds that the search may take, the refit included, as far as the time that candidates took
     on the folds foretells it. Then no further candidate begins; those that run are waited for,

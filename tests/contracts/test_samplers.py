@@ -10,12 +10,14 @@ from sksearch import samplers
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
+    EarlierTask,
     GPSampler,
     GridSampler,
     ListedSampler,
     QuasiRandomSampler,
     RandomSampler,
     TPESampler,
+    WarmStart,
 )
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space, When
@@ -32,12 +34,21 @@ MIXED = {
 UNION = [{"kernel": ["rbf"], "gamma": loguniform(1e-3, 1)}, {"kernel": ["linear"], "C": [1, 2]}]
 SPACES = {"finite": FINITE, "mixed": MIXED, "union": UNION, "one": {"x": uniform(0, 1)}}
 
+EARLIER = [  # of all spaces: a search hears what its own space has
+    EarlierTask(
+        [space.sample(rng) for space in map(Space, SPACES.values()) for _ in range(9)],
+        rng.random(9 * len(SPACES)),
+    )
+    for rng in map(np.random.default_rng, range(3))
+]
 INSTANCES = [
     RandomSampler(),
     GridSampler(),
     ListedSampler(({"a": 1, "b": "x", "c": 2}, {"a": 3, "b": "y", "c": 0})),
     *(QuasiRandomSampler(method, 16) for method in ("sobol", "halton", "hammersley", "lhs")),
     *LEARNERS,
+    WarmStart(RandomSampler(), EARLIER),
+    WarmStart(TPESampler(), EARLIER),
 ]
 CASES = [
     (sampler, name)
@@ -63,7 +74,9 @@ def ask(sampler, history):
 
 
 def test_every_sampler_is_tested_here():
-    assert {type(sampler).__name__ for sampler in INSTANCES} == set(samplers.__all__)
+    assert {type(sampler).__name__ for sampler in INSTANCES} | {"EarlierTask"} == set(
+        samplers.__all__
+    )
 
 
 @pytest.mark.parametrize(

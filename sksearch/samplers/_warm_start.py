@@ -1,0 +1,260 @@
+"""What earlier searches of other tasks found, as a start for any sampler.
+
+==========  ======================================================================
+T           count of earlier tasks
+n           count of scores of the search itself
+m_t(u)      normal score that task t would give to a candidate at u
+w_t, w_0    weights of the tasks, and of the search's own results; their sum is 1
+==========  ======================================================================
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm, rankdata
+
+from sksearch._threads import one_blas_thread
+from sksearch.acquisition import LogEI, candidates
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params
+from sksearch.models import GaussianProcess, MixedKernel, learn_theta, robust_power_transform
+from sksearch.samplers._observations import Observations, observe
+from sksearch.samplers._surrogate import all_points, best_points, first_new
+from sksearch.space import Space
+
+N_FIRST = 3  # scores from which on the tasks are weighted by them
+MAX_POINTS = 150  # of an earlier task: half of them its best, the others spread over the ranks
+N_TOP = 20  # points of each earlier task that the first candidates are chosen from
+N_SAMPLES = 200  # draws from each model that the weights are counted on
+N_CANDIDATES = 1_000
+FADES_FROM = 4  # scores from which on the share of proposals by earlier tasks falls as 1 / n
+MAX_GAIN = 10.0  # below any normal score
+
+
+@dataclass(frozen=True)
+class EarlierTask:
+    """Results of a search for another task, or on other data.
+
+    Parameters
+    ----------
+    params : sequence of dict
+        Candidates; those that the space of the new search does not have are left out.
+    scores : sequence of float
+        Their scores, greater is better. Only their order counts. NaN is left out.
+    same_task : bool, default=False
+        Whether they are of the same task. Then a search takes them for results of its own.
+    """
+
+    params: Sequence[Params]
+    scores: Sequence[float]
+    same_task: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "params", tuple(self.params))
+        object.__setattr__(self, "scores", tuple(map(float, self.scores)))
+        if len(self.params) != len(self.scores):
+            raise ValueError(
+                f"An earlier task has {len(self.params)} params and {len(self.scores)} scores: "
+                "each candidate needs one."
+            )
+
+    def points(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """Return points of the candidates that the space has, and their scores."""
+        known = [
+            (space.to_unit(inside), float(score))
+            for params, score in zip(self.params, self.scores, strict=True)
+            if math.isfinite(score) and (inside := part_of(params, space)) is not None
+        ]
+        U = np.array([u for u, _ in known]).reshape(len(known), space.n_dims)
+        return U, np.array([score for _, score in known])
+
+
+def part_of(params: Mapping[str, Any], space: Space) -> Params | None:
+    """Return those params that the space names; None if they are no candidate of it."""
+    inside = {name: value for name, value in params.items() if name in space.names}
+    return inside if space.contains(inside) else None
+
+
+@dataclass(frozen=True)
+class WarmStart(Sampler):
+    """Begin where earlier searches of other tasks were good, and go on with any sampler.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Proposes the more, the less the earlier tasks say of this one.
+    earlier : sequence of EarlierTask
+        What was found before, on other data or for another estimator.
+
+    Notes
+    -----
+    Scores of each task become normal scores, by their ranks alone [3]_, and a Gaussian process
+    learns them. A proposal is the candidate with the greatest transfer acquisition function [2]_:
+    a weighted mean, over the tasks, of how much better it is expected to be than the best one
+    that was tried, and of the expected improvement by a process of the search's own results.
+
+    The weights are those of the ranking-weighted ensemble of [1]_: how often a draw from a task's
+    process orders the results of the search best, among those of all tasks and of the search's
+    own process, which predicts each result from the others. A task that orders them worse than
+    that process mostly does has no weight. Before the third result all tasks weigh the same. The
+    own results' weight is the probability that `sampler` proposes instead; from the fourth result
+    on the share of the tasks also falls as 1 / n. So the earlier tasks are forgotten where they
+    mislead, and where the search knows better.
+
+    References
+    ----------
+    .. [1] M. Feurer, B. Letham, F. Hutter, E. Bakshy, "Practical transfer learning for Bayesian
+       optimization", 2018. https://arxiv.org/abs/1802.02219
+    .. [2] M. Wistuba, N. Schilling, L. Schmidt-Thieme, "Scalable Gaussian process-based transfer
+       surrogates for hyperparameter optimization", Machine Learning 107, 2018.
+       https://doi.org/10.1007/s10994-017-5684-y
+    .. [3] D. Salinas, H. Shen, V. Perrone, "A quantile-based approach for hyperparameter
+       transfer learning", ICML 2020. https://proceedings.mlr.press/v119/salinas20a.html
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV, SearchCV
+    >>> from sksearch.samplers import EarlierTask, GPSampler, WarmStart
+    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
+    >>> wine = RandomSearchCV(SVC(), space, n_iter=20, random_state=0)
+    >>> found = wine.fit(*load_wine(return_X_y=True)).cv_results_
+    >>> earlier = EarlierTask(found["params"], found["mean_test_score"])
+    >>> search = SearchCV(
+    ...     SVC(), space, sampler=WarmStart(GPSampler(), [earlier]), n_iter=6, random_state=0
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> bool(search.best_score_ > 0.95)
+    True
+    """
+
+    sampler: Sampler
+    earlier: Sequence[EarlierTask]
+    learns = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "earlier", tuple(self.earlier))
+        for i, task in enumerate(self.earlier):
+            if not isinstance(task, EarlierTask):
+                raise TypeError(
+                    f"earlier[{i}] is a {type(task).__name__}: pass an EarlierTask, which "
+                    "sksearch.earlier_results makes of any search."
+                )
+
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
+        """Propose what the earlier tasks say, or what the sampler does."""
+        with one_blas_thread():
+            tasks = self._tasks(history)
+            if tasks and history.problem.space.n_dims:
+                transfer = getattr(self.sampler, "transfer", "rung")
+                data = observe(history, start, transfer if transfer != "joint" else "rung")
+                weights = np.r_[np.full(len(tasks), 1 / len(tasks)), 0.0]
+                if len(data.y) >= N_FIRST:
+                    weights = _weights(tasks, data, history.problem.space, rng)
+                share = (1 - weights[-1]) * min(1.0, FADES_FROM / max(1, len(data.y)))
+                if rng.random() < share:
+                    return self._expected_gain(history, data, tasks, weights, rng)
+        return self.sampler.ask(history, start, rng)
+
+    def _tasks(self, history: History) -> "list[_Task]":
+        """Models of the earlier tasks that have enough results in this space."""
+        key = "earlier tasks"
+        if key not in history.cache:
+            space = history.problem.space
+            pairs = [task.points(space) for task in self.earlier]
+            history.cache[key] = [
+                _Task(space, U, scores) for U, scores in pairs if len(U) > 2 and np.ptp(scores) > 0
+            ]
+        return history.cache[key]
+
+    def _expected_gain(
+        self,
+        history: History,
+        data: Observations,
+        tasks: "list[_Task]",
+        weights: np.ndarray,
+        rng: np.random.Generator,
+    ) -> Params:
+        """The candidate whose improvement is greatest, a weighted mean over all models."""
+        space = history.problem.space
+        place = space.place if history.problem.has_baseline else space.to_unit
+        tried = np.array([place(trial.params) for trial in history.trials])
+        points = all_points(history)
+        if points is None:
+            near = np.vstack([best_points(data), *(task.top for task in tasks)])
+            points = np.vstack([near, candidates(space, near, rng, N_CANDIDATES)])
+        gain = np.zeros(len(points))
+        for task, weight in zip(tasks, weights[:-1], strict=True):
+            if weight:
+                best = task.mean(tried).max() if len(tried) else -MAX_GAIN
+                gain += weight * np.maximum(0.0, task.mean(points) - best)
+        if weights[-1]:
+            gain += weights[-1] * _expected_improvement(space, data, points)
+        return first_new(history, points[np.argsort(-gain, kind="stable")])
+
+
+@dataclass
+class _Task:
+    """A Gaussian process of an earlier task's normal scores."""
+
+    space: Space
+    U: np.ndarray
+    scores: np.ndarray
+    gp: GaussianProcess = field(init=False)
+    top: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        order = np.argsort(-self.scores, kind="stable")
+        z = norm.ppf((rankdata(self.scores) - 0.5) / len(self.scores))
+        if len(order) > MAX_POINTS:
+            best, rest = np.split(order, [MAX_POINTS // 2])
+            spread = np.linspace(0, len(rest) - 1, MAX_POINTS - len(best)).astype(int)
+            order = np.r_[best, rest[spread]]
+        self.gp = _learnt(self.space, self.U[order], z[order] - z[order].mean())
+        self.top = self.U[order[:N_TOP]]
+
+    def mean(self, U: np.ndarray) -> np.ndarray:
+        """Expected normal scores."""
+        return self.gp.predict(U)[0]
+
+
+def _expected_improvement(space: Space, data: Observations, points: np.ndarray) -> np.ndarray:
+    """Of the search's own standardised scores."""
+    gp = _learnt(space, data.U, robust_power_transform(data.y))
+    if len(pending := data.pending):
+        gp = gp.condition_on(pending, noise=-0.99 * gp.noise)
+    mean, sd = gp.predict(points)
+    return np.exp(LogEI()(mean, sd, float(gp.fitted().max())))
+
+
+def _learnt(space, U, y):
+    """A process with the most probable hyperparameters."""
+    kernel = MixedKernel(space.categorical)
+    return GaussianProcess(kernel, learn_theta(kernel, U, y)).fit(U, y)
+
+
+def _weights(
+    tasks: list[_Task], data: Observations, space: Space, rng: np.random.Generator
+) -> np.ndarray:
+    """Weights of the tasks and, last, of the search's own results, shape (T + 1,)."""
+    y = robust_power_transform(data.y)
+    mean, sd = _learnt(space, data.U, y).leave_one_out()
+    own = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.standard_normal((len(y), N_SAMPLES))
+    draws = [*(task.gp.sample(data.U, N_SAMPLES, rng) for task in tasks), own]
+    losses = np.array([_misordered(y, each) for each in draws])  # (T + 1, N_SAMPLES)
+    is_heard = np.median(losses, axis=1) <= np.quantile(losses[-1], 0.95)
+    is_heard[-1] = True
+    losses = np.where(is_heard[:, np.newaxis], losses, np.inf)
+    best = losses == losses.min(axis=0)
+    return (best / best.sum(axis=0)).mean(axis=1)
+
+
+def _misordered(y: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Share of the pairs of values that each draw (n, N_SAMPLES) orders otherwise."""
+    worse = y[:, np.newaxis] < y
+    wrong = draws[:, np.newaxis] >= draws  # (n, n, N_SAMPLES)
+    return (worse[..., np.newaxis] & wrong).sum(axis=(0, 1)) / max(1, worse.sum())

@@ -1,0 +1,234 @@
+"""Results of earlier searches, whoever made them: `prior_results`."""
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sksearch.base import Sampler
+from sksearch.checkpoint import load_history
+from sksearch.history import History, Params, Problem
+from sksearch.samplers import EarlierTask, WarmStart
+from sksearch.samplers._warm_start import part_of
+from sksearch.space import Space
+
+ENOUGH = 10  # results at a resource from which on it stands for the candidates
+KINDS = (
+    "a fitted search, cv_results_, a DataFrame of it, a checkpoint_dir, an Optuna study, "
+    "or what earlier_results returns"
+)
+PREFIX = "param_"
+
+
+def earlier_results(source: Any, *, same_task: bool = False) -> EarlierTask:
+    """Read what an earlier search has found, for `prior_results` of a new one.
+
+    Parameters
+    ----------
+    source : object
+        A fitted search of this library or of scikit-learn, or its ``cv_results_`` as a dict or a
+        DataFrame; a DataFrame with a column for each parameter and one named "score"; a
+        `checkpoint_dir`; what `minimize` or `load_history` returned; or an Optuna study.
+    same_task : bool, default=False
+        Whether estimator, data, folds and metric are those of the new search. Then its models
+        take these scores as results of their own, and it begins with the best candidate.
+        Otherwise only their order counts, as far as the new results agree with it.
+
+    Returns
+    -------
+    earlier : EarlierTask
+        Candidates and scores, greater is better. Of several resources the largest with ten
+        results counts, or else the one that has most.
+
+    Raises
+    ------
+    TypeError
+        If `source` is nothing of these.
+    ValueError
+        If there is no finite score in it.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import RandomizedSearchCV
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import GPBayesSearchCV, earlier_results
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
+    >>> old = RandomizedSearchCV(SVC(), space, n_iter=20, random_state=0).fit(X, y)
+    >>> known = earlier_results(old, same_task=True)
+    >>> new = GPBayesSearchCV(SVC(), space, n_iter=5, prior_results=known, random_state=0)
+    >>> bool(new.fit(X, y).best_score_ >= old.best_score_)
+    True
+    """
+    if isinstance(source, EarlierTask):
+        params, scores = list(source.params), list(source.scores)
+    else:
+        params, scores = _read(source)
+    if not any(map(math.isfinite, scores)):
+        raise ValueError(
+            f"prior_results: there is no finite score among the {len(scores)} results of a "
+            f"{type(source).__name__}. Leave it out."
+        )
+    return EarlierTask(params, scores, same_task)
+
+
+def read_earlier(prior_results: Any, space: Space) -> tuple[EarlierTask, ...]:
+    """Read `prior_results` of a search, and see that its space has some of each.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `earlier_results`, and if no candidate of a source lies in the space.
+    """
+    if prior_results is None:
+        return ()
+    is_list = isinstance(prior_results, list | tuple)
+    tasks = []
+    for i, source in enumerate(prior_results if is_list else [prior_results]):
+        task = source if isinstance(source, EarlierTask) else earlier_results(source)
+        inside = [part_of(params, space) for params in task.params]
+        known = [
+            (params, score)
+            for params, score in zip(inside, task.scores, strict=True)
+            if params is not None and math.isfinite(score)
+        ]
+        if not known:
+            where = f"prior_results[{i}]" if is_list else "prior_results"
+            raise ValueError(
+                f"{where} has {len(task.params)} candidates, and none of them lies in the space "
+                f"of {', '.join(space.names)}: a candidate needs a value for each of these "
+                "parameters, inside its range."
+            )
+        candidates, scores = zip(*known, strict=True)
+        tasks.append(EarlierTask(candidates, scores, task.same_task))
+    return tuple(tasks)
+
+
+def best_of(task: EarlierTask) -> Params:
+    """Return the candidate with the best score."""
+    return task.params[int(np.nanargmax(task.scores))]
+
+
+def with_earlier(
+    problem: Problem, sampler: Sampler, earlier: Sequence[EarlierTask]
+) -> tuple[Problem, Sampler]:
+    """Let the problem have what is known of it, and the sampler what is known of others."""
+    known = tuple(
+        pair
+        for task in earlier
+        if task.same_task
+        for pair in zip(task.params, task.scores, strict=True)
+    )
+    others = tuple(task for task in earlier if not task.same_task)
+    return replace(problem, known=known), WarmStart(sampler, others) if others else sampler
+
+
+def _read(source: Any) -> tuple[list[Params], list[float]]:
+    """Return candidates and scores of whatever it is."""
+    if isinstance(source, str | os.PathLike):
+        source = load_history(source)
+    if hasattr(source, "trials") and hasattr(source, "directions"):
+        return _of_optuna(source)
+    history = getattr(source, "history_", getattr(source, "history", source))
+    if isinstance(history, History):
+        return _of_history(history, getattr(source, "cv_results_", None))
+    results = getattr(source, "cv_results_", source)
+    if hasattr(results, "columns") and hasattr(results, "to_dict"):
+        results = results.to_dict("list")
+    if isinstance(results, Mapping):
+        return _of_table(results, getattr(source, "refit", None))
+    if hasattr(source, "fit") and hasattr(source, "estimator"):
+        raise ValueError(
+            f"prior_results: this {type(source).__name__} is not fitted. Call its fit first; if "
+            "it was fitted, and this is a clone of it, as cross_val_score makes, pass "
+            "earlier_results(search)."
+        )
+    raise TypeError(f"prior_results: a {type(source).__name__} is not {KINDS}.")
+
+
+def _of_history(history: History, results: Mapping | None) -> tuple[list[Params], list[float]]:
+    """Of the largest resource with enough results; candidates as their rows name them."""
+    counts: dict[int, int] = {}
+    for trial in history.trials:
+        for resource, result in trial.results.items():
+            counts[resource] = counts.get(resource, 0) + math.isfinite(result.score)
+    chosen = _resource_that_counts(counts)
+    pairs = [
+        (dict(trial.params), trial.results[chosen].score)
+        for trial in history.trials
+        if chosen in trial.results
+    ]
+    return [params for params, _ in pairs], [score for _, score in pairs]
+
+
+def _resource_that_counts(counts: Mapping[int, int]) -> int:
+    enough = (resource for resource in sorted(counts, reverse=True) if counts[resource] >= ENOUGH)
+    return next(enough, max(counts, key=lambda resource: counts[resource], default=0))
+
+
+def _of_table(results: Mapping[str, Any], refit: Any) -> tuple[list[Params], list[float]]:
+    """Of ``cv_results_``, or of a table with a column for each parameter and one of scores."""
+    columns = {str(name): list(values) for name, values in results.items()}
+    score = _score_column(columns, refit)
+    if "params" in columns:
+        params = [dict(each) for each in columns["params"]]
+    else:
+        names = [name for name in columns if name.startswith(PREFIX)]
+        names = names or [name for name in columns if name != score]
+        rows = zip(*(columns[name] for name in names), strict=True)
+        keys = [name.removeprefix(PREFIX) for name in names]
+        params = [_without_gaps(keys, row) for row in rows]
+    scores = [float(value) for value in columns[score]]
+    if "n_resources" in columns:
+        resources = [int(value) for value in columns["n_resources"]]
+        chosen = _resource_that_counts(
+            {resource: resources.count(resource) for resource in set(resources)}
+        )
+        rows_kept = [i for i, resource in enumerate(resources) if resource == chosen]
+        params, scores = [params[i] for i in rows_kept], [scores[i] for i in rows_kept]
+    return params, scores
+
+
+def _score_column(columns: Mapping[str, Sequence], refit: Any) -> str:
+    """Name the column of the scores that count."""
+    means = [name for name in columns if name.startswith("mean_test_")]
+    wanted = f"mean_test_{refit}" if isinstance(refit, str) else "mean_test_score"
+    if wanted in means:
+        return wanted
+    if len(means) == 1:
+        return means[0]
+    if means:
+        raise ValueError(
+            f"prior_results: which of {', '.join(means)} counts? Pass a DataFrame with a column "
+            "for each parameter and the scores as the column 'score'."
+        )
+    if "score" in columns:
+        return "score"
+    raise ValueError(
+        "prior_results: a table needs a column of scores, greater is better: 'mean_test_score', "
+        f"as cv_results_ has it, or 'score'. It has {', '.join(columns)}."
+    )
+
+
+def _without_gaps(names: Iterable[str], values: Iterable[Any]) -> Params:
+    """Params of a row; a parameter that was inactive has a gap there."""
+    found = {}
+    for name, value in zip(names, values, strict=True):
+        is_gap = value is np.ma.masked or (isinstance(value, float) and math.isnan(value))
+        if not is_gap:
+            found[name] = value.item() if isinstance(value, np.generic) else value
+    return found
+
+
+def _of_optuna(study: Any) -> tuple[list[Params], list[float]]:
+    """Of the finished trials of an Optuna study with one objective."""
+    if len(study.directions) > 1:
+        raise ValueError("prior_results: an Optuna study must have one objective, not several.")
+    sign = -1.0 if study.directions[0].name == "MINIMIZE" else 1.0
+    done = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    return [dict(trial.params) for trial in done], [sign * float(trial.value) for trial in done]

@@ -1,0 +1,313 @@
+"""`prior_results`: what earlier searches found, whoever made them, and what becomes of it."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import optuna
+import pandas as pd
+import pytest
+from scipy.stats import loguniform, uniform
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.svm import SVC
+
+from sksearch import (
+    BOHBSearchCV,
+    GPBayesSearchCV,
+    HyperbandSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    TPESearchCV,
+    earlier_results,
+    load_history,
+    minimize,
+)
+from sksearch.checkpoint import SearchMismatchError
+from sksearch.history import Problem, Result
+from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, TPESampler, WarmStart
+from sksearch.schedulers import FullFidelity
+from sksearch.space import Space
+from sksearch.study import Study
+from tests.fakes import Curve
+
+X, y = load_iris(return_X_y=True)
+SPACE = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
+FLAT = {"x": uniform(0, 1), "z": uniform(0, 1)}
+
+
+def random_search(**kwargs):
+    return RandomSearchCV(SVC(), SPACE, n_iter=12, random_state=0, **kwargs).fit(X, y)
+
+
+def optuna_study(direction="maximize"):
+    sign = 1 if direction == "maximize" else -1
+    study = optuna.create_study(direction=direction, sampler=optuna.samplers.RandomSampler(seed=0))
+
+    def objective(trial):
+        C = trial.suggest_float("C", 1e-3, 1e3, log=True)
+        gamma = trial.suggest_float("gamma", 1e-4, 1e1, log=True)
+        if trial.number == 3:
+            raise optuna.TrialPruned
+        return -sign * (math.log10(C) - 1) ** 2 - gamma * sign
+
+    study.optimize(objective, 12)
+    return study
+
+
+# ---- reading
+
+
+def test_all_forms_of_the_same_search_are_read_alike(tmp_path):
+    search = random_search(checkpoint_dir=tmp_path)
+    table = pd.DataFrame(search.cv_results_)
+    plain = table[["param_C", "param_gamma"]].rename(columns=lambda name: name[6:])
+    forms = [
+        search,
+        search.cv_results_,
+        table,
+        table.drop(columns="params"),
+        plain.assign(score=table["mean_test_score"]),
+        tmp_path,
+        str(tmp_path),
+        load_history(tmp_path),
+        search.history_,
+        earlier_results(search),
+    ]
+    found = [earlier_results(form) for form in forms]
+    for each in found:
+        assert each.params == tuple(search.cv_results_["params"])
+        np.testing.assert_allclose(each.scores, search.cv_results_["mean_test_score"])
+
+
+def test_searches_of_scikit_learn_are_read():
+    for search in (
+        GridSearchCV(SVC(), {"C": [0.1, 1, 10]}),
+        RandomizedSearchCV(SVC(), SPACE, n_iter=5, random_state=0),
+    ):
+        search.fit(X, y)
+        found = earlier_results(search)
+        assert found.params == tuple(search.cv_results_["params"])
+        assert max(found.scores) == search.best_score_
+
+
+def test_the_metric_that_was_refitted_counts():
+    search = GridSearchCV(
+        LogisticRegression(max_iter=500),
+        {"C": [0.1, 1]},
+        scoring=["accuracy", "neg_log_loss"],
+        refit="accuracy",
+    ).fit(X, y)
+    assert earlier_results(search).scores == tuple(search.cv_results_["mean_test_accuracy"])
+    with pytest.raises(ValueError, match="which of mean_test_accuracy, mean_test_neg_log_loss"):
+        earlier_results(search.cv_results_)
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_scores_of_optuna_are_greater_for_better(direction):
+    study = optuna_study(direction)
+    found = earlier_results(study)
+    assert len(found.params) == 11, "the pruned trial has no result"
+    assert found.params[int(np.argmax(found.scores))] == study.best_params
+
+
+def test_minima_are_read():
+    result = minimize(
+        lambda params: (params["x"] - 0.3) ** 2, {"x": uniform(0, 1)}, n_iter=12, random_state=0
+    )
+    found = earlier_results(result)
+    assert len(found.params) == 12
+    assert found.params[int(np.argmax(found.scores))] == result.x
+
+
+def test_of_several_resources_the_largest_with_ten_results_counts():
+    search = HyperbandSearchCV(
+        Curve(), {"quality": uniform(0, 1)}, resource="epochs", max_resources=27, random_state=0
+    ).fit(X, y)
+    resources = np.array(search.cv_results_["n_resources"])
+    largest = max(r for r in set(resources) if (resources == r).sum() >= 10)
+    for form in (search, search.cv_results_):
+        assert len(earlier_results(form).params) == (resources == largest).sum()
+
+
+def test_gaps_of_a_table_are_parameters_that_were_inactive():
+    table = pd.DataFrame(
+        {"kernel": ["rbf", "linear"], "gamma": [0.1, np.nan], "score": [0.5, 0.7]}
+    )
+    assert earlier_results(table).params == ({"kernel": "rbf", "gamma": 0.1}, {"kernel": "linear"})
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "text"),
+    [
+        (SVC(), TypeError, "SVC is not a fitted search"),
+        (3, TypeError, "int is not a fitted search"),
+        (GridSearchCV(SVC(), {"C": [1]}), ValueError, "GridSearchCV is not fitted"),
+        (GPBayesSearchCV(SVC(), SPACE), ValueError, "GPBayesSearchCV is not fitted"),
+        ({"params": [{"C": 1}]}, ValueError, "needs a column of scores"),
+        ({"params": [{"C": 1}], "mean_test_score": [np.nan]}, ValueError, "no finite score"),
+        ("no such folder", FileNotFoundError, "no such folder"),
+        (
+            SimpleNamespace(trials=[], directions=[1, 2]),
+            ValueError,
+            "one objective, not several",
+        ),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_read_is_refused_before_any_training(source, error, text):
+    search = GPBayesSearchCV(Curve(), {"quality": uniform(0, 1)}, prior_results=source)
+    before = Curve.n_calls
+    with pytest.raises(error, match=text):
+        search.fit(X, y)
+    assert Curve.n_calls == before
+
+
+def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
+    known = {
+        "params": [{"C": 1e9, "gamma": 1}, {"C": 1, "gamma": 1}],
+        "mean_test_score": [0.9, 0.8],
+    }
+    search = GPBayesSearchCV(
+        SVC(), SPACE, n_iter=1, prior_results=earlier_results(known, same_task=True)
+    ).fit(X, y)
+    assert search.best_params_ == {"C": 1, "gamma": 1}
+    search.set_params(prior_results=[random_search(), {"params": [{"C": 1}], "score": [1.0]}])
+    with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidates, and none"):
+        search.fit(X, y)
+
+
+# ---- the same task
+
+
+@pytest.mark.parametrize("kind", [GPBayesSearchCV, TPESearchCV, RandomSearchCV])
+def test_a_search_for_the_same_task_begins_with_the_best_candidate(kind):
+    old = random_search()
+    known = earlier_results(old, same_task=True)
+    new = kind(SVC(), SPACE, n_iter=4, prior_results=known, random_state=1).fit(X, y)
+    assert new.cv_results_["params"][0] == old.best_params_
+    assert new.best_score_ >= old.best_score_
+
+
+def test_first_guesses_come_before_the_best_candidate():
+    known = earlier_results(random_search(), same_task=True)
+    search = GPBayesSearchCV(
+        SVC(), SPACE, n_iter=3, prior_results=known, initial_params={"C": 1.0, "gamma": 0.5}
+    ).fit(X, y)
+    assert search.cv_results_["params"][0] == {"C": 1.0, "gamma": 0.5}
+    assert search.cv_results_["params"][1] == known.params[int(np.argmax(known.scores))]
+
+
+def scores_of(params):
+    return -sum((value - 0.3) ** 2 for value in params.values())
+
+
+def observed(n, seed=5):
+    rng = np.random.default_rng(seed)
+    params = [Space(FLAT).sample(rng) for _ in range(n)]
+    return params, list(map(scores_of, params))
+
+
+@pytest.mark.parametrize("sampler", [GPSampler(), TPESampler()], ids=["GP", "TPE"])
+def test_models_learn_from_results_of_the_same_task_at_once(sampler):
+    regrets = {}
+    for known in ((), tuple(zip(*observed(30), strict=True))):
+        best = []
+        for seed in range(8):
+            problem = Problem(Space(FLAT), seed=seed, known=known)
+            study = Study(problem, sampler, FullFidelity(4))
+            while (job := study.ask()) is not None:
+                study.tell(job, Result(scores_of(job.params)))
+            best.append(max(t.results[1].score for t in study.history.trials))
+        regrets[len(known)] = -np.mean(best)
+    assert regrets[30] < 0.2 * regrets[0]
+
+
+def test_brackets_learn_from_results_of_the_same_task():
+    earlier = EarlierTask(
+        [{"quality": q} for q in np.linspace(0, 1, 30)], np.linspace(0, 1, 30), True
+    )
+    kwargs = {"resource": "epochs", "max_resources": 9, "random_state": 0}
+    cold, warm = (
+        BOHBSearchCV(Curve(), {"quality": uniform(0, 1)}, prior_results=prior, **kwargs).fit(X, y)
+        for prior in (None, earlier)
+    )
+    mean = [np.mean(s.cv_results_["param_quality"].astype(float)) for s in (cold, warm)]
+    assert mean[1] > mean[0] + 0.03
+
+
+# ---- other tasks
+
+
+def run(sampler, seed, n, f=scores_of):
+    study = Study(Problem(Space(FLAT), seed=seed, n_candidates=n), sampler, FullFidelity(n))
+    while (job := study.ask()) is not None:
+        study.tell(job, Result(f(job.params)))
+    return np.maximum.accumulate([t.results[1].score for t in study.history.trials])
+
+
+def tasks(shift, sign=1.0):
+    """Results of three other tasks whose optimum is `shift` away; -1 turns their order round."""
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        params = [Space(FLAT).sample(rng) for _ in range(40)]
+        center = 0.3 + shift * rng.standard_normal()
+        yield EarlierTask(
+            params, [-sign * sum(abs(v - center) ** 1.5 for v in p.values()) for p in params]
+        )
+
+
+KINDS = {"random": RandomSampler(), "TPE": TPESampler(), "GP": GPSampler()}
+
+
+@pytest.mark.parametrize(("kind", "n"), [("random", 10), ("TPE", 10), ("GP", 6)])
+def test_results_of_like_tasks_save_half_of_the_candidates(kind, n):
+    sampler, like = KINDS[kind], list(tasks(0.03))
+    warm = np.mean([run(WarmStart(sampler, like), s, n) for s in range(6)], axis=0)
+    cold = np.mean([run(sampler, s, n) for s in range(6)], axis=0)
+    assert warm[n // 2 - 1] >= cold[n - 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_of_tasks_that_mislead_are_soon_forgotten(kind):
+    sampler, others = KINDS[kind], list(tasks(0, -1))
+    warm = np.mean([run(WarmStart(sampler, others), s, 33) for s in range(6)], axis=0)
+    cold = np.mean([run(sampler, s, 30) for s in range(6)], axis=0)
+    assert -warm[32] <= 1.5 * -cold[29] + 1e-4
+
+
+def test_only_the_order_of_earlier_scores_counts():
+    plain = list(tasks(0.03))
+    bent = [EarlierTask(t.params, np.exp(7 * np.array(t.scores)) * 1e6) for t in plain]
+    results = [run(WarmStart(TPESampler(), each), 0, 8) for each in (plain, bent)]
+    np.testing.assert_array_equal(*results)
+
+
+def test_a_clone_has_what_the_search_begins_with():
+    old = random_search()
+    search = SearchCV(SVC(), SPACE, n_iter=4, prior_results=old.cv_results_, random_state=0)
+    scores = [each.fit(X, y).cv_results_["mean_test_score"] for each in (clone(search), search)]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_earlier_tasks_are_checked():
+    with pytest.raises(ValueError, match="1 params and 2 scores"):
+        EarlierTask([{"C": 1}], [1, 2])
+    with pytest.raises(TypeError, match=r"earlier\[0\] is a dict"):
+        WarmStart(GPSampler(), [{}])
+
+
+# ---- checkpoints
+
+
+def test_a_checkpoint_knows_what_its_search_began_with(tmp_path):
+    old = random_search()
+    kwargs = {"n_iter": 4, "random_state": 0, "checkpoint_dir": tmp_path}
+    first = TPESearchCV(SVC(), SPACE, prior_results=old, **kwargs).fit(X, y)
+    same = TPESearchCV(SVC(), SPACE, prior_results=old.cv_results_, **kwargs).fit(X, y)
+    assert same.cv_results_["params"] == first.cv_results_["params"]
+    for other in (None, earlier_results(old, same_task=True)):
+        with pytest.raises(SearchMismatchError, match="prior_results"):
+            TPESearchCV(SVC(), SPACE, prior_results=other, **kwargs).fit(X, y)
