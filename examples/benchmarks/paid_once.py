@@ -1,8 +1,9 @@
 """Kill searches with a straggler at random moments, and count what is trained twice.
 
 Searches by epochs, iterations, rows and folds, of whole fits, of counts that training finds, and
-of ensembles, each with one worker and with two. `sksearch.chaos` kills each with SIGKILL and starts
-it again, and sees from the log of its evaluations what was paid for again although it had ended.
+of ensembles, each with one worker and with two. `sksearch.chaos` kills each with SIGKILL and
+starts it again, and sees from the log of its evaluations what was paid for again although it had
+ended.
 
     python examples/benchmarks/paid_once.py [--kills 100] [--seed 0] [--kinds epochs rows]
 
