@@ -345,11 +345,14 @@ class _Visitor:
             return f"{self.visit(type(value))} {self.visit(_reduced(value))}"
         if isinstance(value, GENERATORS):
             return _opaque(value)
-        attributes = _attributes(value)
-        if attributes is not None:
+        if isinstance(value, PurePath):  # its attributes come with its use, a hash among them
+            return f"{self.visit(type(value))} {str(value)!r}"
+        if attributes := _attributes(value):
             return self._call(self.visit(type(value)), attributes)
-        text = str(value) if isinstance(value, PurePath) else repr(value)
-        return _opaque(value) if ADDRESS.search(text) else f"{self.visit(type(value))} {text}"
+        text = repr(value)
+        if not ADDRESS.search(text):
+            return f"{self.visit(type(value))} {text}"
+        return _opaque(value) if attributes is None else f"{self.visit(type(value))}()"
 
 
 def _opaque(value):
@@ -412,4 +415,5 @@ def _attributes(value):
     ]
     if not hasattr(value, "__dict__") and not slots:
         return None
-    return {slot: getattr(value, slot) for slot in slots} | getattr(value, "__dict__", {})
+    fields = {slot: getattr(value, slot) for slot in slots} | getattr(value, "__dict__", {})
+    return {name: field for name, field in fields.items() if not _is_cached(type(value), name)}

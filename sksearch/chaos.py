@@ -5,8 +5,8 @@
 The script is run once undisturbed. Then it is killed with SIGKILL again and again, each of its
 searches with a ``checkpoint_dir`` of its own, and started again, until it has been killed often
 enough and may end. Its searches must end as the undisturbed ones did, and no evaluation that had
-ended, and no step of a model that had been trained, may be paid for again. What ran at the moment
-of a kill may.
+ended, no step of a model that had been trained, and no model of an ensemble may be paid for again.
+What ran at the moment of a kill may.
 
 A search whose ``random_state`` is None gets 0. Results that depend on time cannot be equal: those
 of asynchronous searches with several workers, and of a ``timeout``.
@@ -18,12 +18,14 @@ import argparse
 import os
 import pickle
 import random
+import re
 import runpy
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -31,12 +33,14 @@ from typing import Any
 
 from sksearch._description import describe
 from sksearch.checkpoint import read_journal
+from sksearch.fitting import _top_trials
 from sksearch.fitting._evaluation import Context, Output, Task, evaluate
 from sksearch.search import _base
 
-__all__ = ["main"]
+__all__ = ["Report", "main", "torment"]
 
 LIMIT = 3600  # seconds that one run of a script may take
+WHAT = re.compile(r"begin|end|model|\d+again")  # units of training that are repeated, the last one
 VICTIM = "import sys; from sksearch.chaos import _run_script; _run_script(*sys.argv[1:])"
 
 
@@ -64,32 +68,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
-        report = _torment(args.script, args.kills, random.Random(args.seed), Path(name))
+        report = torment(args.script, args.kills, random.Random(args.seed), Path(name))
     print(report)
     return 0 if report.is_good else 1
 
 
 @dataclass
-class _Report:
-    """What the searches of a script went through."""
+class Report:
+    """What the searches of a script went through.
+
+    Parameters
+    ----------
+    kills : int, default=0
+        Count of kills.
+    evaluations : int, default=0
+        Count of evaluations, each counted once.
+    in_flight : int, default=0
+        Count of evaluations that ran at a kill, and were begun again.
+    again : int, default=0
+        Count of evaluations that had ended, and were run again.
+    steps_again : int, default=0
+        Units of the resource that models had been trained for, and were again.
+    models_again : int, default=0
+        Count of models of ensembles that the undisturbed search did not train.
+    equal : bool, default=True
+        Whether all searches ended as the undisturbed ones.
+    """
 
     kills: int = 0
     evaluations: int = 0
-    in_flight: int = 0  # begun again, since they ran at a kill
-    again: int = 0  # evaluations that were run again though they had ended
-    steps_again: int = 0  # units of the resource that models had been trained for, and were again
+    in_flight: int = 0
+    again: int = 0
+    steps_again: int = 0
+    models_again: int = 0
     equal: bool = True
 
     @property
     def is_good(self) -> bool:
         """Whether all promises were kept."""
-        return self.equal and not self.again and not self.steps_again
+        return self.equal and not self.again + self.steps_again + self.models_again
 
     def __str__(self):
         bars = [
             (self.equal, "each search ends as the undisturbed one"),
             (not self.again, f"{self.again} evaluations that had ended are run again"),
             (not self.steps_again, f"{self.steps_again} units of training are paid for again"),
+            (not self.models_again, f"{self.models_again} models of ensembles are trained again"),
         ]
         head = (
             f"{self.kills} kills, {self.evaluations} evaluations, {self.in_flight} of them ran at"
@@ -102,15 +126,30 @@ class _Report:
 
 
 class _Logged:
-    """`evaluate` that appends a line to a log when it begins."""
+    """`evaluate` that appends a line to a log when it begins, and one when it has ended."""
 
     def __init__(self, log: str, number: int):
         self.log, self.number = log, number
 
     def __call__(self, context: Context, task: Task, environment: Any) -> Output:
-        lost = task.spent if task.continues and task.state is None else 0
+        self.write(task, "begin")
+        output = evaluate(context, task, environment)
+        if task.continues and (task.state is None or output.lost_state):
+            self.write(task, f"{task.spent}again")
+        self.write(task, "end")
+        return output
+
+    def write(self, task: Task, what: str) -> None:
+        """Append a line: search, task, and what is to be said of it."""
         with open(self.log, "a") as file:
-            file.write(f"{self.number} {task.name} {lost}\n")
+            file.write(f"{self.number} {task.name} {what}\n")
+
+
+class _LoggedModel(_Logged):
+    """The same for models of an ensemble that are trained after the search."""
+
+    def __call__(self, context: Context, task: Task, environment: Any) -> Output:
+        self.write(task, "model")
         return evaluate(context, task, environment)
 
 
@@ -125,8 +164,9 @@ def _run_script(script: str, folder: str, disturbed: str) -> None:
         seed = 0 if search.random_state is None else search.random_state
         search.set_params(checkpoint_dir=own, random_state=seed)
         _base.evaluate = _Logged(f"{folder}/log", number)
+        _top_trials.evaluate = _LoggedModel(f"{folder}/log", number)
         fit(search, *args, **kwargs)
-        found.append(_outcome(search))
+        found.append(_outcome(search, *args[:1]))
         return search
 
     base: Any = _base.BaseSearch  # for this process alone
@@ -137,43 +177,69 @@ def _run_script(script: str, folder: str, disturbed: str) -> None:
     Path(folder, "result").write_bytes(pickle.dumps(found))
 
 
-def _outcome(search):
+def _outcome(search, X=None):
     """Text of everything that a search has found, but for times."""
     results = {n: list(v) for n, v in search.cv_results_.items() if not n.endswith("_time")}
-    return describe([results, search.statuses_, getattr(search, "best_params_", None)])
+    models = [getattr(search, name, None) for name in ("best_estimator_", "ensemble_")]
+    said = [model.predict(X) for model in models if X is not None and hasattr(model, "predict")]
+    return describe([results, search.statuses_, getattr(search, "best_params_", None), said])
 
 
 # ---- its kills
 
 
-def _torment(script, n_kills, rng, folder):
-    """Kill a script so many times, and say what came of it."""
-    report = _Report()
+def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Report:
+    """Kill a script so many times, and say what came of it.
+
+    Parameters
+    ----------
+    script : str
+        Path of the script.
+    n_kills : int
+        Count of kills.
+    rng : random.Random
+        Draws the moments.
+    folder : Path
+        Empty, for what the script writes.
+
+    Returns
+    -------
+    report : Report
+        Of all its searches.
+
+    Raises
+    ------
+    RuntimeError
+        If the script fails by itself, or fits no search.
+    """
+    report = Report()
     (plain := folder / "undisturbed").mkdir()
-    start = time.monotonic()
     undisturbed = _start(script, plain, disturbed=False)
+    _wait_for_begin(undisturbed, plain, 0)
+    start = time.monotonic()
     _wait(undisturbed, plain, LIMIT)
     seconds = time.monotonic() - start
     expected = pickle.loads((plain / "result").read_bytes())
     if not expected:
         raise RuntimeError(f"{script} fits no search of sksearch.")
+    n_models = sum(what == "model" for _, what in _lines(plain))
     numbers = count()
     while report.kills < n_kills:
         (own := folder / str(next(numbers))).mkdir()
-        _one_run(script, n_kills, seconds, own, rng, report)
+        n_trained = _one_run(script, n_kills, seconds, own, rng, report)
+        report.models_again += max(0, n_trained - n_models)
         report.equal &= pickle.loads((own / "result").read_bytes()) == expected
     return report
 
 
 def _one_run(script, n_kills, seconds, folder, rng, report):
-    """Kill a script until it has ended, or has been killed often enough."""
-    ended_at: list[tuple[int, set[str]]] = []  # lines of the log, and what had ended by then
+    """Kill a script until it has ended, or often enough; how many models it trains at its end."""
+    kills: list[tuple[int, set[str]]] = []  # count of lines, and what had ended by then
     window = 0.15 * seconds
     while True:
-        n_before = len(_lines(folder))
+        n_before, n_begun = len(_lines(folder)), _n_begun(folder)
         process = _start(script, folder, disturbed=True)
-        while process.poll() is None and len(_lines(folder)) == n_before:
-            time.sleep(0.01)  # until it has begun something, or has nothing left to do
+        _wait_for_begin(process, folder, n_begun)
         spares = report.kills >= n_kills
         if _wait(process, folder, LIMIT if spares else rng.uniform(0, window)):
             break
@@ -182,14 +248,15 @@ def _one_run(script, n_kills, seconds, folder, rng, report):
         report.kills += 1
         window *= 1.4
         lines = _lines(folder)
-        ended_at.append((len(lines), _ended(folder, lines)))
+        kills.append((len(lines), _ended(folder, lines)))
     lines = _lines(folder)
-    names = [" ".join(line.split()[:2]) for line in lines]
-    again = sum(name in ended for n, ended in ended_at for name in names[n:])
-    report.evaluations += len(set(names))
+    report.steps_again += sum(int(what[:-5]) for _, what in lines if what.endswith("again"))
+    begun = [name for name, what in lines if what == "begin"]
+    again = sum(name in ended for n, ended in kills for name, what in lines[n:] if what == "begin")
+    report.evaluations += len(set(begun))
     report.again += again
-    report.in_flight += len(names) - len(set(names)) - again
-    report.steps_again += sum(int(line.split()[2]) for line in lines)
+    report.in_flight += len(begun) - len(set(begun)) - again
+    return sum(what == "model" for _, what in lines[n_before:])
 
 
 def _start(script, folder, disturbed):
@@ -211,27 +278,33 @@ def _wait(process, folder, seconds):
     return True
 
 
+def _wait_for_begin(process, folder, n_begun):
+    """Wait until more has begun than before, or the process has nothing left to do."""
+    while process.poll() is None and _n_begun(folder) == n_begun:
+        time.sleep(0.02)
+
+
 def _lines(folder):
-    """Lines of the log; the last one may be torn by a kill."""
+    """Pairs of search and task, and what a line of the log says; a torn last line is left out."""
     log = folder / "log"
-    lines = log.read_text().splitlines() if log.exists() else []
-    return [line for line in lines if len(line.split()) == 3]
+    words = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+    return [(" ".join(w[:2]), w[2]) for w in words if len(w) == 3 and WHAT.fullmatch(w[2])]
+
+
+def _n_begun(folder):
+    """Count of what has begun so far."""
+    return sum(what in ("begin", "model") for _, what in _lines(folder))
 
 
 def _ended(folder, lines):
-    """Names of the evaluations that journals or workers' files know to have ended."""
-    ended = set()
+    """Names of the evaluations that had ended, by their own lines or by a journal."""
+    told = set()
     for checkpoint in folder.glob("checkpoint *"):
         number = checkpoint.name.split()[1]
-        try:
+        with suppress(FileNotFoundError):
             _, events, _ = read_journal(checkpoint)
-        except FileNotFoundError:
-            continue
-        told = {f"{number} {e['t']}.{e['r']}" for e in events if e["k"] == "tell"}
-        begun = {" ".join(line.split()[:2]) for line in lines}
-        ended |= {name for name in begun if name.rpartition(".")[0] in told}
-        ended |= {f"{number} {file.stem}" for file in (checkpoint / "spool").glob("*.json")}
-    return ended
+            told |= {f"{number} {e['t']}.{e['r']}" for e in events if e["k"] == "tell"}
+    return {n for n, what in lines if what == "end" or n.rpartition(".")[0] in told}
 
 
 if __name__ == "__main__":

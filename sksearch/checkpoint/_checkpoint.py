@@ -118,6 +118,10 @@ class Checkpoint:
         """Return a result that a worker kept by `write_spool`, None if absent or damaged."""
         return read_spool(self.spool, name)
 
+    def has_spooled(self, name: str) -> bool:
+        """Return whether a worker kept a result."""
+        return spool_file(self.spool, name).exists()
+
     def remove_spooled(self, names: Iterable[str]) -> None:
         """Remove results that the journal has; absent ones are passed over."""
         for name in names:

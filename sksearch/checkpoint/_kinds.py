@@ -14,7 +14,7 @@ LARGEST = 2**63  # counts and seeds are below it
 MOST_FOLDS = 10**6  # a table has a column for each
 LONGEST = 1e12  # seconds; what is longer overflows where times are added
 DIGITS = re.compile(r"[0-9a-f]{64}")
-STATE_NAME = re.compile(r"\d{1,20}\.\d{1,20}\.\d{1,20}")  # as a task's
+STATE_NAME = re.compile(r"\d{1,20}\.\d{1,20}\.\d{1,20}(\.[0-9a-f]{16})?")  # a task's, and a digest
 
 Kind = Callable[[Any], bool]
 

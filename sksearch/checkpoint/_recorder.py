@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._events import WRONG, blaming, check_scores, read_events
 from sksearch.checkpoint._fingerprint import check_same, compared, fingerprint, fold_part
-from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
 from sksearch.checkpoint._records import (
@@ -29,10 +28,10 @@ from sksearch.checkpoint._records import (
     Exhausted,
     Header,
     Kept,
+    Spool,
     Stopped,
     Told,
     output_of_record,
-    output_to_record,
     state_in_folder,
 )
 from sksearch.checkpoint._signature import is_signed, key_file, make_key
@@ -59,23 +58,6 @@ def recorder_of(search: Any, X: Any, y: Any) -> Iterator[Recorder]:
         yield JournalRecorder(checkpoint)
 
 
-@dataclass(frozen=True)
-class Spool:
-    """Where workers leave a copy of each output until the journal has it.
-
-    Parameters
-    ----------
-    folder : Path
-        The checkpoint's.
-    """
-
-    folder: Path
-
-    def write(self, name: str, output: Output) -> None:
-        """Keep an output; a full disk is no reason to lose it, it travels in another way, too."""
-        write_spool(self.folder, name, output_to_record(output))
-
-
 class JournalRecorder(Recorder):
     """Records what a run does in a journal, and knows what earlier runs did.
 
@@ -90,7 +72,8 @@ class JournalRecorder(Recorder):
     def __init__(self, checkpoint: Checkpoint):
         make_key()
         self.checkpoint = checkpoint
-        self.folder, self.spool = checkpoint.states, Spool(checkpoint.spool)
+        self.folder = checkpoint.states
+        self._know_search()
         self.unfinished_jobs: list = []
         header = checkpoint.header
         self._journal = checkpoint.path / JOURNAL
@@ -148,6 +131,7 @@ class JournalRecorder(Recorder):
         if old is None or self._extends:
             self._header = _header(search, setup, parts, self._random_state, self._versions)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
+            self._know_search()
         if self._extends:  # what workers had left is of the smaller search, and in the journal
             checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
         self._spooled = {file.stem for file in checkpoint.spool.iterdir() if NAME.match(file.name)}
@@ -194,7 +178,13 @@ class JournalRecorder(Recorder):
         """Write a state that came as bytes from another machine to a file."""
         if isinstance(output.state, bytes):
             with suppress(OSError):
-                output.state = SavedState.write(output.state, self.folder / task.name)
+                output.state = SavedState.write(output.state, self.folder, task.name)
+
+    def keep(self, task, output):
+        """Do what a worker that does not see the folder could not do itself."""
+        if not self.checkpoint.has_spooled(task.name):
+            self.adopt(task, output)
+            self.spool.write(task.name, output)
 
     def record_job(self, job, exhausted):
         """Append a job that begins."""
@@ -220,6 +210,12 @@ class JournalRecorder(Recorder):
             self.checkpoint.sweep(keep)
 
     # ---- inside
+
+    def _know_search(self):
+        """Know which outputs of workers are of this search, by its header."""
+        header = self.checkpoint.header
+        name = "" if header is None else digest(json.dumps(header, sort_keys=True))
+        self.spool = Spool(self.checkpoint.spool, name)
 
     def _given_seed(self, random_state):
         """What a seed is compared by: that of the checkpoint, unless it is another one."""
@@ -270,7 +266,7 @@ class JournalRecorder(Recorder):
     def _in_spool(self, name):
         """The output that a worker left of a task; None if there is none that can be used."""
         record = self.checkpoint.spooled(name)
-        if record is None:
+        if record is None or record.pop("of", self.spool.search) != self.spool.search:
             return None
         try:
             output = output_of_record(record)

@@ -16,6 +16,7 @@ from typing import Any
 
 from sksearch._files import is_own
 from sksearch.checkpoint import _kinds as kinds
+from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._signature import is_signed, sign
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._plan import PlannedRung, SearchPlan
@@ -248,3 +249,24 @@ def state_in_folder(output: Output, folder: Path) -> Output:
     # A name and no path: nothing outside of the folder is ever read.
     path = folder / output.state.path.name
     return replace(output, state=replace(output.state, path=path) if is_own(path) else None)
+
+
+@dataclass(frozen=True)
+class Spool:
+    """Where workers leave a copy of each output until the journal has it.
+
+    Parameters
+    ----------
+    folder : Path
+        The checkpoint's.
+    search : str, default=""
+        What tells the search from others that had the folder: a worker of one of them that was
+        killed may be writing for a moment.
+    """
+
+    folder: Path
+    search: str = ""
+
+    def write(self, name: str, output: Output) -> None:
+        """Keep an output; a full disk is no reason to lose it, it travels in another way, too."""
+        write_spool(self.folder, name, output_to_record(output) | {"of": self.search})

@@ -50,6 +50,9 @@ class Workload(ABC):
         """Return the output of a task that an earlier process has run, None if it has not."""
         return None
 
+    def on_output(self, task: Any, output: Any) -> None:  # noqa: B027
+        """Called for what a task returned whose job waits: for other tasks, or for older jobs."""
+
     def on_interrupt(self) -> None:  # noqa: B027
         """Called when the loop ends by Ctrl-C or the like, before what had ended is told."""
 
@@ -153,7 +156,7 @@ class _PendingJobs:
     def __init__(self, study: Study, executor: Executor, workload: Workload):
         self._study, self._executor, self._workload = study, executor, workload
         self._jobs: deque[_PendingJob] = deque()
-        self._running: list[Future] = []  # those that were not done when we last looked
+        self._running: dict[Future, Any] = {}  # tasks that were not done when we last looked
         self._seconds_left: float | None = None
         self._told_seconds = 0.0
         self._n_told_tasks = 0
@@ -186,17 +189,20 @@ class _PendingJobs:
         for task in self._workload.tasks(job):
             if (output := self._workload.recorded_output(task)) is None:
                 futures.append(submit(task))
+                self._running[futures[-1]] = task
             else:
                 futures.append(Future())
                 futures[-1].set_result(output)
         self._jobs.append(_PendingJob(job, futures))
-        self._running = self._running + futures
 
     def running_tasks(self) -> list[Future]:
         """List the tasks that are not done."""
         # Not of all jobs: behind a straggler there may be thousands that are done.
-        self._running = [future for future in self._running if not future.done()]
-        return self._running
+        for future in [future for future in self._running if future.done()]:
+            task = self._running.pop(future)
+            if not future.cancelled() and future.exception() is None:
+                self._workload.on_output(task, future.result())
+        return list(self._running)
 
     def wait(self, running: list[Future]) -> None:
         """Wait until one of the tasks is done, or the time is up."""
@@ -240,6 +246,8 @@ class _PendingJobs:
         return self._n_told_tasks * SHORT_SECONDS > self._told_seconds
 
     def _tell(self, pending):
+        for future in pending.futures:
+            self._running.pop(future, None)
         result = self._workload.collect(pending.job, [f.result() for f in pending.futures])
         self._study.tell(pending.job, result)
         self._workload.on_result(pending.job)
@@ -263,6 +271,7 @@ class _PendingJobs:
             while left and self._seconds_to_stop() > 0:
                 self._wait(left)
                 left = [future for future in left if not future.done()]
+            self.running_tasks()  # has what is done kept
             if left:
                 self._executor.stop()
 

@@ -249,7 +249,7 @@ def _save_state(environment, task, output, state):
         if environment.folder is None:
             output.state = content
         else:
-            output.state = SavedState.write(content, environment.folder / task.name)
+            output.state = SavedState.write(content, environment.folder, task.name)
     except BaseException as error:  # an attribute without pickle, a full disk
         Interrupts.heed()
         output.lost_state = first_line(error)

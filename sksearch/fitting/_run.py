@@ -63,6 +63,9 @@ class Recorder:
     def adopt(self, task: Task, output: Output) -> None:
         """Put a state that came from another machine where it lasts."""
 
+    def keep(self, task: Task, output: Output) -> None:
+        """Keep an output of a job that waits for others, if its worker could not."""
+
     def record_job(self, job: Job, exhausted: bool) -> None:
         """Record a job that begins."""
 
@@ -174,6 +177,11 @@ class Run(Workload):
             output.state, output.lost_state = None, ""
             self.done |= output.stop
         return result
+
+    def on_output(self, task, output):
+        """Have the output kept until its job is told; a task that was lost is run again."""
+        if not isinstance(output, LostTask):
+            self.recorder.keep(task, output)
 
     def on_interrupt(self):
         """Keep results that come now, but do not record them: a replay has no such order.

@@ -15,6 +15,8 @@ from sksearch._files import read_own
 from sksearch.base import State
 from sksearch.resources import is_net
 
+N_DIGITS = 16  # of a state's digest, in the name of its file
+
 
 @dataclass(frozen=True)
 class SavedState:
@@ -38,9 +40,12 @@ class SavedState:
     signature: str = ""
 
     @classmethod
-    def write(cls, content: bytes, path: Path) -> Self:
-        """Write a file that is there whole or not at all."""
-        # A worker of a search that was killed may be writing the same state for a moment.
+    def write(cls, content: bytes, folder: Path, name: str) -> Self:
+        """Write a file that is there whole or not at all; a digest goes with its name."""
+        sha = hashlib.sha256(content).hexdigest()
+        # The same task of a smaller search has another state, and a worker of a search that was
+        # killed may be writing for a moment.
+        path = folder / f"{name}.{sha[:N_DIGITS]}"
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
             unfinished.write_bytes(content)
@@ -48,7 +53,7 @@ class SavedState:
         except OSError:
             unfinished.unlink(missing_ok=True)
             raise
-        return cls(path, hashlib.sha256(content).hexdigest(), len(content))
+        return cls(path, sha, len(content))
 
     def load(self) -> State:
         """Read the state.

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -334,6 +335,31 @@ def test_objects_are_told_by_their_attributes():
     assert text(SVC(C=2)) != text(SVC(C=3))
     assert text(SVC().fit(X, y)) == text(SVC())
     assert text(SVC) == "sklearn.svm._classes.SVC"
+
+
+class Cached:
+    @functools.cached_property
+    def answer(self):
+        return 42
+
+
+def test_use_changes_no_description():
+    """Paths keep their hash, which is another one in each process."""
+    path, cached = Path("a") / "b", Cached()
+    before = text(path), text(cached)
+    assert {path, Path("a/b")} == {path}
+    assert cached.answer == 42
+    assert (text(path), text(cached)) == before
+    assert text(Path("a/b")) == text(path) != text(Path("a/c"))
+
+
+def period(n):
+    return pd.Period(ordinal=n, freq="D")
+
+
+@pytest.mark.parametrize("make", [pd.Timestamp, pd.Timedelta, period])
+def test_objects_without_attributes_are_told_by_their_text(make):
+    assert text(make(1)) == text(make(1)) != text(make(10**6))
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,13 @@ SCHEDULES = {
     "sequence": {"policy": warmup_then_cosine},
     "chain": {"policy": chained},
 }  # fmt: skip
+HELD = {"LRScheduler", "SequentialLR", "ChainedScheduler"}  # a base, and what holds others
+
+
+def test_no_schedule_of_torch_is_left_out():
+    assert set(lr_scheduler.__all__) <= {*SCHEDULES, *HELD}
+
+
 OPTIMIZERS = {
     "SGD": {"optimizer": torch.optim.SGD, "optimizer__momentum": 0.9},
     "Adam": {"optimizer": torch.optim.Adam},
