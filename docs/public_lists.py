@@ -25,6 +25,7 @@ SECTIONS = {
     "Checkpoints": "sksearch.checkpoint",
     "Kills": "sksearch.chaos",
     "Progress": "sksearch.progress",
+    "A page of a running search": "sksearch.watch",
     "Execution": "sksearch.executors",
     "Study": "sksearch.study",
     "Problems, trials and results": "sksearch.history",

@@ -23,6 +23,12 @@ def now() -> float:
     return time.perf_counter() if clock is None else clock.now()
 
 
+def wall_time() -> float:
+    """Return the time that all workers share: seconds since 1970, or since a clock was opened."""
+    clock = _open_clock.get()
+    return time.time() if clock is None else clock.seconds
+
+
 def spend(seconds: float) -> None:
     """Let simulated seconds pass, in an estimator that imitates training.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.history import History, Params, Problem
+from sksearch.history import History, Params, Prediction, Problem
 
 #: Count of candidates in the plan of a scheduler that goes on until the search is ended.
 ENDLESS = 10**9
@@ -82,6 +82,8 @@ class Job:
         The trial's bracket.
     parent : int or None
         Trial whose fitted state a new trial continues from.
+    prediction : Prediction or None
+        What the sampler expects of a new trial.
     """
 
     trial_id: int
@@ -90,6 +92,7 @@ class Job:
     spent: int = 0
     bracket: int = 0
     parent: int | None = None
+    prediction: Prediction | None = None
 
 
 @dataclass(frozen=True)
@@ -108,9 +111,13 @@ class Plan:
     ----------
     brackets : tuple of tuple of Rung
         For each bracket its rungs, lowest resource first.
+    audits : tuple of tuple of int
+        For each bracket and rung, how many of those that are stopped there are brought to the last
+        rung nevertheless, which counts them; empty if none are.
     """
 
     brackets: tuple[tuple[Rung, ...], ...]
+    audits: tuple[tuple[int, ...], ...] = ()
 
     @property
     def n_candidates(self) -> int:
@@ -136,7 +143,12 @@ class Plan:
         total : int
             Count of units.
         """
-        return sum(self.bracket_resources(rungs, continues) for rungs in self.brackets)
+        total = sum(self.bracket_resources(rungs, continues) for rungs in self.brackets)
+        if continues:  # who is audited has paid less than those who come from the rung below
+            for rungs, row in zip(self.brackets, self.audits, strict=False):
+                paid = [rung.resource for rung in rungs]
+                total += sum(n * (paid[-2] - r) for n, r in zip(row[:-1], paid, strict=False))
+        return total
 
     @staticmethod
     def bracket_resources(rungs: Sequence[Rung], continues: bool) -> int:
@@ -170,6 +182,10 @@ class Sampler(ABC):
             A point of ``history.problem.space``. If this candidate was started already, `Study`
             asks again with another generator, and in the end draws a new one at random.
         """
+
+    def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
+        """Say what a model, if there is one, expects of a candidate that `ask` would be given."""
+        return None
 
 
 class Scheduler(ABC):

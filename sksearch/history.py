@@ -73,6 +73,27 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Span:
+    """When and where one fold of a job was trained and scored.
+
+    Parameters
+    ----------
+    fold : int
+        Index of the fold.
+    began, ended : float
+        Seconds since 1970 by the worker's clock; on a `VirtualClock` since it was opened.
+    worker : str
+        Name of the worker: its machine and process, and its thread where that is not the main
+        one. "" on a `VirtualClock`, whose workers have no names.
+    """
+
+    fold: int
+    began: float
+    ended: float
+    worker: str = ""
+
+
+@dataclass(frozen=True)
 class Result:
     """The result of one job.
 
@@ -90,6 +111,9 @@ class Result:
     fold_scores : tuple of float, default=()
         Scores of all folds that the trial was evaluated on so far, in the order of the folds;
         `score` is their mean. Empty where a fold failed, and where there are no folds.
+    spans : tuple of Span, default=()
+        When and where the folds of this job ran, as far as it is known: not of those whose worker
+        did not return. Results that differ in nothing else are equal.
     """
 
     score: float
@@ -97,12 +121,40 @@ class Result:
     status: str = "ok"
     error: str = ""
     fold_scores: tuple[float, ...] = ()
+    spans: tuple[Span, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if math.isinf(self.score):
             raise ValueError(f"score={self.score} must be finite, or NaN for a failed job.")
         if not 0 <= self.cost < math.inf:
             raise ValueError(f"cost={self.cost} must be a count of seconds, 0 or more.")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model expected of a candidate before it was evaluated.
+
+    Parameters
+    ----------
+    score : float
+        Median of the predicted scores.
+    low, high : float
+        Ends of the interval that has the score with a probability of 95 %.
+    resource : int
+        Count of units at which the score is expected.
+    """
+
+    score: float
+    low: float
+    high: float
+    resource: int
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.low <= self.score <= self.high < math.inf:
+            raise ValueError(
+                f"low={self.low}, score={self.score} and high={self.high} must be finite numbers "
+                "in this order."
+            )
 
 
 @dataclass
@@ -123,6 +175,8 @@ class Trial:
         By the resource that the trial was brought up to, in the order of telling.
     running : int or None
         The resource of the job that is under way, None if no job is.
+    prediction : Prediction or None
+        What the sampler's model expected of it when it was proposed; None where there was none.
     """
 
     id: int
@@ -131,6 +185,7 @@ class Trial:
     parent: int | None = None
     results: dict[int, Result] = field(default_factory=dict)
     running: int | None = None
+    prediction: Prediction | None = None
 
     @property
     def resource(self) -> int:
@@ -247,10 +302,15 @@ class History:
         return self._n_told.get((bracket, resource), 0)
 
     def start(
-        self, params: Params, bracket: int, resource: int, parent: int | None = None
+        self,
+        params: Params,
+        bracket: int,
+        resource: int,
+        parent: int | None = None,
+        prediction: Prediction | None = None,
     ) -> Trial:
         """Add a trial that runs up to `resource`."""
-        trial = Trial(len(self.trials), params, bracket, parent)
+        trial = Trial(len(self.trials), params, bracket, parent, prediction=prediction)
         self.trials.append(trial)
         self._keys.add(self.problem.space.key(params))
         self.resume(trial.id, resource)

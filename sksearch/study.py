@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from sksearch.base import Job, Resume, Sampler, Scheduler, Start
-from sksearch.history import History, Params, Problem, Result
+from sksearch.history import History, Params, Prediction, Problem, Result
 from sksearch.space import Space
 
 N_TRIES = 10  # proposals that are already known, before a new one is drawn at random
@@ -77,8 +77,18 @@ class Study:
         if isinstance(decision, Start):
             params = self._params(decision, rng)
             if params is not None:
-                trial = history.start(params, decision.bracket, decision.resource, decision.parent)
-                return Job(trial.id, params, decision.resource, 0, trial.bracket, decision.parent)
+                expected = self.sampler.predict(history, decision, params)
+                own = decision.bracket, decision.resource, decision.parent
+                trial = history.start(params, *own, expected)
+                return Job(
+                    trial.id,
+                    params,
+                    decision.resource,
+                    0,
+                    trial.bracket,
+                    decision.parent,
+                    expected,
+                )
             self._note_exhausted()
             decision = self.scheduler.next(history, rng)
         if not isinstance(decision, Resume):
@@ -95,6 +105,7 @@ class Study:
         resource: int,
         bracket: int = 0,
         parent: int | None = None,
+        prediction: Prediction | None = None,
     ) -> Job:
         """Enter a job that `ask` returned in an earlier process.
 
@@ -110,6 +121,8 @@ class Study:
             The trial's bracket.
         parent : int or None, default=None
             Trial whose fitted state a new trial continues from.
+        prediction : Prediction or None, default=None
+            What the sampler expected of a new trial.
 
         Returns
         -------
@@ -123,8 +136,8 @@ class Study:
                 params = cast(
                     Params, self._params(start, self._rng(trial_id))
                 )  # it was found before
-            history.start(params, bracket, resource, parent)
-            return Job(trial_id, params, resource, 0, bracket, parent)
+            history.start(params, bracket, resource, parent, prediction)
+            return Job(trial_id, params, resource, 0, bracket, parent, prediction)
         trial = history.trials[trial_id]
         spent = trial.resource
         history.resume(trial_id, resource)

@@ -48,6 +48,7 @@ RESOURCES = {
 WHOLE = (KNeighborsRegressor(), KNN_SPACE, (XR, yr), {})
 FEW = {"n_iter": 14}
 TIMES = re.compile(r'"(fit_time|score_time|seconds)":[^,}\]]+')
+SPANS = re.compile(r',"span":\[[^\]]*\]')
 STATES = re.compile(r'"(h|sha)":"[^"]*"|"n":\d+')  # a pickle may have other bytes
 VERSIONS = re.compile(r'"(versions|sksearch)":(\{[^}]*\}|"[^"]*")')
 
@@ -104,7 +105,7 @@ def record(search, data):
         search.set_params(random_state=3, cv=3, checkpoint_dir=folder, verbose=0)
         search.fit(*data)
         journal = (Path(folder) / "journal.jsonl").read_text().splitlines()
-    lines = [VERSIONS.sub("", TIMES.sub(r'"\1":0', line[9:])) for line in journal]
+    lines = [VERSIONS.sub("", TIMES.sub(r'"\1":0', SPANS.sub("", line[9:]))) for line in journal]
     columns = {
         key: value.tolist() if key != "params" else list(map(repr, value))
         for key, value in search.cv_results_.items()

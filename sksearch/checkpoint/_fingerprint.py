@@ -24,7 +24,7 @@ NO_SETTINGS = {
     "ensemble_size", "select",
 }  # fmt: skip
 # Settings that may grow: the search then goes on where it ended.
-GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources"}
+GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
 N_ITEMS = 1000  # largest count of items in a part; a part of more has only a digest and a text
 ITEM_LENGTH = 300  # characters of an item
 DRAWN = "drawn"

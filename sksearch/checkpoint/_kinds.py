@@ -3,6 +3,7 @@
 A kind is a function of a value that says whether it is one.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -76,6 +77,20 @@ def number(value: Any) -> bool:
 def seconds(value: Any) -> bool:
     """Whether a value is a time; that of a clock that was set back is negative."""
     return number(value) and abs(value) < LONGEST
+
+
+def span(value: Any) -> bool:
+    """Whether a value is the beginning and the end of an evaluation, and its worker."""
+    if not (isinstance(value, list) and len(value) == 3 and all(map(seconds, value[:2]))):
+        return False
+    return value[0] <= value[1] and text(value[2])
+
+
+def prediction(value: Any) -> bool:
+    """Whether a value is a predicted score, the ends of its interval, and a resource."""
+    if not (isinstance(value, list) and len(value) == 4 and positive(value[3])):
+        return False
+    return all(isinstance(x, float) and math.isfinite(x) for x in value[:3])
 
 
 def status(value: Any) -> bool:

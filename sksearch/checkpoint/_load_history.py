@@ -185,7 +185,8 @@ class SavedSearch:
             self.history_.resume(event.trial_id, event.resource)
         else:
             params = {name: readable(value) for name, value in (event.params or {}).items()}
-            self.history_.start(params, event.bracket, event.resource, event.parent)
+            key = event.bracket, event.resource, event.parent
+            self.history_.start(params, *key, event.prediction)
 
     def _tell(self, event, outputs):
         trial, resource = self.history_.trials[event.trial_id], event.resource

@@ -194,7 +194,8 @@ class JournalRecorder(Recorder):
         if (job.trial_id, job.resource) in self._asked:
             return
         params = None if job.spent else encode_params(self._space, job.params)
-        event = Asked(job.trial_id, job.resource, job.bracket, params, job.parent)
+        key = job.trial_id, job.resource, job.bracket
+        event = Asked(*key, params, job.parent, job.prediction)
         self.checkpoint.append(event.to_record(), sync=False)
 
     def record_outputs(self, job, tasks, outputs):
@@ -306,7 +307,8 @@ class JournalRecorder(Recorder):
         problem = run.study.history.problem
         if params is not None and not (event.trial_id == 0 and problem.has_baseline):
             self._space.check(params, where="its candidate")
-        job = run.study.replay(event.trial_id, params, event.resource, event.bracket, event.parent)
+        key = event.resource, event.bracket, event.parent
+        job = run.study.replay(event.trial_id, params, *key, event.prediction)
         if new and params is None and contradicts(self._space, event.params, job.params):
             raise ValueError(
                 "it has values that cannot be stored, so that candidates are proposed anew, and "

@@ -10,7 +10,7 @@ stop       the search has ended, and why
 =========  ===========================================================================
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from sksearch.checkpoint._signature import is_signed, sign
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._plan import PlannedRung, SearchPlan
 from sksearch.fitting._states import SavedState
+from sksearch.history import Prediction
 
 OUTPUT_FIELDS = tuple(field.name for field in fields(Output))
 DEFAULT_OUTPUT = {field.name: field.default for field in fields(Output)}
@@ -39,6 +40,7 @@ OUTPUT_KINDS = {
     "n_test_samples": kinds.count,
     "n_steps": kinds.count,
     "curve": kinds.optional(kinds.curve),
+    "span": kinds.optional(kinds.span),
 }
 ASKED_KINDS = {
     "t": kinds.count,
@@ -46,6 +48,7 @@ ASKED_KINDS = {
     "b": kinds.count,
     "p": kinds.optional(kinds.params),
     "parent": kinds.optional(kinds.count),
+    "q": kinds.optional(kinds.prediction),
 }
 HEADER_KINDS = {
     "search": kinds.text,
@@ -134,11 +137,13 @@ class Asked:
     bracket: int
     params: dict | None
     parent: int | None
+    prediction: Prediction | None = None
 
     def to_record(self) -> dict:
         """Return JSON values."""
         record = {"k": "ask", "t": self.trial_id, "r": self.resource, "b": self.bracket}
-        return record | {"p": self.params, "parent": self.parent}
+        record |= {"p": self.params, "parent": self.parent}
+        return record | ({"q": list(astuple(self.prediction))} if self.prediction else {})
 
 
 @dataclass(slots=True)
@@ -201,7 +206,10 @@ def decode_record(record: dict) -> Header | Asked | Told | Kept | Exhausted | St
         case "ask":
             kinds.check(record, ASKED_KINDS)
             key = record["t"], record["r"], record["b"]
-            return Asked(*key, record.get("p"), record["parent"])
+            expected = record.get("q")
+            return Asked(
+                *key, record.get("p"), record["parent"], expected and Prediction(*expected)
+            )
         case "tell":
             kinds.check(record, {"t": kinds.count, "r": kinds.positive})
             outputs = [output_of_record(output) for output in record["o"]]
@@ -221,7 +229,7 @@ def decode_record(record: dict) -> Header | Asked | Told | Kept | Exhausted | St
 def output_to_record(output: Output) -> dict:
     """Return an output as JSON values; a state that is in no file is left out."""
     record = {name: getattr(output, name) for name in OUTPUT_FIELDS}
-    for name in ("train_scores", "curve"):
+    for name in ("train_scores", "curve", "span"):
         if record[name] is None:
             del record[name]
     state = output.state

@@ -4,6 +4,9 @@ Its arguments and what it returns travel between processes, so they are plain da
 """
 
 import math
+import os
+import platform
+import threading
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._clock import now
+from sksearch._clock import now, open_clock, wall_time
 from sksearch._compat import (
     check_method_params,
     num_samples,
@@ -112,6 +115,7 @@ class Output:
     n_steps: int = 0  # steps of training that a later rung goes on from
     seconds: float = 0.0  # spent in training since the beginning
     curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
+    span: Any = None  # when it began and ended, and the worker's name; None if it is not known
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -119,8 +123,10 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
 
     Raises what the candidate raises if ``error_score="raise"``.
     """
-    with _seeded(context, task, task.resource, environment):
+    began, start = wall_time(), now()
+    with seeds_of(context, task, task.resource, environment):
         output = _evaluate(context, task, environment)
+    output.span = [began, began + now() - start, _worker_name()]
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
     if context.spool is not None:
@@ -146,7 +152,16 @@ def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
     )
 
 
-def _seeded(context, task, resource, environment):
+def _worker_name():
+    """Machine and process, and the thread if several may work in this process."""
+    if open_clock() is not None:
+        return ""
+    name = f"{platform.node()}:{os.getpid()}"
+    alone = threading.current_thread() is threading.main_thread()
+    return name if alone else f"{name}:{threading.get_native_id()}"
+
+
+def seeds_of(context, task, resource, environment):
     if not environment.owns_globals:
         return nullcontext()
     return seeded(context.seed, task.trial_id, task.fold, resource)
@@ -156,11 +171,11 @@ def _evaluate(context, task, environment):
     """Train and score with the global generators as they are."""
     message = Message(context, task)
     message.start()
-    train, test = _rows(context, task)
+    train, test = rows_of(context, task)
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
     output, start = Output(n_test_samples=num_samples(test)), now()
     try:
-        state, output.lost_state, steps = _load_state(context, task)
+        state, output.lost_state, steps = load_state(context, task)
         train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
         test_rows = safe_split(state.estimator, context.X, context.y, test, train)
     except BaseException as error:  # params that its estimator does not take, for instance
@@ -176,7 +191,9 @@ def _evaluate(context, task, environment):
                 rows = (train, *train_rows), (test, *test_rows)
                 _record_curve(context, task, output, state, rows, fit_params)
             else:
-                state = _train(context, task, environment, state, steps, train_rows, fit_params)
+                state = train_further(
+                    context, task, environment, state, steps, train_rows, fit_params
+                )
     except BaseException as error:
         _fail(context, output, error, start)
     else:
@@ -195,12 +212,12 @@ def _evaluate(context, task, environment):
     return output
 
 
-def _train(context, task, environment, state, steps, train_rows, fit_params):
+def train_further(context, task, environment, state, steps, train_rows, fit_params):
     """Bring a state further, step by step from where it is."""
     for spent, resource in steps:
         # What is lost is trained again with the seeds that it was trained with.
         again = resource < task.resource
-        with _seeded(context, task, resource, environment) if again else nullcontext():
+        with seeds_of(context, task, resource, environment) if again else nullcontext():
             state = context.resource.train(
                 state, *train_rows, resource, spent, context.classes, fit_params
             )
@@ -209,7 +226,7 @@ def _train(context, task, environment, state, steps, train_rows, fit_params):
     return state
 
 
-def _rows(context, task):
+def rows_of(context, task):
     """Train and test rows of the task, as indices of X's namespace."""
     train, test = context.splits[task.fold]
     rng = np.random.default_rng((context.seed, task.fold))
@@ -219,7 +236,7 @@ def _rows(context, task):
     return to_namespace_of(context.X, (train, test))
 
 
-def _load_state(context, task):
+def load_state(context, task):
     """The state to go on from, why an earlier one is lost, and the (spent, resource) to train.
 
     A lost state costs time, nothing more.

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from sksearch.base import ENDLESS, Plan, Resource, Rung
 
 
@@ -32,14 +34,24 @@ class PlannedRung:
     n_fits: int
 
 
-def _costs(row: tuple[Rung, ...], resource: Resource, n_splits: int) -> list[tuple]:
+def _costs(
+    row: tuple[Rung, ...], audits: tuple[int, ...], resource: Resource, n_splits: int
+) -> list[tuple]:
     """What each rung of a bracket costs, as in `PlannedRung`."""
+
+    def cost(n: int, amount: int, spent: int) -> np.ndarray:
+        paid = amount - (spent if resource.continues else 0)
+        return n * np.array([paid, len(resource.folds(n_splits, amount, spent))])
+
     costs, spent = [], 0
     for i, rung in enumerate(row):
-        n_folds = len(resource.folds(n_splits, rung.resource, spent))
-        paid = rung.resource - (spent if resource.continues else 0)
-        n = rung.n_candidates
-        costs.append((i, rung.resource, n, n * paid, n * n_folds))
+        n_audited = sum(audits) if i == len(row) - 1 else 0
+        total = cost(rung.n_candidates - n_audited, rung.resource, spent)
+        if n_audited:
+            total += sum(
+                cost(n, rung.resource, r.resource) for n, r in zip(audits, row, strict=True)
+            )
+        costs.append((i, rung.resource, rung.n_candidates, *total.tolist()))
         spent = rung.resource
     return costs
 
@@ -68,6 +80,9 @@ class SearchPlan:
         the largest resource.
     timeout : float or None
         Seconds that the search may take.
+    n_audited : int
+        Count of candidates that are stopped early and brought to the last rung nevertheless; the
+        last rungs count them.
     """
 
     rungs: tuple[PlannedRung, ...]
@@ -78,6 +93,7 @@ class SearchPlan:
     seconds_per_fit: float | None = None
     any_rung_wins: bool = False
     timeout: float | None = None
+    n_audited: int = 0
 
     @classmethod
     def of(
@@ -85,15 +101,17 @@ class SearchPlan:
     ) -> Self:
         """Cost a scheduler's plan for a resource; `select` is the search's."""
         # Thousands of brackets may be one and the same tuple.
-        rows = {id(row): row for row in plan.brackets}
-        costs = {key: _costs(row, resource, n_splits) for key, row in rows.items()}
+        audits = plan.audits or ((),) * len(plan.brackets)
+        rows = {(id(row), own): row for row, own in zip(plan.brackets, audits, strict=True)}
+        costs = {key: _costs(row, key[1], resource, n_splits) for key, row in rows.items()}
         rungs = tuple(
             PlannedRung(bracket, *cost)
-            for bracket, row in enumerate(plan.brackets)
-            for cost in costs[id(row)]
+            for bracket, (row, own) in enumerate(zip(plan.brackets, audits, strict=True))
+            for cost in costs[id(row), own]
         )
         wins = {"best": True, "top": False}.get(select, resource.comparable)
-        return cls(rungs, resource.unit, n_splits, refit, any_rung_wins=wins)
+        n_audited = sum(map(sum, plan.audits))
+        return cls(rungs, resource.unit, n_splits, refit, any_rung_wins=wins, n_audited=n_audited)
 
     @property
     def n_candidates(self) -> int:
@@ -137,6 +155,10 @@ class SearchPlan:
             f"{r.bracket:>7} {r.iter:>4} {r.n_resources:>12} {r.n_candidates:>10} {r.n_fits:>7}"
             for r in self.rungs
         ]
+        if self.n_audited:
+            lines.append(
+                f"of the last rungs {self.n_audited} are audits of candidates stopped early"
+            )
         each = "" if self.unit == "folds" else f" in each of {self.n_splits} folds"
         lines.append(
             f"{self.n_candidates} candidates, {self.n_fits} fits, "

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from sksearch._compat import masked_param_columns, normalize_score_results
 from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
-from sksearch.history import Params, Result, Trial
+from sksearch.history import Params, Result, Span, Trial
 
 
 @dataclass(slots=True)
@@ -98,14 +98,16 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None) -> 
     """
     # A clock that is set back makes differences negative, and that is no reason to fail.
     cost = max(0.0, sum(output.fit_time + output.score_time for output in new))
+    first = len(reached) - len(new)
+    spans = tuple(Span(first + i, *out.span) for i, out in enumerate(new) if out.span is not None)
     for output in reached:
         if output.status != "ok":
-            return Result(math.nan, cost, output.status, output.error)
+            return Result(math.nan, cost, output.status, output.error, spans=spans)
     scores = [value_of(output.test_scores, metric) for output in reached]
     score = float(np.add.reduce(scores) / len(scores))  # np.mean takes four times as long
     if not math.isfinite(score):
-        return Result(math.nan, cost, "nan", f"the scorer returned {score}")
-    return Result(score, cost, fold_scores=tuple(map(float, scores)))
+        return Result(math.nan, cost, "nan", f"the scorer returned {score}", spans=spans)
+    return Result(score, cost, fold_scores=tuple(map(float, scores)), spans=spans)
 
 
 def name_error_scores(outputs: list[Output]) -> None:

@@ -7,7 +7,11 @@ from sksearch.models._gp import GaussianProcess, log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 from sksearch.models._learning import learn_theta, log_posterior, prior, sample_theta
 from sksearch.models._parzen import Parzen
-from sksearch.models._transforms import robust_power_transform, standardise
+from sksearch.models._transforms import (
+    inverse_power_transform,
+    robust_power_transform,
+    standardise,
+)
 
 __all__ = [
     "CholeskyFactor",
@@ -16,6 +20,7 @@ __all__ = [
     "GaussianProcess",
     "MixedKernel",
     "Parzen",
+    "inverse_power_transform",
     "learn_theta",
     "log_likelihood_gradient",
     "log_posterior",

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import boxcox1p
+from scipy.special import boxcox1p, inv_boxcox1p
 
 FENCE = 3.0  # spreads below the median, to which worse scores are moved up
 MAX_SPREAD = 4.0  # relative to the spread of the better half
@@ -43,15 +43,56 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
     .. [1] A. I. Cowen-Rivers et al., "HEBO: pushing the limits of sample-efficient
        hyper-parameter optimisation", JAIR 74, 2022. https://doi.org/10.1613/jair.1.13643
     """
-    y = y / max(np.abs(y).max(), np.finfo(float).tiny)  # squares of large values overflow
+    z = standardise(_winsorise(y / _scale(y)))
+    exponent = _exponent(z)
+    return z if exponent is None else standardise(yeo_johnson(z, exponent))
+
+
+def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the scores that `robust_power_transform` makes of what it makes of others.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Scores that the transformation was fitted to.
+    z : ndarray of shape (m,)
+        Values on the scale of the transformed scores.
+
+    Returns
+    -------
+    scores : ndarray of shape (m,)
+        Not decreasing in `z`, at most as far outside of the range of `y` as that is wide.
+    """
+    scale = _scale(y)
+    kept = _winsorise(y / scale)
+    first = standardise(kept)
+    exponent = _exponent(first)
+    if exponent is not None:
+        powers = yeo_johnson(first, exponent)
+        z = _inverse_yeo_johnson(z * powers.std() + powers.mean(), exponent)
+    width = np.ptp(y)
+    return np.clip(scale * (z * kept.std() + kept.mean()), y.min() - width, y.max() + width)
+
+
+def _scale(y: np.ndarray) -> float:
+    """What scores are divided by, since squares of large values overflow."""
+    return max(np.abs(y).max(), np.finfo(float).tiny)
+
+
+def _winsorise(y: np.ndarray) -> np.ndarray:
+    """Move scores that are far below the others up."""
     median = np.median(y)
     better = y[y >= median]
     above = np.sqrt(np.mean((better - median) ** 2))
     below = median - np.quantile(y, 0.25)
     spread = np.clip(below, above, MAX_SPREAD * above) if above > 0 else below
-    z = standardise(np.maximum(y, median - FENCE * spread) if spread > 0 else y)
+    return np.maximum(y, median - FENCE * spread) if spread > 0 else y
+
+
+def _exponent(z: np.ndarray) -> float | None:
+    """Exponent of greatest likelihood; None where there is nothing to transform."""
     if len(z) < 3 or not z.any():
-        return z
+        return None
     log_slope = np.sign(z) * np.log1p(np.abs(z))
 
     def negative_log_likelihood(exponent: float) -> float:
@@ -59,8 +100,7 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
         return 0.5 * len(z) * np.log(variance) - (exponent - 1) * log_slope.sum()
 
     # scipy.stats.yeojohnson has no bounds, and takes ten times as long.
-    found = minimize_scalar(negative_log_likelihood, bounds=EXPONENTS, method="bounded")
-    return standardise(yeo_johnson(z, found.x))
+    return minimize_scalar(negative_log_likelihood, bounds=EXPONENTS, method="bounded").x
 
 
 def yeo_johnson(z: np.ndarray, exponent: float) -> np.ndarray:
@@ -74,3 +114,9 @@ def yeo_johnson(z: np.ndarray, exponent: float) -> np.ndarray:
         boxcox1p(np.maximum(z, 0.0), exponent),
         -boxcox1p(-np.minimum(z, 0.0), 2 - exponent),
     )
+
+
+def _inverse_yeo_johnson(x: np.ndarray, exponent: float) -> np.ndarray:
+    """Return the z of which `yeo_johnson` makes x; infinite where there is none."""
+    size = inv_boxcox1p(np.abs(x), np.where(x >= 0, exponent, 2 - exponent))
+    return np.copysign(np.where(np.isnan(size), np.inf, size), x)

@@ -7,11 +7,13 @@ from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
 from sksearch.plotting._importance import ImportanceDisplay
 from sksearch.plotting._parallel import ParallelDisplay
+from sksearch.plotting._prediction import PredictionDisplay
 from sksearch.plotting._profiles import ProfileDisplay
 from sksearch.plotting._regret import RegretDisplay
 from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._sheet import SearchDisplay
 from sksearch.plotting._slices import SliceDisplay
+from sksearch.plotting._timeline import TimelineDisplay
 
 __all__ = [
     "ContourDisplay",
@@ -21,9 +23,11 @@ __all__ = [
     "HistoryDisplay",
     "ImportanceDisplay",
     "ParallelDisplay",
+    "PredictionDisplay",
     "ProfileDisplay",
     "RegretDisplay",
     "RungDisplay",
     "SearchDisplay",
     "SliceDisplay",
+    "TimelineDisplay",
 ]

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sksearch.stats._rows import metric_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -90,10 +92,10 @@ def label_log(axis: Any) -> None:
 
 def score_name(search: Any) -> str:
     """Name of the score of a search, for an axis."""
-    metric = getattr(search, "scoring", None)
-    if isinstance(getattr(search, "refit", None), str):
-        metric = search.refit
-    name = metric.replace("_", " ") if isinstance(metric, str) else "score"
+    metric = metric_of(search, getattr(search, "cv_results_", {"mean_test_score": None}))
+    scoring = getattr(search, "scoring", None)
+    metric = scoring if metric == "score" and isinstance(scoring, str) else metric
+    name = metric.replace("_", " ")
     name += ", mean over folds" if getattr(search, "n_splits_", 1) > 1 else ""
     return name[:1].upper() + name[1:]
 

@@ -16,6 +16,7 @@ from typing import Any, Self
 from sksearch._clock import now, open_clock
 from sksearch.base import ENDLESS
 from sksearch.history import History, Result
+from sksearch.progress._search_log import SearchLog
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
 
 ROOM_FOR_NAME = 90  # characters of a line from which on it begins with the search's name
@@ -73,7 +74,9 @@ class Progress:
     seconds_left: float | None = None
 
     @classmethod
-    def of(cls, plan: Any, history: History, name: str = "") -> "Progress":
+    def of(
+        cls, plan: Any, history: History, name: str = "", seconds: float | None = None
+    ) -> "Progress":
         """Count what was done so far in a history.
 
         Parameters
@@ -84,13 +87,18 @@ class Progress:
             What was done.
         name : str, default=""
             Name of the search.
+        seconds : float or None, default=None
+            How long that took; None where it is not known, and then nothing is known of the time
+            that is left.
 
         Returns
         -------
         progress : Progress
-            How far the search is, without times, which a history does not have.
+            How far the search is.
         """
-        return Watch(plan, history, name).progress()
+        watch = Watch(plan, history, name)
+        watch.note_seconds(seconds)
+        return watch.progress()
 
     def __str__(self) -> str:
         return self.line(WIDTH)
@@ -168,7 +176,7 @@ class Watch:
     timeout : float or None, default=None
         Seconds that it may take.
     verbose : int, default=0
-        As for `StatusLine`.
+        As for `StatusLine`; from 2 on there is a line for each rung.
     """
 
     def __init__(
@@ -182,9 +190,10 @@ class Watch:
         self._counts = _Counts(plan, history)
         self._name, self._timeout, self._unit = name, timeout, plan.unit
         self._line = StatusLine(self, verbose)
+        self._log = SearchLog(plan, history, name, verbose)
         self._lock = Lock()
         self._start: Any = None  # seconds, once it runs
-        self._virtual_seconds: float | None = None  # noted, since other threads have no clock
+        self._noted_seconds: float | None = None  # virtual ones: other threads have no clock
         self._end: Progress | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -192,19 +201,22 @@ class Watch:
 
     def __enter__(self) -> Self:
         self._start = now()
-        self._virtual_seconds = None if open_clock() is None else 0.0
+        self._noted_seconds = None if open_clock() is None else 0.0
         self._counts.begin()
+        self._log.begin()
         self._line.__enter__()
         return self
 
     def update(self) -> None:
         """Show that there is a new result."""
-        if self._virtual_seconds is not None:
-            self._virtual_seconds = now() - self._start
+        if self._noted_seconds is not None:
+            self.note_seconds(now() - self._start)
+        self._log.update()
         self._line.update()
 
     def __exit__(self, *error: Any) -> None:
         self._end = replace(self.progress(), seconds_left=0.0)
+        self._log.end(self.last_line(error[0]))
         self._line.__exit__(*error)
 
     def progress(self) -> Progress:
@@ -225,9 +237,13 @@ class Watch:
                 seconds_left=left,
             )
 
+    def note_seconds(self, seconds: float | None) -> None:
+        """Take `seconds` for the time that has passed, whatever this computer's clock says."""
+        self._noted_seconds = seconds
+
     def _seconds(self) -> float | None:
-        if self._start is None or self._virtual_seconds is not None:
-            return self._virtual_seconds
+        if self._start is None or self._noted_seconds is not None:
+            return self._noted_seconds
         return now() - self._start
 
     # ---- what a Reporter has
@@ -258,6 +274,7 @@ class _Counts:
         self._planned: dict[Any, Any] = dict(zip(keys, plan.rungs, strict=True))
         # Count of planned jobs without a result; negative where there were more than planned.
         self._missing = {key: rung.n_candidates for key, rung in self._planned.items()}
+        self._units = {key: rung.resources for key, rung in self._planned.items()}
         self._lowest = {rung.bracket: rung for rung in plan.rungs if rung.iter == 0}
         self._continues = all(
             rung.iter == 0 or rung.resources < rung.n_candidates * rung.n_resources
@@ -303,8 +320,10 @@ class _Counts:
         self._missing[key] = missing
         if missing >= 0:
             self.jobs_left -= 1
-            rung = self._planned[key]
-            self.units_left -= rung.resources // rung.n_candidates
+            # Candidates of an audit have paid less before, and pay more for the last rung.
+            used = min(paid, self._units[key]) if missing else self._units[key]
+            self._units[key] -= used
+            self.units_left -= used
             self.n_rungs_done += missing == 0
         sums, cost = self._sums, result.cost
         sums[0] += paid * paid

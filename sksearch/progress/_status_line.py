@@ -32,8 +32,9 @@ class StatusLine:
     """Show a status line while the context is open, and a last line that stays.
 
     On a terminal, where rich is installed, it is one line that changes, and what is printed
-    meanwhile is above it. Elsewhere (no rich, log files, pipes, notebooks) there is a new line
-    now and then. Where it cannot write (a closed terminal, a full disk) it is silent.
+    meanwhile is above it. In a notebook it is a line that changes with each result. Elsewhere (no
+    rich, log files, pipes) there is a new line now and then. Where it cannot write (a closed
+    terminal, a full disk) it is silent.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class StatusLine:
 
     def __init__(self, reporter: Reporter, verbose: int):
         self._reporter, self._verbose = reporter, verbose
-        self._lines: _RichLine | _LogLines | None = None
+        self._lines: _RichLine | _NotebookLine | _LogLines | None = None
 
     def __enter__(self) -> Self:
         if self._verbose > 0:
@@ -60,12 +61,13 @@ class StatusLine:
 
     def __exit__(self, error: Any, *_: Any) -> None:
         if self._lines is not None:
-            self._lines.stop()
-            _write(self._reporter.last_line(error) + "\n")
+            self._lines.stop(self._reporter.last_line(error))
 
 
-def _make_lines(reporter: Reporter, live: bool) -> "_RichLine | _LogLines":
+def _make_lines(reporter: Reporter, live: bool) -> "_RichLine | _NotebookLine | _LogLines":
     """Choose one line that changes where that is possible, else lines as in a log."""
+    if live and _in_notebook():
+        return _NotebookLine(reporter)
     if live and _on_terminal() and _Terminal.acquire():
         try:
             return _RichLine(reporter)
@@ -85,11 +87,18 @@ def _on_terminal() -> bool:
     return is_terminal and alone and os.environ.get("TERM") != "dumb"
 
 
-def _write(text: str) -> None:
-    """Write to standard error, if that is possible."""
+def _in_notebook() -> bool:
+    """Whether an IPython kernel shows what this process displays, and not a terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel") and current_process().name == "MainProcess"
+
+
+def write_line(text: str) -> None:
+    """Write a line to standard error, if that is possible."""
     with suppress(OSError, ValueError):
         if sys.stderr is not None:
-            sys.stderr.write(text)
+            sys.stderr.write(f"{text}\n")
             sys.stderr.flush()
 
 
@@ -156,10 +165,39 @@ class _LogLines:
         n_rungs = self._reporter.n_rungs_done()
         if n_rungs > self._n_rungs or pause >= max(PAUSE, (self._last - self._start) / GROWTH):
             self._n_rungs, self._last = n_rungs, self._last + pause
-            _write(self._reporter.line(WIDTH) + "\n")
+            write_line(self._reporter.line(WIDTH))
 
-    def stop(self) -> None:
-        """Do nothing: each line is complete."""
+    def stop(self, last_line: str) -> None:
+        """Write the last line."""
+        write_line(last_line)
+
+
+class _NotebookLine:
+    """One line below the cell that changes with the results, and stays at the end.
+
+    It has no thread: what a thread displays may appear below another cell.
+    """
+
+    def __init__(self, reporter: Reporter):
+        """Show the line."""
+        from IPython.display import display
+
+        self._reporter, self._last = reporter, monotonic()
+        line = {"text/plain": reporter.line(WIDTH)}
+        self._handle = display(line, raw=True, display_id=True)
+
+    def update(self) -> None:
+        """Change the line, if it has stood for a moment."""
+        if monotonic() - self._last >= 1 / REFRESHES:
+            self._show(self._reporter.line(WIDTH))
+            self._last = monotonic()
+
+    def stop(self, last_line: str) -> None:
+        """Show the last line."""
+        self._show(last_line)
+
+    def _show(self, line: str) -> None:
+        self._handle.update({"text/plain": line}, raw=True)
 
 
 class _RichLine:
@@ -195,8 +233,8 @@ class _RichLine:
     def update(self) -> None:
         """Do nothing: the thread draws the line."""
 
-    def stop(self) -> None:
-        """Remove the line, and give standard output and error back."""
+    def stop(self, last_line: str) -> None:
+        """Remove the line, give standard output and error back, and write the last line."""
         try:
             for file in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError, AttributeError):
@@ -207,6 +245,7 @@ class _RichLine:
             sys.stdout, sys.stderr = _Terminal.files
             _Terminal.files = None
             _Terminal.release()
+        write_line(last_line)
 
     def _render(self):
         """Draw the line, and leave the cursor at its beginning, where other processes print."""

@@ -3,6 +3,7 @@
 from sksearch.reporting._advice import Advice
 from sksearch.reporting._after import AfterSearch, best, to_frame
 from sksearch.reporting._choose import fastest, one_standard_error, simplest
+from sksearch.reporting._mlflow import to_mlflow
 from sksearch.reporting._report import Report, report
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "report",
     "simplest",
     "to_frame",
+    "to_mlflow",
 ]

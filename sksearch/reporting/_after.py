@@ -4,7 +4,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
 from sksearch.history import Params
 from sksearch.reporting._report import Report, report
 from sksearch.reporting._table import read
@@ -79,6 +81,74 @@ class AfterSearch:
         """Return the candidates as a table of pandas, see `sksearch.reporting.to_frame`."""
         return to_frame(self)
 
+    def out_of_fold(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        n: int | None = None,
+        method: str = "auto",
+        **params: Any,
+    ) -> np.ndarray:
+        """Predict each row by a model that was trained without it.
+
+        The candidates are trained on the folds of the search once more, with the same seeds and
+        by the same path, so that their scores would be those of the search.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data that the search was fitted on.
+        n : int or None, default=None
+            None: the winner alone. A count: that many of the best candidates, side by side, as
+            the features of a model that stacks them.
+        method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+            What the models are asked for. "auto" is the first of these that a classifier has, and
+            "predict" of others.
+        **params : dict of str to object
+            As they were passed to ``fit``.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples,) or (n_samples, n_columns)
+            Of classifiers a column for each class, in the order of ``classes_``; of several
+            candidates the columns of the best one come first. A row that several folds test has
+            their mean.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, if the folds are not those of the search, or if there are
+            rows that no fold tests.
+        RuntimeError
+            If a worker process dies.
+        """
+        if n is not None:
+            check_count(n)
+        if method not in ("auto", *METHODS):
+            raise ValueError(f"method={method!r} must be one of 'auto', {str(METHODS)[1:-1]}.")
+        table = read(self)
+        setup = self._prepare(X, y, params, np.random.RandomState(0))  # type: ignore[attr-defined]
+        if digest_of_folds(setup.context.splits) != self._folds:  # type: ignore[attr-defined]
+            raise ValueError(
+                "cv makes other folds than it made for the search: pass the same data, and a cv "
+                "whose folds are always the same, such as KFold(shuffle=True, random_state=0)."
+            )
+        history = self.history_  # type: ignore[attr-defined]
+        setup.context.seed = history.problem.seed
+        if table.best is None:
+            raise ValueError("No candidate has a score, so there is nothing to predict with.")
+        ids = [table.best] if n is None else _order(table)[:n]
+        chosen = []
+        for candidate in (table.candidates[i] for i in ids if np.isfinite(table.means[i])):
+            trial = history.trials[table.trial_ids[candidate.row]]
+            resource = candidate.resource or max(trial.results)
+            chosen.append((trial, resource, table.results["params"][candidate.row]))
+        predictions = out_of_fold(self, setup, chosen, method)
+        if n is None:
+            return predictions[0]
+        return np.column_stack(predictions)
+
 
 def best(search: Any, n: int = 10) -> list[Params]:
     """Return the best candidates of a fitted search.
@@ -114,8 +184,7 @@ def best(search: Any, n: int = 10) -> list[Params]:
     >>> best(GridSearchCV(tree, {"max_depth": [1, 2, 3]}).fit(X, y), 2)
     [{'max_depth': 3}, {'max_depth': 2}]
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ValueError(f"n={n!r} must be an integer of at least 1.")
+    check_count(n)
     table = read(search)
     order = [i for i in _order(table) if np.isfinite(table.means[i])]
     return [dict(table.candidates[i].params) for i in order[: int(n)]]
@@ -182,6 +251,12 @@ def to_frame(search: Any) -> "DataFrame":
         "error": [candidate.error for candidate in table.candidates],
     }
     return DataFrame(columns).iloc[_order(table)]
+
+
+def check_count(n: Any) -> None:
+    """Raise ValueError unless n is a count of candidates."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise ValueError(f"n={n!r} must be an integer of at least 1.")
 
 
 def _order(table):

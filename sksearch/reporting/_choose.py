@@ -9,8 +9,9 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
 from sksearch.history import Params
-from sksearch.reporting._table import count_folds, is_number
+from sksearch.reporting._table import is_number
 from sksearch.stats import tied_candidates
+from sksearch.stats._rows import count_folds
 
 #: Names of parameters, by which value makes a model simpler.
 SIMPLER_IF_SMALLER = frozenset(

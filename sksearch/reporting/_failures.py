@@ -7,7 +7,8 @@ import numpy as np
 
 from sksearch.reporting import _words as words
 from sksearch.reporting._ranges import ranges_of
-from sksearch.reporting._table import Table, is_number, key_of
+from sksearch.reporting._table import Table, is_number
+from sksearch.stats._rows import key_of
 
 LONGEST = 100  # characters of an error
 PURE = 0.8  # share of failures among those with a value, from which on the value is to blame

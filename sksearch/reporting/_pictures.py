@@ -2,11 +2,18 @@
 
 import base64
 import io
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from sksearch.plotting import HistoryDisplay
+from sksearch.plotting import (
+    HistoryDisplay,
+    PredictionDisplay,
+    RungDisplay,
+    SliceDisplay,
+    TimelineDisplay,
+)
 from sksearch.plotting._style import ACCENT, COLORS, GREY, import_pyplot, tidy
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts
@@ -14,6 +21,13 @@ from sksearch.reporting._sections import metric_name
 
 N_BEST = 20
 LONGEST = 46  # characters of the label of a candidate
+DISPLAYS: list[tuple[str, Any]] = [
+    ("All scores of the search.", HistoryDisplay),
+    ("Scores over the parameters that matter most.", SliceDisplay),
+    ("How well each rung ordered the candidates of the next one.", RungDisplay),
+    ("What the model expected of each candidate, and what came.", PredictionDisplay),
+    ("What each worker did, and when.", TimelineDisplay),
+]
 
 
 def pictures(facts: Facts) -> list[tuple[str, str]]:
@@ -39,9 +53,10 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
             "from the winner."
         )
         drawn.append((caption, _as_png(plt, _draw_best(plt, facts))))
-        if hasattr(facts.table.search, "history_"):
-            figure = HistoryDisplay.from_search(facts.table.search).figure_
-            drawn.append(("All scores of the search.", _as_png(plt, figure)))
+        for caption, display in DISPLAYS:
+            with suppress(ValueError):  # there is nothing of this kind in the search
+                figure = display.from_search(facts.table.search).figure_
+                drawn.append((caption, _as_png(plt, figure)))
     return drawn
 
 

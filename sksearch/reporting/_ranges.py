@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import is_valid_value, owner_of
-from sksearch.reporting._table import Table, is_number, key_of
+from sksearch.reporting._table import Table, is_number
 from sksearch.reporting._words import code_of
+from sksearch.stats._rows import key_of
 
 BEYOND = 100  # factor by which a logarithmic range is widened
 BEYOND_COUNT = 4  # of integers

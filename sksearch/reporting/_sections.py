@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
 from sksearch.reporting import _words as words
@@ -235,7 +236,7 @@ def _rungs(facts, full):
     stopped = stopped_early(table)
     if stopped is None:
         return None
-    n, saved = stopped
+    n, saved = stopped[0] + len(table.audited), stopped[1]
     lines = [
         f"{n:,} of {len(table.candidates):,} candidates were stopped early: this saved "
         f"{words.percent(saved)} of the {table.unit}"
@@ -245,7 +246,32 @@ def _rungs(facts, full):
     if shown:
         text = ", ".join(f"{low:,} to {high:,}: {rho:.2f}" for low, high, rho, _, _ in shown)
         lines.append(f"rank correlation of scores from rung to rung: {text}")
+    lines += _audit(facts)
     return Section("Rungs", tuple(lines))
+
+
+def _audit(facts):
+    """What was found of candidates that were stopped and trained to the end nevertheless."""
+    table = facts.table
+    ids = table.audited
+    others = np.where(table.finalists, table.means, np.nan)
+    others[ids] = np.nan
+    scores = table.means[ids]
+    scores = scores[np.isfinite(scores)]
+    if not len(scores) or not np.isfinite(others).any():
+        return []
+    best = np.nanmax(others)
+    n, better = len(scores), int((scores > best).sum())
+    most = beta.ppf(0.95, better + 1, n - better) if better < n else 1.0
+    if better:
+        gain = words.score(scores.max() - best, _error(facts))
+        found = f"{better} would have won, by up to {gain}"
+    else:
+        found = "none would have won"
+    who = words.count(n, "stopped candidate")
+    return [
+        f"audit of {who}: {found}; of all stopped at most {words.percent(most)} would, by 95 %"
+    ]
 
 
 def _failed(facts, full):

@@ -1,7 +1,6 @@
 """The results of a fitted search as a table: candidates, folds and rungs, from `cv_results_`."""
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,8 +9,9 @@ import numpy as np
 
 from sksearch.history import Params
 from sksearch.space import Space
-from sksearch.stats._candidates import is_number as _is_number
 from sksearch.stats._candidates import space_of
+from sksearch.stats._rows import ResultRows, count_folds, key_of
+from sksearch.stats._rows import is_number as _is_number
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Candidate:
         For one fold, of all that was trained up to that row.
     status, error : str
         Of its last row: "ok" or what went wrong, and the first line of the error.
+    rows : tuple of int
+        All of its rows, lowest resource first.
     """
 
     params: Params
@@ -42,6 +44,7 @@ class Candidate:
     score_seconds: float
     status: str = "ok"
     error: str = ""
+    rows: tuple[int, ...] = ()
 
     @property
     def score(self) -> float:
@@ -209,6 +212,22 @@ class Table:
                 return i
         return None
 
+    @cached_property
+    def trial_ids(self) -> np.ndarray:
+        """Number of the trial of each row of a search of this library, shape (n_rows,)."""
+        if "trial_id" in self.results:
+            return self.results["trial_id"]
+        # At one resource there is a row for each trial that has a result.
+        trials = self.search.history_.trials
+        return np.array([trial.id for trial in trials if trial.results], dtype=int)
+
+    @cached_property
+    def audited(self) -> np.ndarray:
+        """Indices of candidates that were stopped and brought to the end by an audit."""
+        trials = getattr(self.search, "audited_", [])
+        own = [self.trial_ids[c.row] for c in self.candidates] if trials else []
+        return np.flatnonzero(np.isin(own, trials))
+
     @property
     def test_ratio(self) -> float | None:
         """Rows of a test fold for each row of its training fold; None for 1 / (n_folds - 1)."""
@@ -222,32 +241,6 @@ class Table:
             share = share if isinstance(share, float) else default
             return share / (1 - share)
         return None
-
-
-def count_folds(results: dict[str, Any], metric: str) -> int:
-    """Count the columns ``split<k>_test_<metric>``."""
-    n = 0
-    while f"split{n}_test_{metric}" in results:
-        n += 1
-    return n
-
-
-def metric_of(search: Any, results: dict[str, Any]) -> str:
-    """Name the metric that counts: that of ``refit``, else "score", else the first."""
-    names = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
-    refit = getattr(search, "refit", None)
-    if isinstance(refit, str) and refit in names:
-        return refit
-    return "score" if "score" in names else names[0]
-
-
-def key_of(value: Any) -> Hashable:
-    """What is equal for equal values: types and texts, numbers by their values."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value), "bool"
-    if isinstance(value, int | float | np.integer | np.floating):
-        return float(value)
-    return type(value).__name__, repr(value)
 
 
 def is_number(value: Any) -> bool:
@@ -283,60 +276,21 @@ def read(search: Any) -> Table:
                 "scikit-learn."
             )
         raise ValueError(f"This {type(search).__name__} is not fitted: call fit first.")
-    metric = metric_of(search, results)
-    rows = _Rows(search, results, metric)
+    rows = _Rows(search)
     candidates = [rows.candidate(each) for each in rows.by_candidate]
-    return Table(search, results, metric, candidates, rows.best(candidates), rows.rungs())
+    return Table(search, results, rows.metric, candidates, rows.best(candidates), rows.rungs())
 
 
-class _Rows:
-    """The rows of ``cv_results_``, and which of them are of the same candidate."""
+class _Rows(ResultRows):
+    """Makes candidates and rungs of rows."""
 
-    def __init__(self, search: Any, results: dict[str, Any], metric: str):
-        self.search, self.results = search, results
-        n = count_folds(results, metric)
-        self.scores = np.column_stack([results[f"split{k}_test_{metric}"] for k in range(n)])
-        self.scores = np.where(np.isfinite(self.scores), self.scores, np.nan)
-        self.ranks = results[f"rank_test_{metric}"]
-        means = results[f"mean_test_{metric}"]
-        self.statuses = getattr(search, "statuses_", None) or [
-            "ok" if math.isfinite(mean) else "error" for mean in means
-        ]
-        self.errors = getattr(search, "errors_", None) or [""] * len(means)
-        for i, status in enumerate(self.statuses):
-            if status != "ok":  # whatever error_score is
-                self.scores[i] = np.nan
-        self.resources = results.get("n_resources")
+    def __init__(self, search: Any):
+        super().__init__(search)
         plan = getattr(search, "plan_", None)
         self._any_rung_wins = plan is not None and plan.any_rung_wins
         history = getattr(search, "history_", None)
         self._continues = history is not None and history.problem.continues
         self._races = plan is not None and plan.unit == "folds"
-        keys = self._keys()
-        groups: dict[Hashable, list[int]] = {}
-        for i, key in enumerate(keys):
-            groups.setdefault(key, []).append(i)
-        # The last row of a candidate is that with the largest resource.
-        self.by_candidate = [
-            sorted(rows, key=lambda i: (0 if self.resources is None else self.resources[i], i))
-            for rows in groups.values()
-        ]
-
-    def _keys(self) -> list[Hashable]:
-        """What is equal for rows of the same candidate."""
-        if "trial_id" in self.results:
-            return list(self.results["trial_id"])
-        if self.resources is None:
-            return list(range(len(self.ranks)))
-        return [
-            tuple(sorted((k, key_of(v)) for k, v in self._own(p).items()))
-            for p in self.results["params"]
-        ]
-
-    def _own(self, params: Params) -> Params:
-        """Params without that which the resource sets."""
-        resource = getattr(self.search, "resource", None)
-        return {k: v for k, v in params.items() if k != resource}
 
     def candidate(self, rows: list[int]) -> Candidate:
         """Make one candidate of its rows, lowest resource first."""
@@ -346,7 +300,7 @@ class _Rows:
             row = min(scored, key=lambda i: self.ranks[i])
         paid = rows[: rows.index(row) + 1] if self._continues and not self._races else [row]
         return Candidate(
-            self._own(self.results["params"][row]),
+            self.own(self.results["params"][row]),
             row,
             self.scores[row],
             0 if self.resources is None else int(self.resources[row]),
@@ -354,6 +308,7 @@ class _Rows:
             float(self.results["mean_score_time"][row]),
             self.statuses[last],
             self.errors[last],
+            tuple(rows),
         )
 
     def best(self, candidates: list[Candidate]) -> int | None:

@@ -7,14 +7,16 @@ import numpy as np
 from sksearch._threads import one_blas_thread
 from sksearch.acquisition import Acquisition, draw
 from sksearch.base import Start
-from sksearch.history import History, Params
-from sksearch.models import GaussianProcess, MixedKernel, prior
+from sksearch.history import History, Params, Prediction
+from sksearch.models import GaussianProcess, MixedKernel, inverse_power_transform, prior
 from sksearch.models._kernels import FAMILIES
+from sksearch.samplers._gp_models import Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
-from sksearch.samplers._observations import TRANSFERS, Observations
+from sksearch.samplers._observations import TRANSFERS, Observations, observe
 from sksearch.samplers._surrogate import LearningSampler, all_points, first_new
 
 CHOICES = tuple(ACQUISITIONS)
+Z_95 = 1.959964  # standard deviations on both sides of the mean, with 95 % between them
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,44 @@ class GPSampler(LearningSampler):
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
         with one_blas_thread():
             return Proposal(self, history, data, rng).params()
+
+    def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
+        """Return median and interval of the score by the model that proposals are made with.
+
+        Running candidates are left out. Where several processes are averaged over, their mixture
+        has the mean and the variance.
+
+        Parameters
+        ----------
+        history : History
+            Everything that was known when it was proposed.
+        start : Start
+            The resource and bracket that the candidate is for.
+        params : dict
+            The candidate, whoever proposed it.
+
+        Returns
+        -------
+        prediction : Prediction or None
+            None before there is a model.
+        """
+        space = history.problem.space
+        data = observe(history, start, self.transfer, space.n_dims + 2)
+        if not self._is_enough(history, data):
+            return None
+        U = space.to_unit(params)[np.newaxis]
+        with one_blas_thread():
+            models = Models(self, history, data)
+            processes = models.scores()
+            means, spreads = np.hstack([process.predict(U) for process in processes])
+            noises = np.array([process.noise for process in processes])
+        mean = means.mean()
+        spread = np.sqrt(np.mean(spreads**2 + noises + (means - mean) ** 2))
+        z = mean + Z_95 * spread * np.array([-1.0, 0.0, 1.0])
+        low, score, high = map(float, inverse_power_transform(data.y, z))
+        at = data.resource[0] if np.ptp(data.resource) == 0 else start.resource
+        at = history.problem.max_resources if models.joint else at
+        return Prediction(score, low, high, int(at))
 
     def _without_model(
         self, history: History, data: Observations, start: Start, rng: np.random.Generator

@@ -106,9 +106,11 @@ class Models:
         scores = self._scores
         if self._marginalise:
             thetas = self._sampled_thetas()
-            models: list[Any] = [
-                GaussianProcess(scores.kernel, t).fit(scores.U, self.y) for t in thetas
-            ]
+            models: list[Any] = self._cached(
+                "marginalised",
+                scores.digest(len(scores.U)),
+                lambda: [GaussianProcess(scores.kernel, t).fit(scores.U, self.y) for t in thetas],
+            )
         else:
             models = [self._process(scores)]
         return [AtMaxResource(m, self._at_max_resource) for m in models] if self.joint else models

@@ -23,12 +23,16 @@ class LearningSampler(Sampler):
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Propose a quasi-random point, or what the model says."""
-        space = history.problem.space
-        data = observe(history, start, self.transfer, n_enough=space.n_dims + 2)
-        n_tried = len(data.y) + len(data.failed) + len(data.running)
-        if space.n_dims == 0 or n_tried < self.count_initial(history.problem) or len(data.y) < 2:
+        data = observe(history, start, self.transfer, history.problem.space.n_dims + 2)
+        if not self._is_enough(history, data):
             return self._without_model(history, data, start, rng)
         return self._propose(history, data, rng)
+
+    def _is_enough(self, history: History, data: Observations) -> bool:
+        """Whether there is enough to learn from for a model."""
+        n_tried = len(data.y) + len(data.failed) + len(data.running)
+        enough = n_tried >= self.count_initial(history.problem) and len(data.y) >= 2
+        return enough and history.problem.space.n_dims > 0
 
     def count_initial(self, problem: Problem) -> int:
         """Count of candidates before the first model, the user's or 4 to 10.

@@ -3,6 +3,7 @@
 from sksearch.schedulers._asha import ASHA
 from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._audited import Audited
 from sksearch.schedulers._brackets import BracketScheduler, ladder
 from sksearch.schedulers._full_fidelity import FullFidelity
 from sksearch.schedulers._hyperband import Hyperband
@@ -18,6 +19,7 @@ __all__ = [
     "PASHA",
     "AsyncHyperband",
     "AsynchronousScheduler",
+    "Audited",
     "BracketScheduler",
     "FoldRace",
     "FullFidelity",

@@ -48,6 +48,7 @@ from sksearch.fitting._input import (
     check_scoring,
     check_target,
 )
+from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit, seconds_of_one_fit
 from sksearch.fitting._results import chosen_index, cv_results, name_error_scores
@@ -60,6 +61,7 @@ from sksearch.reporting import AfterSearch
 from sksearch.reporting._choose import check_rule, rule_of
 from sksearch.resources import EpochsResource, SecondsResource, WholeResource, as_resource
 from sksearch.resources._pipeline import check_resampled
+from sksearch.schedulers import Audited
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
 from sksearch.search._earlier import read_earlier, with_earlier
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
@@ -113,6 +115,7 @@ class BaseSearch(AfterSearch, BaseSearchCV):
 
     # Searches at several resources have parameters of these names.
     resource = None  # type: Any
+    audit = 0.0  # type: Any
     min_resources = max_resources = select = "auto"  # type: Any
     # And so have searches whose proposals learn.
     batch_size = 1  # type: Any
@@ -260,6 +263,8 @@ class BaseSearch(AfterSearch, BaseSearchCV):
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
+        if self.audit:
+            scheduler = Audited(scheduler, self.audit)
         limits = (self.min_resources, self.max_resources)
         earlier = read_earlier(self.prior_results, space)
         guesses = first_guesses(self, estimator, space, X, earlier)
@@ -362,6 +367,7 @@ class BaseSearch(AfterSearch, BaseSearchCV):
         self.interrupted_ = interrupted
         self.history_ = run.study.history
         self.n_splits_ = len(context.splits)
+        self._folds = digest_of_folds(context.splits)
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         if with_resources:
             self.min_resources_ = setup.problem.min_resources
@@ -369,6 +375,9 @@ class BaseSearch(AfterSearch, BaseSearchCV):
             self.n_resources_ = [rung.n_resources for rung in setup.plan.rungs]
             self.n_candidates_ = [rung.n_candidates for rung in setup.plan.rungs]
             self.n_iterations_ = len(setup.plan.rungs)
+        if isinstance(setup.scheduler, Audited):
+            chosen = setup.scheduler.chosen(self.history_).items()
+            self.audited_ = [i for i, r in chosen if r in self.history_.trials[i].results]
         rows = self._rows(run, setup)
         results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]

@@ -63,6 +63,7 @@ class ResourceParameters:
     min_resources: CountOrAuto = "auto"
     max_resources: CountOrAuto = "auto"
     select: Select = "auto"
+    audit: Annotated[float, Interval(Real, 0, 1, closed="both")] = 0.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -148,7 +149,10 @@ cv : int, cross-validation generator, iterable or None, default=None
     As for ``GridSearchCV``. Folds are made once for each ``fit``, so all candidates are
     compared on the same ones.
 verbose : int, default=0
-    0 prints nothing, 1 shows a status line on standard error, more is as for ``GridSearchCV``.
+    0 prints nothing, 1 shows a status line on standard error, or below the cell of a notebook.
+    From 2 on there is a line for each rung with its scores, and one for each training as in
+    ``GridSearchCV``. The logger "sksearch" of Python's ``logging`` tells the same, whatever the
+    number: INFO begin, rungs and end, WARNING failures, DEBUG each score.
 pre_dispatch : int or str, default="2*n_jobs"
     Count of trainings that are handed out to workers in advance.
 random_state : int, RandomState instance or None, default=None
@@ -253,6 +257,10 @@ max_resources : int or "auto", default="auto"
     Count of units that the best candidates get. "auto" is 81 epochs, the estimator's own value
     of a parameter, all rows, all folds; seconds must be given.
 {select}
+audit : float, default=0.0
+    Share of the candidates stopped early that are brought to the last rung nevertheless, when all
+    else is done, so that `report` can say what early stopping has cost; `plan` has the units. Only
+    where rungs are known beforehand, and so not in asynchronous searches.
 """.replace("{select}", SELECT)
 
 ATTRIBUTES = """
@@ -303,6 +311,8 @@ FIDELITY_COLUMNS = """ One row for each candidate and resource
     the best score win at any rung; of equal scores that of the larger resource is first."""
 
 FIDELITY_ATTRIBUTES = """
+audited_ : list of int
+    Trials that were stopped and brought to the last rung by `audit`, if that is not 0.
 best_n_resources_ : int
     Count of units that the best candidate was brought up to, and trained with on all rows.
 min_resources_, max_resources_ : int

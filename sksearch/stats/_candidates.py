@@ -12,6 +12,7 @@ import numpy as np
 
 from sksearch.history import History, Params, Problem, Result
 from sksearch.space import Space
+from sksearch.stats._rows import ResultRows, is_number
 
 N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
 WIDE = 30  # largest over smallest number from which on a scale may be logarithmic
@@ -217,26 +218,20 @@ def history_of(search: Any) -> History:
         if hasattr(search, "get_params"):
             raise ValueError(f"This {type(search).__name__} is not fitted: call fit first.")
         raise TypeError(f"{type(search).__name__} is no search: pass a fitted one.")
-    results = search.cv_results_
-    metric = search.refit if f"mean_test_{search.refit}" in results else "score"
-    means = [name for name in results if name.startswith("mean_test_")]
-    name = f"mean_test_{metric}" if f"mean_test_{metric}" in results else means[0]
-    resources = results.get("n_resources", [1] * len(results["params"]))
-    resource_name = getattr(search, "resource", None)  # of halving, a parameter or "n_samples"
+    rows = ResultRows(search)
+    resources = [1] * len(rows.means) if rows.resources is None else rows.resources
     history = History(Problem(_Texts(), max_resources=int(max(resources))))
-    ids: dict[str, int] = {}
-    for given, score, resource in zip(results["params"], results[name], resources, strict=True):
-        params = {key: value for key, value in given.items() if key != resource_name}
-        trial_id = ids.get(_texts(params))
-        if trial_id is None or int(resource) <= history.trials[trial_id].resource:
-            trial_id = history.start(params, 0, int(resource)).id
-            ids[_texts(params)] = trial_id
+    candidate_of = {row: i for i, own in enumerate(rows.by_candidate) for row in own}
+    known: dict[int, int] = {}  # trial by candidate
+    for row, (params, score) in enumerate(zip(rows.results["params"], rows.means, strict=True)):
+        candidate, resource = candidate_of[row], int(resources[row])
+        if candidate in known:
+            history.resume(known[candidate], resource)
         else:
-            history.resume(trial_id, int(resource))
-        score = float(score)
+            known[candidate] = history.start(rows.own(params), 0, resource).id
         failed = not math.isfinite(score)
-        result = Result(math.nan, status="nan") if failed else Result(score)
-        history.tell(trial_id, int(resource), result)
+        result = Result(math.nan, status="nan") if failed else Result(float(score))
+        history.tell(known[candidate], resource, result)
     return history
 
 
@@ -304,11 +299,6 @@ def _scale(x: np.ndarray, low: float, high: float, log: bool) -> np.ndarray:
     if log:
         return np.log(x / low) / math.log(high / low)
     return (x - low) / (high - low)
-
-
-def is_number(value: Any) -> bool:
-    """Tell whether a value is a number, and not True or False."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
 def _key(value: Any) -> str:

@@ -1,0 +1,182 @@
+"""Predictions of candidates for rows that they were not trained on."""
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from sksearch._compat import check_method_params, num_samples, safe_split, to_numpy
+from sksearch.base import State
+from sksearch.executors import LostTask, TaskEnvironment, make_executor
+from sksearch.fitting._callbacks import NO_CALLBACKS
+from sksearch.fitting._evaluation import (
+    Context,
+    Task,
+    load_state,
+    rows_of,
+    seeds_of,
+    train_further,
+)
+from sksearch.history import Params, Trial
+from sksearch.resources import growth_of
+
+METHODS = ("predict_proba", "decision_function", "predict")
+
+
+@dataclass(frozen=True)
+class FoldPredictor:
+    """Trains a candidate on one fold as the search did, and predicts the fold's test rows.
+
+    Parameters
+    ----------
+    method : str
+        "auto", or what the estimator has.
+    found : dict of int to str
+        By trial id the parameter whose value training has found, if there is one.
+    """
+
+    method: str
+    found: dict[int, str] = field(default_factory=dict)
+
+    def __call__(
+        self, context: Context, task: Task, environment: TaskEnvironment
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the test rows and their predictions, a column for each class of all of y."""
+        with seeds_of(context, task, task.resource, environment):
+            rows, test = rows_of(context, task)
+            params = check_method_params(context.X, params=context.fit_params, indices=rows)
+            state, _, steps = load_state(context, task)
+            data: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, rows)
+            X_test, _ = safe_split(state.estimator, context.X, context.y, test, rows)
+            state = self._train(context, task, environment, state, steps, data, params)
+            return np.asarray(context.splits[task.fold][1]), self._predict(context, state, X_test)
+
+    def _train(self, context, task, environment, state, steps, data, params):
+        name = self.found.get(task.trial_id)
+        if name in task.params:
+            growth = growth_of(state.estimator, name)
+            return growth.refit(state, data, task.params[name], context.classes, params)
+        return train_further(context, task, environment, state, steps, data, params)
+
+    def _predict(self, context: Context, state: State, X: Any) -> np.ndarray:
+        """Predictions, those of classes that the fold has not seen 0, or lowest of all."""
+        model, method = state.estimator, self.method
+        if method == "auto":
+            classifies = is_classifier(model)
+            method = next(m for m in METHODS[0 if classifies else 2 :] if hasattr(model, m))
+        given = to_numpy(getattr(model, method)(X))
+        classes = context.classes
+        if method == "predict" or given.ndim != 2 or not isinstance(classes, np.ndarray):
+            return given
+        whole = np.zeros((len(given), len(classes)))
+        whole += 0 if method == "predict_proba" else given.min()
+        whole[:, np.searchsorted(classes, to_numpy(model.classes_))] = given
+        return whole
+
+
+def out_of_fold(
+    search: Any, setup: Any, chosen: list[tuple[Trial, int, Params]], method: str
+) -> list[np.ndarray]:
+    """Train candidates again, and predict every row by a model that has not seen it.
+
+    Parameters
+    ----------
+    search : BaseSearch
+        Its `n_jobs` and backend say where.
+    setup : Setup
+        What the search was, with its seed.
+    chosen : list of (Trial, int, dict)
+        Each with the resource that counts for it, and its params there.
+    method : str
+        As for `FoldPredictor`.
+
+    Returns
+    -------
+    predictions : list of ndarray of shape (n_samples, ...)
+        Means over the folds that test a row.
+    """
+    context = setup.context
+    outcomes = [(trial.id, setup.problem.space.outcome(trial.params)) for trial, *_ in chosen]
+    function = FoldPredictor(method, {i: found[0] for i, found in outcomes if found})
+    jobs = [
+        [_task(context, *each, fold) for fold in range(len(context.splits))] for each in chosen
+    ]
+    args = (search.n_jobs, search.pre_dispatch, None, None, search.devices)
+    with make_executor(function, context, *args) as executor:
+        futures = [[executor.submit(task) for task in tasks] for tasks in jobs]
+        found = [[_wait(executor, future) for future in row] for row in futures]
+    return [_assembled(parts, num_samples(context.X)) for parts in found]
+
+
+def digest_of_folds(splits: list) -> str:
+    """Return what tells folds apart."""
+    digest = hashlib.blake2b(digest_size=16)
+    for pair in splits:
+        for rows in pair:
+            array = np.ascontiguousarray(to_numpy(rows))
+            digest.update(f"{array.dtype} {array.shape}".encode())
+            digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _wait(executor, future):
+    """The result of a task; RuntimeError if its worker was lost."""
+    while not future.done():
+        executor.wait([future], None)
+    result = future.result()
+    if isinstance(result, LostTask):
+        raise RuntimeError(f"A training was lost ({result.status}): {result.error}.")
+    return result
+
+
+def _task(context: Context, trial: Trial, resource: int, params: Params, fold: int) -> Task:
+    """What was last trained on this fold on the way to a resource, from the beginning."""
+    reached = sorted(r for r in trial.results if r <= resource)
+    spent, last = 0, reached[0]
+    before: tuple[int, ...] = ()
+    for i, rung in enumerate(reached):
+        if fold in context.resource.folds(len(context.splits), rung, spent):
+            last, before = rung, tuple(reached[:i])
+        spent = rung
+    return Task(
+        trial_id=trial.id,
+        fold=fold,
+        params=params,
+        resource=last,
+        spent=max(before, default=0),
+        state=None,
+        rungs=before,
+        continues=context.resource.continues and bool(before),
+        keep=False,
+        final=False,
+        callbacks=NO_CALLBACKS,
+    )
+
+
+def _assembled(parts: list[tuple[np.ndarray, np.ndarray]], n_samples: int) -> np.ndarray:
+    """One array of the predictions of all folds."""
+    counts = np.zeros(n_samples, dtype=int)
+    for rows, _ in parts:
+        counts[rows] += 1
+    first = parts[0][1]
+    if not counts.all():
+        raise ValueError(
+            f"{(counts == 0).sum()} rows are in no test fold, so no model can predict them that "
+            "has not seen them: pass a cv whose test folds have all rows, such as KFold."
+        )
+    if first.dtype.kind == "f":
+        total = np.zeros((n_samples, *first.shape[1:]))
+        for rows, given in parts:
+            total[rows] += given
+        return total / counts.reshape(-1, *[1] * (first.ndim - 1))
+    if counts.max() > 1:
+        raise ValueError(
+            "Several folds test the same row, and labels have no mean: pass "
+            "method='predict_proba', or a cv that tests each row once."
+        )
+    labels = np.empty((n_samples, *first.shape[1:]), dtype=np.result_type(*[p for _, p in parts]))
+    for rows, given in parts:
+        labels[rows] = given
+    return labels

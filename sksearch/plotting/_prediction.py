@@ -1,0 +1,193 @@
+"""What a model expected of each candidate, and what came."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.stats import norm
+
+from sksearch.history import History
+from sksearch.plotting._style import (
+    ACCENT,
+    COLORS,
+    GREY,
+    divide,
+    near_scores,
+    score_name,
+    tidy,
+)
+from sksearch.stats._candidates import history_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Z_95 = norm.ppf(0.975)
+
+
+class PredictionDisplay:
+    """Predictions of a model with their intervals, made before each candidate was evaluated.
+
+    On the left a bar for each candidate is the interval that has its score with a probability of
+    95 %, a line in it the median, and a dot the score that came: orange where it is outside, and a
+    triangle at the bottom where it is far below. On the right is the calibration: the share of the
+    scores inside of intervals of each probability. Below the diagonal the model is surer of itself
+    than it should be, above it less.
+
+    Parameters
+    ----------
+    history : History
+        What a search has done.
+    score_name : str, default="Score"
+        Name of the score, for the axis.
+
+    Attributes
+    ----------
+    n_predicted_ : int
+        Count of candidates that have a prediction and a score at its resource.
+    coverage_ : float
+        Share of their scores inside of the intervals of 95 %.
+    calibration_ : ndarray of shape (99,)
+        Share of the scores inside of the intervals of 1 %, 2 %, up to 99 %.
+    axes_ : list of matplotlib Axes
+        Axes of the predictions and of the calibration.
+    ax_ : matplotlib Axes
+        The place of both.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    sksearch.samplers.GPSampler : Its model makes the predictions.
+    HistoryDisplay : Scores of all candidates.
+
+    Notes
+    -----
+    Each prediction knows the results of its moment alone, so that this is a test on new data.
+    Intervals of other probabilities than 95 % are those of two halves of normal distributions,
+    one on each side of the median. Of searches with several resources only candidates that came to
+    the resource of the prediction are shown, and these are the better ones.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.plotting import PredictionDisplay
+    >>> space = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
+    >>> found = minimize(
+    ...     lambda p: p["x"] ** 2 + p["y"] ** 2, space, method="gp", n_iter=12, random_state=0
+    ... )
+    >>> display = PredictionDisplay.from_search(found)
+    >>> 0 < display.n_predicted_ < 12
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, history: History, score_name: str = "Score"):
+        self.history = history
+        self.score_name = score_name
+
+    @classmethod
+    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw a search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library whose candidates a Gaussian process proposed, or the
+            result of `load_history` or of `minimize`.
+        ax : matplotlib Axes or None, default=None
+            A subplot whose place is divided; None: a new figure.
+
+        Returns
+        -------
+        display : PredictionDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or has no predictions.
+        """
+        return cls(history=history_of(search), score_name=score_name(search)).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            A subplot whose place is divided; None: a new figure.
+
+        Returns
+        -------
+        display : PredictionDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If the history has no predictions.
+        """
+        ids, scores, predicted = _table(self.history)
+        middle, low, high = predicted.T
+        outside = (scores < low) | (scores > high)
+        self.n_predicted_, self.coverage_ = len(ids), float(1 - outside.mean())
+        levels = np.arange(1, 100) / 100
+        self.calibration_ = _calibration(scores, predicted, levels)
+        self.axes_ = divide(self, ax, 2, (11, 4))
+        left, right = self.axes_
+        width = 1.5 if len(ids) <= 100 else 0.6
+        left.vlines(ids, low, high, color=COLORS[5], lw=2 * width, alpha=0.55)
+        left.plot(ids, middle, "_", color=COLORS[0], ms=4 * width)
+        size = 4 if len(ids) <= 100 else 2
+        shown = near_scores(scores)
+        span = float(np.ptp(shown)) or max(abs(float(shown.max())), 1.0) * 0.1
+        bottom = shown.min() - 0.6 * span
+        left.set_ylim(bottom - 0.05 * span, shown.max() + 0.6 * span)
+        below = scores < bottom
+        for group, color in ((~outside, "k"), (outside, ACCENT)):
+            in_view = group & ~below
+            left.plot(ids[in_view], scores[in_view], "o", ms=size, color=color, mew=0)
+            left.plot(ids[group & below], [bottom] * (group & below).sum(), "v", ms=6, color=color)
+        left.set_xlabel("Candidate")
+        left.set_ylabel(self.score_name)
+        title = f"{100 * self.coverage_:.0f} % of {len(ids):,} scores inside of 95 % intervals"
+        left.set_title(title, loc="left", fontsize=11)
+        right.plot([0, 1], [0, 1], color=GREY, ls="--", lw=1)
+        right.plot(levels, self.calibration_, color=COLORS[0], lw=2)
+        right.set_aspect("equal")
+        right.set_xlim(0, 1)
+        right.set_ylim(0, 1)
+        right.set_xlabel("Probability of the interval")
+        right.set_ylabel("Share of scores inside")
+        right.set_title("Calibration", loc="left", fontsize=11)
+        for each in self.axes_:
+            tidy(each)
+        return self
+
+
+def _table(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ids, scores and rows (median, low, high) of the candidates that have both."""
+    rows = []
+    for trial in history.trials:
+        expected = trial.prediction
+        result = trial.results.get(expected.resource) if expected is not None else None
+        if expected is not None and result is not None and np.isfinite(result.score):
+            rows.append((trial.id, result.score, expected.score, expected.low, expected.high))
+    if not rows:
+        raise ValueError(
+            "This search has no predictions: they are made by GPSampler, as in GPBayesSearchCV "
+            "and in SearchCV without a sampler, after its first candidates."
+        )
+    table = np.array(rows)
+    return table[:, 0].astype(int), table[:, 1], table[:, 2:]
+
+
+def _calibration(scores: np.ndarray, predicted: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Share of the scores inside of central intervals of these probabilities."""
+    middle, low, high = predicted.T
+    width = np.where(scores < middle, middle - low, high - middle) / Z_95
+    distance = np.abs(scores - middle)
+    # Of a width of 0 only the median itself is inside.
+    z = np.divide(distance, width, out=np.where(distance > 0, np.inf, 0.0), where=width > 0)
+    return (z[:, np.newaxis] <= norm.ppf(0.5 + levels / 2)).mean(axis=0)

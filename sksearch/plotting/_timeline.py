@@ -1,0 +1,182 @@
+"""What each worker did, and when."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch.history import History
+from sksearch.plotting._style import (
+    ACCENT,
+    GREY,
+    legend_beside,
+    new_axes,
+    shade_of_blue,
+    tidy,
+    unit_of,
+)
+from sksearch.stats._candidates import history_of
+from sksearch.stats._spans import Bar, bars_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+N_IN_LEGEND = 5  # resources
+
+
+class TimelineDisplay:
+    """A row for each worker, and a bar for each fold of a candidate that it trained.
+
+    The darker the blue, the more of the resource the candidate was brought up to; orange bars are
+    of candidates that failed. White gaps are time in which a worker waited. A worker that takes
+    the place of one that has ended has its row. Pauses in which no worker worked, as between two
+    processes of one search, are cut out, at the dashed lines.
+
+    Parameters
+    ----------
+    history : History
+        What a search has done.
+    unit : str, default="resource"
+        Name of the units of resource.
+
+    Attributes
+    ----------
+    n_workers_ : int
+        Count of rows.
+    busy_ : float
+        Share of the time of all workers that they worked.
+    seconds_ : float
+        From the first beginning to the last end, without the pauses.
+    ax_ : matplotlib Axes
+        Axes of the workers.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    HistoryDisplay : The scores in this order.
+
+    Notes
+    -----
+    Folds whose worker did not return, as in a crash or after a time limit, are not drawn: nobody
+    knows when they began. Clocks of several machines are taken as they are.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.plotting import TimelineDisplay
+    >>> search = RandomSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2, 3]}, n_iter=3)
+    >>> display = TimelineDisplay.from_search(search.fit(*load_iris(return_X_y=True)))
+    >>> display.n_workers_
+    1
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, history: History, unit: str = "resource"):
+        self.history = history
+        self.unit = unit
+
+    @classmethod
+    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw a search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library, or the result of `load_history`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : TimelineDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, or its times are not known.
+        """
+        return cls(history=history_of(search), unit=unit_of(search)[0]).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : TimelineDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If the history has no times.
+        """
+        bars, cuts = bars_of(self.history)
+        self.n_workers_ = 1 + max(bar.row for bar in bars)
+        self.seconds_ = max(bar.ended for bar in bars)
+        worked = sum(bar.ended - bar.began for bar in bars)
+        whole = self.n_workers_ * self.seconds_
+        self.busy_ = min(1.0, worked / whole) if whole > 0 else 1.0
+        size = (8.5, 1.4 + 0.32 * min(self.n_workers_, 24))
+        ax = new_axes(self, size) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        scale, name = _time_scale(self.seconds_)
+        self._draw(bars, scale)
+        for cut in cuts:
+            ax.axvline(cut / scale, color=GREY, ls="--", lw=1)
+        step = -(-self.n_workers_ // 24)
+        ax.set_yticks(range(0, self.n_workers_, step))
+        ax.set_yticklabels([f"{i + 1}" for i in range(0, self.n_workers_, step)])
+        ax.set_ylim(self.n_workers_ - 0.5, -0.5)
+        ax.set_xlim(0, (self.seconds_ or 1.0) / scale)
+        ax.set_ylabel("Worker")
+        ax.set_xlabel(f"Time in {name}")
+        n = f"{self.n_workers_:,} worker{'' if self.n_workers_ == 1 else 's'}"
+        ax.set_title(f"{n}, busy {100 * self.busy_:.0f} % of the time", loc="left", fontsize=11)
+        tidy(ax)
+        ax.grid(visible=False)
+        return self
+
+    def _draw(self, bars: list[Bar], scale: float) -> None:
+        """Draw the bars of each resource, and say in a legend which these are."""
+        resources = sorted({bar.resource for bar in bars if not bar.failed})
+        shades = np.linspace(0.35, 1.0, max(2, len(resources)))[-len(resources) :]
+        groups: list[Any] = (
+            [
+                (f"{r:,} {self.unit}".replace("_", " "), shade_of_blue(shade), r)
+                for r, shade in zip(resources, shades, strict=True)
+            ]
+            if resources
+            else []
+        )
+        groups.append(("failed", ACCENT, None))
+        shown = {*np.linspace(0, len(resources) - 1, N_IN_LEGEND).round().astype(int).tolist()}
+        # A white edge parts neighbours; of thousands it would hide them.
+        edge = {"edgecolor": "w", "linewidth": 0.5} if len(bars) <= 400 else {"linewidth": 0}
+        for i, (label, color, resource) in enumerate(groups):
+            own = [b for b in bars if (None if b.failed else b.resource) == resource]
+            if resource is None:  # often short, and an edge would cover them
+                edge = {"linewidth": 0}
+            if own:
+                self.ax_.barh(
+                    [b.row for b in own], [(b.ended - b.began) / scale for b in own],
+                    left=[b.began / scale for b in own], height=0.8, color=color, **edge,
+                    label=label if resource is None or i in shown else None,
+                )  # fmt: skip
+        if len(resources) > 1 or any(bar.failed for bar in bars):
+            legend_beside(self.ax_)
+
+
+def _time_scale(seconds: float) -> tuple[float, str]:
+    """Seconds of a unit in which a time is no large number, and its name."""
+    if seconds < 200:
+        return 1.0, "seconds"
+    return (60.0, "minutes") if seconds < 200 * 60 else (3600.0, "hours")

@@ -1,0 +1,171 @@
+"""A check of early stopping: some of the candidates that were stopped are trained to the end."""
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.history import History, Problem
+from sksearch.schedulers._brackets import BracketScheduler
+
+STREAM = 11  # tells its generator from others of the same seed
+
+
+@dataclass(frozen=True)
+class Audited(Scheduler):
+    """Another scheduler; when it has ended, a share of those that it stopped is trained on.
+
+    Who is audited is drawn, at the end of each rung, from those that are not promoted and have
+    not failed. When nothing else is left to do, they are brought to the last rung of their
+    bracket. So neither the proposals nor the promotions differ from those without an audit.
+
+    Parameters
+    ----------
+    scheduler : BracketScheduler
+        A scheduler whose rungs are known beforehand, such as `Hyperband`.
+    share : float, default=0.05
+        Share of the stopped candidates, above 0 and at most 1. The counts of all rungs are
+        rounded so that their sum is right, and one candidate at least is audited.
+
+    Notes
+    -----
+    A fitted state is kept until its audit, so that only the units above the rung are paid.
+    Results are equal when a search was interrupted and goes on. A time limit ends the audit
+    first, since it comes last.
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from sksearch.history import Problem
+    >>> from sksearch.schedulers import Audited, SuccessiveHalving
+    >>> from sksearch.space import Space
+    >>> problem = Problem(Space({"x": uniform()}), min_resources=1, max_resources=81)
+    >>> plan = Audited(SuccessiveHalving(), share=0.05).plan(problem)
+    >>> print(*(f"{rung.n_candidates}@{rung.resource}" for rung in plan.brackets[0]))
+    81@1 27@3 9@9 3@27 5@81
+    >>> plan.audits
+    ((3, 1, 0, 0, 0),)
+    """
+
+    scheduler: Any
+    share: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scheduler, BracketScheduler) or self.scheduler.asynchronous:
+            raise ValueError(
+                f"scheduler={self.scheduler} does not know beforehand how many candidates it "
+                "stops at which rung, and an audit needs that: leave audit out, or take a "
+                "synchronous scheduler, such as Hyperband()."
+            )
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share={self.share} must be above 0 and at most 1, such as 0.05.")
+
+    def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
+        """Adapt the other scheduler; where that stops nobody nobody is audited."""
+        scheduler, low = self.scheduler.adapt(problem)
+        return replace(self, scheduler=scheduler), low
+
+    def plan(self, problem: Problem) -> Plan:
+        """Compute brackets whose last rungs have the audited candidates, too."""
+        brackets = self.scheduler.plan(problem).brackets
+        stopped = [
+            [low.n_candidates - up.n_candidates for low, up in itertools.pairwise(rungs)]
+            for rungs in brackets
+        ]
+        counts = _rounded([n for row in stopped for n in row], self.share)
+        audits, planned = [], []
+        for rungs, row in zip(brackets, stopped, strict=True):
+            own, counts = counts[: len(row)], counts[len(row) :]
+            audits.append((*own, 0))
+            last = replace(rungs[-1], n_candidates=rungs[-1].n_candidates + sum(own))
+            planned.append((*rungs[:-1], last))
+        return Plan(tuple(planned), tuple(audits))
+
+    def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
+        """Decide as the other scheduler; when that has ended, audit."""
+        decision = self.scheduler.next(history, rng)
+        if decision is not None:
+            return decision
+        chosen = self.chosen(history)
+        under_way = (trial for trial in history.trials if trial.running is not None)
+        if any(trial.running != chosen.get(trial.id) for trial in under_way):
+            return None  # what they bring may be promoted
+        for trial_id, resource in chosen.items():
+            trial = history.trials[trial_id]
+            if trial.running is None and resource not in trial.results:
+                return Resume(trial_id, resource)
+        return None
+
+    def retired(self, history: History, job: Job) -> Iterable[int]:
+        """Return whom the other scheduler has no use for, and who is not to be audited."""
+        waiting = self._of_bracket(history, job.bracket)
+        return sorted(
+            i
+            for i in self.scheduler.retired(history, job)
+            if history.trials[i].resource >= waiting.get(i, 0)
+        )
+
+    def chosen(self, history: History) -> dict[int, int]:
+        """Return the resource that each audited trial is brought to, as far as rungs are complete.
+
+        Parameters
+        ----------
+        history : History
+            Everything that is known.
+
+        Returns
+        -------
+        resources : dict of int to int
+            By trial id, bracket by bracket.
+        """
+        n_brackets = len(self._plan(history).brackets)
+        found: dict[int, int] = {}
+        for bracket in range(n_brackets):
+            found |= self._of_bracket(history, bracket)
+        return found
+
+    def _of_bracket(self, history: History, bracket: int) -> dict[int, int]:
+        """The audited trials of one bracket, with its last resource."""
+        rungs = self.scheduler._plan(history).brackets[bracket]
+        found: dict[int, int] = {}
+        for i, (lower, upper) in enumerate(itertools.pairwise(rungs)):
+            drawn = self._drawn(history, bracket, i, lower, upper)
+            if drawn is None:
+                break
+            found |= dict.fromkeys(drawn, rungs[-1].resource)
+        return found
+
+    def _drawn(
+        self, history: History, bracket: int, i: int, lower: Rung, upper: Rung
+    ) -> list[int] | None:
+        """Who is audited of those that were stopped at the i-th rung; None while it goes on."""
+        if (key := ("audited", bracket, i)) in history.cache:
+            return history.cache[key]
+        promoted = self.scheduler._promoted(history, bracket, lower, upper)
+        if promoted is None:
+            return None
+        ids = sorted({*history.rung(bracket, lower.resource)} - {*promoted})
+        ok = [j for j in ids if math.isfinite(history.trials[j].results[lower.resource].score)]
+        rng = np.random.default_rng((history.problem.seed, STREAM, bracket, i))
+        n = min(len(ok), self._plan(history).audits[bracket][i])
+        history.cache[key] = sorted(rng.choice(ok, n, replace=False).tolist()) if n else []
+        return history.cache[key]
+
+    def _plan(self, history: History) -> Plan:
+        if "audited plan" not in history.cache:
+            history.cache["audited plan"] = self.plan(history.problem)
+        return history.cache["audited plan"]
+
+
+def _rounded(counts: list[int], share: float) -> list[int]:
+    """Whole shares of counts whose sum is the whole share of their sum, and one at least."""
+    ends = [math.floor(share * n + 0.5) for n in itertools.accumulate(counts, initial=0)]
+    shares = [end - start for start, end in itertools.pairwise(ends)]
+    if counts and not any(shares):
+        most = counts.index(max(counts))
+        shares[most] = min(1, counts[most])
+    return shares

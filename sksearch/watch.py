@@ -1,0 +1,386 @@
+"""A page that shows what a ``checkpoint_dir`` has found, while its search runs or afterwards.
+
+    python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
+
+The page is one file of HTML, by default ``watch.html`` in the directory: open it in a browser. No
+server is needed. With ``--every`` it is written anew after so many seconds, and an open browser
+loads it again, until the search has ended. The search is not disturbed: its journal is read, no
+lock is taken, and nothing is unpickled. So this may run on any machine that sees the directory.
+"""
+
+import argparse
+import math
+import os
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from sksearch.base import ENDLESS
+from sksearch.checkpoint import JournalError, load_history
+from sksearch.checkpoint._folder import write_atomically
+from sksearch.plotting._style import near_scores
+from sksearch.progress import Progress, duration
+from sksearch.reporting import _words as words
+from sksearch.stats._spans import bars_of
+
+__all__ = ["main", "page"]
+
+N_BEST, N_ERRORS, N_RUNGS = 10, 10, 60  # rows that are shown
+N_DOTS, N_BARS = 3000, 4000  # that are drawn
+WIDTH, HEIGHT = 800, 240  # of a picture
+STYLE = """
+:root{--ink:#1b2733;--soft:#55616d;--line:#dde3e9;--blue:#0072B2;--pale:#a9c4de;--bad:#D55E00;
+--paper:#fff}
+@media(prefers-color-scheme:dark){:root{--ink:#e6ebf0;--soft:#a3afba;--line:#2c3742;
+--blue:#56B4E9;--pale:#35607f;--bad:#E69F00;--paper:#12181e}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);
+max-width:860px;margin:1.2em auto;padding:0 12px;overflow-wrap:anywhere}
+h1{font-size:1.3em;margin:0}h2{font-size:1em;margin:1.6em 0 .3em}
+p{margin:.2em 0}.soft{color:var(--soft)}.bad{color:var(--bad)}
+.track{height:.6em;background:var(--line);border-radius:3px;margin:.5em 0}
+.track i{display:block;height:100%;background:var(--blue);border-radius:3px}
+.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.93em}
+th,td{text-align:left;padding:.15em 1em .15em 0;border-bottom:1px solid var(--line);
+vertical-align:top}th{color:var(--soft);font-weight:600}td.n,th.n{text-align:right;white-space:nowrap}
+svg{width:100%;height:auto;display:block}svg text{fill:var(--soft);font-size:12px}
+.axis{stroke:var(--line);fill:none}.dot{fill:var(--blue);fill-opacity:.45}.far{fill:var(--pale)}
+.fail{fill:var(--bad)}.best{fill:none;stroke:var(--bad);stroke-width:2}.bar{fill:var(--blue)}
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        The words of the command line; None: those of this process.
+
+    Returns
+    -------
+    status : int
+        0 if the page was written, 1 if there is no search to show.
+    """
+    parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
+    parser.add_argument("folder", metavar="DIR", help="the checkpoint_dir of a search")
+    parser.add_argument("--every", type=_positive, metavar="SECONDS", help="write it anew")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: DIR/watch.html")
+    args = parser.parse_args(arguments)
+    folder = Path(args.folder).expanduser()
+    output = args.output or (folder if folder.is_dir() else folder.parent) / "watch.html"
+    while True:
+        try:
+            saved, text = _read(folder, args.every)
+        except (FileNotFoundError, JournalError) as error:
+            # With --every the search may be about to begin.
+            if args.every is None:
+                print(f"There is no search to show: {error}", file=sys.stderr)
+                return 1
+            saved, text = None, _document("No search yet", f"<p>{_text(error)}</p>", args.every)
+        if saved is not None or output.parent.is_dir():
+            write_atomically(output, text.encode("utf-8", "replace"), sync=False)
+        if args.every is None or (saved is not None and saved.finished):
+            print(output)
+            return 0
+        try:
+            time.sleep(args.every)
+        except KeyboardInterrupt:
+            return 0
+
+
+def page(path: str | os.PathLike, every: float | None = None) -> str:
+    """Return a page that shows the search of a directory.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The ``checkpoint_dir`` of a search.
+    every : float or None, default=None
+        Seconds after which a browser loads the page again, while the search has not ended.
+
+    Returns
+    -------
+    html : str
+        A whole page, without scripts or links to other files. Texts of the journal are escaped.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no search has used this directory.
+    JournalError
+        If the file is no journal of a search, or of a newer version.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.watch import page
+    >>> with TemporaryDirectory() as folder:
+    ...     search = RandomSearchCV(
+    ...         DecisionTreeClassifier(), {"max_depth": [1, 2, 3]}, n_iter=3,
+    ...         checkpoint_dir=folder,
+    ...     ).fit(*load_iris(return_X_y=True))
+    ...     html = page(folder)
+    >>> "<h1>RandomSearchCV</h1>" in html
+    True
+    """
+    return _read(Path(path), every)[1]
+
+
+def _positive(word):
+    """Seconds of the command line."""
+    seconds = float(word)
+    if not 0 < seconds < math.inf:
+        raise ValueError
+    return seconds
+
+
+def _read(path, every):
+    """The search of a directory, and its page."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")  # of a damaged journal
+        saved = load_history(path)
+    texts = [f'<p class="bad">{_text(w.message)}</p>' for w in caught]
+    parts = [*texts, *_head(saved, path), *_best(saved), *_scores(saved), *_rungs(saved)]
+    parts += [*_workers(saved), *_running(saved), *_failures(saved)]
+    every = None if saved.finished else every
+    return saved, _document(saved.header.get("class", "Search"), "".join(parts), every)
+
+
+def _document(title, body, every):
+    """A whole page; a browser loads it again after `every` seconds."""
+    again = "" if every is None else f'<meta http-equiv="refresh" content="{math.ceil(every)}">'
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        # Nothing may be loaded from elsewhere, whatever a forged journal says.
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        f"style-src 'unsafe-inline'\">{again}"
+        f"<title>{_text(title)}</title><style>{STYLE}</style></head><body>"
+        f'<h1>{_text(title)}</h1>{body}<p class="soft">Written {now}.</p></body></html>\n'
+    )
+
+
+def _text(value):
+    return escape(str(value)[:2000])
+
+
+def _params(params):
+    return _text(words.params(params))
+
+
+def _number(value):
+    return "" if value is None or math.isnan(value) else f"{value:.5g}"
+
+
+def _table(head, rows):
+    """A table; columns whose head begins with # are numbers."""
+    kinds = [' class="n"' if name[:1] == "#" else "" for name in head]
+    cells = [
+        "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True))
+        for row in rows
+    ]
+    names = "".join(
+        f"<th{kind}>{_text(name.lstrip('#'))}</th>" for kind, name in zip(kinds, head, strict=True)
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f'<div class="wide"><table><tr>{names}</tr>{body}</table></div>'
+
+
+# ---- sections
+
+
+def _head(saved, path):
+    """How far the search is, and whether it has ended."""
+    plan, history = saved.plan_, saved.history_
+    try:
+        seconds = max(bar.ended for bar in bars_of(history)[0])
+    except ValueError:  # an older version kept no times
+        seconds = None
+    progress = Progress.of(plan, history, seconds=seconds)
+    if saved.finished:
+        state = "Finished."
+        progress = replace(progress, seconds_left=0.0)
+    else:
+        file = path if path.is_file() else path / "journal.jsonl"
+        ago = max(0.0, time.time() - file.stat().st_mtime)
+        state = f"Not finished; the last entry of its journal is {duration(ago)} old."
+    lines = [state, str(progress) + ("" if seconds is None else f", {duration(seconds)} so far")]
+    yield "".join(f"<p>{_text(line)}</p>" for line in lines)
+    if progress.n_planned < ENDLESS and progress.planned:
+        share = 1.0 if saved.finished else min(1.0, progress.spent / progress.planned)
+        yield f'<div class="track"><i style="width:{100 * share:.1f}%"></i></div>'
+
+
+def _best(saved):
+    """The best candidates, best first."""
+    if saved.best_index_ is None:
+        yield "<p>No candidate has a score yet.</p>"
+        return
+    results = saved.cv_results_
+    rank = next(name for name in results if name.startswith("rank_test_"))
+    if f"rank_test_{saved.header.get('metric')}" in results:
+        rank = f"rank_test_{saved.header['metric']}"
+    name = rank.replace("rank", "mean", 1)
+    ok = np.flatnonzero(np.isfinite(results[name]))
+    order = ok[np.argsort(results[rank][ok], kind="stable")]
+    resources = results.get("n_resources")
+    if resources is not None:  # each candidate at its best rung
+        _, first = np.unique(results["trial_id"][order], return_index=True)
+        order = order[np.sort(first)]
+    rows = [
+        (
+            _number(float(results[name][i])),
+            _number(float(results[name.replace("mean", "std", 1)][i])),
+            *([] if resources is None else [f"{resources[i]:,}"]),
+            _params(results["params"][i]),
+        )
+        for i in order[:N_BEST]
+    ]
+    unit = [] if resources is None else [f"#{saved.plan_.unit}"]
+    yield f"<h2>Best candidates</h2>{_table(['#score', '#std', *unit, 'params'], rows)}"
+
+
+def _rungs(saved):
+    """A row for each rung that was planned or begun."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for trial in saved.history_.trials:
+        for resource, result in trial.results.items():
+            found.setdefault((trial.bracket, resource), []).append(result.score)
+    planned = {(r.bracket, r.n_resources): r.n_candidates for r in saved.plan_.rungs}
+    if len(planned) < 2 or saved.plan_.is_endless:
+        return
+    rows = []
+    for key in sorted(planned.keys() | found.keys())[:N_RUNGS]:
+        scores = np.array(found.get(key, []))
+        known = scores[np.isfinite(scores)]
+        best, middle = (known.max(), np.median(known)) if len(known) else (math.nan, math.nan)
+        n_failed = len(scores) - len(known)
+        rows.append(
+            (
+                *(f"{part:,}" for part in key),
+                f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}",
+                _number(float(best)), _number(float(middle)), f"{n_failed:,}" if n_failed else "",
+            )
+        )  # fmt: skip
+    head = ["#bracket", f"#{saved.plan_.unit}", "#candidates", "#best", "#median", "#failed"]
+    yield f"<h2>Rungs</h2>{_table(head, rows)}"
+
+
+def _running(saved):
+    """Candidates that were asked for and have no result."""
+    if saved.finished:
+        return
+    running = [trial for trial in saved.history_.trials if trial.running is not None]
+    if running:
+        rows = [(t.id, f"{t.running:,}", _params(t.params)) for t in running[:N_BEST]]
+        more = len(running) - len(rows)
+        yield f"<h2>Running</h2>{_table(['#candidate', '#' + saved.plan_.unit, 'params'], rows)}"
+        yield f"<p>and {more:,} more</p>" if more else ""
+
+
+def _failures(saved):
+    """First lines of errors, and how often each came."""
+    errors = Counter(
+        f"{status}: {error}" if error else status
+        for status, error in zip(saved.statuses_, saved.errors_, strict=True)
+        if status != "ok"
+    )
+    if errors:
+        rows = [(f"{n:,}", _text(error)) for error, n in errors.most_common(N_ERRORS)]
+        yield f"<h2>Failures</h2>{_table(['#times', 'error'], rows)}"
+
+
+# ---- pictures
+
+
+def _scores(saved):
+    """Each score a dot in the order of telling, and the best so far a line."""
+    log, trials = saved.history_.log, saved.history_.trials
+    told = [(i, r, trials[i].results[r].score) for event, i, r in log if event == "tell"]
+    scores = np.array([score for *_, score in told])
+    ok = np.isfinite(scores)
+    if not ok.any():
+        return
+    near = near_scores(scores[ok])
+    low, high = float(near.min()), float(near.max())
+    margin = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
+    low, high = low - margin, high + margin
+    x = 60 + (WIDTH - 70) * (np.arange(len(told)) + 0.5) / len(told)
+    y = (HEIGHT - 30) * (high - np.clip(scores, low, high)) / (high - low) + 5
+    resources = np.array([resource for _, resource, _ in told])
+    top = ok & (saved.plan_.any_rung_wins | (resources == resources[ok].max()))
+    best = np.fmax.accumulate(np.where(top, scores, -np.inf))
+    shown = np.flatnonzero(ok)
+    shown = shown[np.unique(np.linspace(0, len(shown) - 1, N_DOTS).round().astype(int))]
+    dots = "".join(
+        f'<circle class="{"dot" if top[i] else "far"}" cx="{x[i]:.1f}" cy="{y[i]:.1f}" r="3"/>'
+        for i in shown
+    )
+    steps = np.flatnonzero(np.isfinite(best) & np.r_[True, np.diff(best) != 0])
+    line = "".join(
+        f"{'M' if k == 0 else 'H'}{x[i]:.1f}{' ' if k == 0 else 'V'}"
+        f"{(HEIGHT - 30) * (high - min(max(best[i], low), high)) / (high - low) + 5:.1f}"
+        for k, i in enumerate(steps)
+    )
+    labels = "".join(
+        f'<text x="52" y="{(HEIGHT - 30) * (high - v) / (high - low) + 9:.1f}" '
+        f'text-anchor="end">{v:.4g}</text>'
+        for v in np.linspace(low + margin, high - margin, 3)
+    )
+    end = f"H{x[-1]:.1f}" if line else ""
+    yield (
+        f"<h2>Scores in the order of evaluation</h2>{_open(HEIGHT)}"
+        f'<path class="axis" d="M60 5V{HEIGHT - 25}H{WIDTH - 10}"/>{labels}{dots}'
+        f'<path class="best" d="{line}{end}"/>'
+        f'<text x="{WIDTH - 10}" y="{HEIGHT - 6}" text-anchor="end">{len(told):,}</text></svg>'
+    )
+    if not top[ok].all():
+        yield f'<p class="soft">Pale: candidates with fewer {_text(saved.plan_.unit)}.</p>'
+
+
+def _workers(saved):
+    """A row for each worker, and a bar for each fold that it trained."""
+    try:
+        bars, cuts = bars_of(saved.history_)
+    except ValueError:
+        return
+    n, end = 1 + max(bar.row for bar in bars), max(bar.ended for bar in bars) or 1.0
+    row = min(22.0, max(2.0, 440 / n))
+    height = n * row + 30
+    scale = (WIDTH - 70) / end
+    bars = bars if len(bars) <= N_BARS else bars[-N_BARS:]
+    drawn = "".join(
+        f'<rect class="{"fail" if bar.failed else "bar"}" x="{60 + bar.began * scale:.2f}" '
+        f'y="{5 + bar.row * row:.1f}" height="{row * 0.8:.1f}" '
+        f'width="{max(0.3, (bar.ended - bar.began) * scale - 0.6):.2f}"/>'
+        for bar in bars
+    )
+    lines = "".join(
+        f'<path class="axis" d="M{60 + c * scale:.1f} 5V{height - 25}"/>' for c in cuts
+    )
+    busy = sum(bar.ended - bar.began for bar in bars) / (n * end)
+    yield (
+        f"<h2>Workers</h2><p>{n:,} busy {100 * min(busy, 1):.0f} % of the time</p>"
+        f'{_open(height)}{drawn}{lines}<text x="60" y="{height - 6:.0f}">0</text>'
+        f'<text x="{WIDTH - 10}" y="{height - 6:.0f}" text-anchor="end">{duration(end)}</text>'
+        "</svg>"
+    )
+
+
+def _open(height):
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img">'
+
+
+if __name__ == "__main__":
+    sys.exit(main())
