@@ -33,7 +33,10 @@ nitpick_ignore_regex = [
     # Inherited docstrings point to pages of scikit-learn's user guide.
     (r"ref|std:ref", r"metadata_routing|accuracy_score|r2_score"),
 ]
-suppress_warnings = ["ref.term"]  # inherited docstrings speak of scikit-learn's glossary
+suppress_warnings = [
+    "ref.term",  # inherited docstrings speak of scikit-learn's glossary
+    "ref.python",  # attributes of several classes have the same name
+]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sksearch"

@@ -92,7 +92,7 @@ class ResourceParameters:
     ...         return RandomSampler(), MedianStopping(3)
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"alpha": [1e-4, 1e-3, 1e-2]}
-    >>> search = MySearchCV(SGDClassifier(), space, resource="epochs")
+    >>> search = MySearchCV(SGDClassifier(), space, resource="epochs", max_resources=4)
     >>> len(search.fit(X, y).history_.trials)
     3
     """
