@@ -82,4 +82,5 @@ def setup(app):
 
 
 def _fill(app, name, source):
-    source[0] = fill_table(source[0])
+    # A doctest needs an empty line at its end, a page does not.
+    source[0] = fill_table(source[0]).replace("\n\n```\n", "\n```\n")

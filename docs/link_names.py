@@ -16,12 +16,17 @@ NO_LINKS_IN = (nodes.reference, nodes.title, addnodes.pending_xref, addnodes.des
 
 
 class LinkNames(SphinxTransform):
-    """Make a link of each literal that is a public name, or the file of an example."""
+    """Make a link of each literal that is a public name, or the file of an example.
+
+    What docstrings have between single backticks is a literal, too.
+    """
 
     default_priority = 300
 
     def apply(self) -> None:
         """Wrap literals into references that Sphinx resolves, where there are none yet."""
+        for quoted in list(self.document.findall(nodes.title_reference)):
+            quoted.replace_self(nodes.literal("", quoted.astext()))
         for literal in list(self.document.findall(nodes.literal)):
             if not any(isinstance(node, NO_LINKS_IN) for node in _ancestors(literal)):
                 role = self._role(literal.astext())
