@@ -1,4 +1,4 @@
-"""Sphinx: ``sphinx-build docs docs/_build`` with the extra ``docs``."""
+"""Sphinx: ``sphinx-build -W docs docs/_build`` with the extra ``docs``."""
 
 import sys
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import sksearch
 
 sys.path.insert(0, str(Path(__file__).parent))
+from link_names import LinkNames
 from public_lists import api_page, fill_table
 
 project = "sksearch"
@@ -18,18 +19,47 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+nitpicky = True
+# Names of other packages: their pages are not at hand where these are built without a network.
+nitpick_ignore_regex = [
+    (r"py:.*", r"(numpy|sklearn|pandas|matplotlib|joblib|collections|concurrent|os|pathlib)\..*"),
+    # Inherited docstrings point to pages of scikit-learn's user guide.
+    (r"ref|std:ref", r"metadata_routing|accuracy_score|r2_score"),
+]
+suppress_warnings = [
+    "ref.term",  # inherited docstrings speak of scikit-learn's glossary
+    "ref.python",  # attributes of several classes have the same name
+]
+
 html_theme = "pydata_sphinx_theme"
 html_title = "sksearch"
-html_theme_options = {"show_prev_next": False}
-suppress_warnings = ["ref.term"]  # inherited docstrings speak of scikit-learn's glossary
+html_static_path = ["_static"]
+html_css_files = ["sksearch.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_prev_next": False,
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+}
+html_sidebars = {"index": [], "tutorial": []}
+
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
+
 numpydoc_show_class_members = False
 autosummary_generate = True
+autodoc_typehints = "none"  # docstrings name the types
 # What we add, and not all that scikit-learn brings.
 autodoc_default_options = {"members": True, "inherited-members": "BaseSearchCV"}
 sphinx_gallery_conf = {
@@ -38,15 +68,19 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"benchmarks|make_|experiment_",
     "filename_pattern": "/plot_",
     "download_all_examples": False,
-    "backreferences_dir": None,
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("sksearch",),
+    "reference_url": {"sksearch": None},
 }
 
 
 def setup(app):
-    """Write the API page before Sphinx looks for pages, and fill the table of architecture."""
+    """Write the API page before Sphinx looks for pages, fill the table, link public names."""
     (Path(app.srcdir) / "api.md").write_text(api_page(), encoding="utf-8")
     app.connect("source-read", _fill)
+    app.add_transform(LinkNames)
 
 
 def _fill(app, name, source):
-    source[0] = fill_table(source[0])
+    # A doctest needs an empty line at its end, a page does not.
+    source[0] = fill_table(source[0]).replace("\n\n```\n", "\n```\n")

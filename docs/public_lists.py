@@ -42,6 +42,8 @@ SECTIONS = {
 }
 if not (find_spec("torch") and find_spec("skorch")):
     del SECTIONS["Nets for images"]  # they cannot be imported
+#: What to begin with comes first, then the order of ``__all__``.
+FIRST = ("SearchCV", "tune")
 PROTOCOLS = (Sampler, Scheduler, Resource, Executor)
 MARK = re.compile(r"<!-- (sksearch[\w.]*) -->.*?<!-- -->")
 
@@ -74,7 +76,8 @@ def api_page() -> str:
     listed, parts = set(), ["# API\n"]
     for title, module_name in SECTIONS.items():
         objects = public_objects(module_name)
-        names = [name for name, obj in objects.items() if obj not in listed]
+        new = (name for name, obj in objects.items() if obj not in listed)
+        names = sorted(new, key=lambda name: name not in FIRST)
         listed.update(objects.values())
         if names:
             parts.append(_section(title, module_name, names))

@@ -48,6 +48,12 @@ class Start:
         The candidate; None leaves the choice to the sampler.
     parent : int or None
         Trial whose fitted state the new one continues from.
+
+    Examples
+    --------
+    >>> from sksearch.base import Start
+    >>> Start(resource=3, params={"C": 1.0})  # this candidate, up to three units
+    Start(resource=3, bracket=0, params={'C': 1.0}, parent=None)
     """
 
     resource: int
@@ -58,7 +64,14 @@ class Start:
 
 @dataclass(frozen=True)
 class Resume:
-    """Bring an idle trial up to a larger `resource`."""
+    """Bring an idle trial up to a larger `resource`.
+
+    Examples
+    --------
+    >>> from sksearch.base import Resume
+    >>> Resume(trial_id=4, resource=9)  # the trial 4 goes on to nine units
+    Resume(trial_id=4, resource=9)
+    """
 
     trial_id: int
     resource: int
@@ -84,6 +97,13 @@ class Job:
         Trial whose fitted state a new trial continues from.
     prediction : Prediction or None
         What the sampler expects of a new trial.
+
+    Examples
+    --------
+    >>> from sksearch.base import Job
+    >>> job = Job(trial_id=4, params={"C": 1.0}, resource=9, spent=3)
+    >>> job.resource - job.spent  # units to be paid for, where training goes on
+    6
     """
 
     trial_id: int
@@ -97,7 +117,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Rung:
-    """A row of a plan: how many candidates of a bracket are brought up to which resource."""
+    """A row of a plan: how many candidates of a bracket are brought up to which resource.
+
+    Examples
+    --------
+    >>> from sksearch.base import Rung
+    >>> Rung(resource=3, n_candidates=9)
+    Rung(resource=3, n_candidates=9)
+    """
 
     resource: int
     n_candidates: int
@@ -114,6 +141,15 @@ class Plan:
     audits : tuple of tuple of int
         For each bracket and rung, how many of those that are stopped there are brought to the last
         rung nevertheless, which counts them; empty if none are.
+
+    Examples
+    --------
+    >>> from sksearch.base import Plan, Rung
+    >>> plan = Plan(((Rung(1, 9), Rung(3, 3), Rung(9, 1)),))  # one bracket
+    >>> plan.n_candidates, plan.n_jobs
+    (9, 13)
+    >>> plan.total_resources(continues=True), plan.total_resources(continues=False)
+    (21, 27)
     """
 
     brackets: tuple[tuple[Rung, ...], ...]
@@ -158,7 +194,22 @@ class Plan:
 
 
 class Sampler(ABC):
-    """Decides which params the next candidate has."""
+    """Decides which params the next candidate has.
+
+    Examples
+    --------
+    >>> from sksearch.base import Sampler, Start
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.history import History, Problem
+    >>> from sksearch.space import Space
+    >>> import numpy as np
+    >>> class EvenSampler(Sampler):
+    ...     def ask(self, history, start, rng):
+    ...         return {"n": 2 * int(rng.integers(50))}
+    >>> history = History(Problem(Space({"n": range(100)})))
+    >>> EvenSampler().ask(history, Start(resource=1), np.random.default_rng(0))
+    {'n': 84}
+    """
 
     #: Whether proposals depend on results, and so on the count of jobs that are under way.
     learns: bool = False
@@ -189,7 +240,23 @@ class Sampler(ABC):
 
 
 class Scheduler(ABC):
-    """Decides whether to start a new candidate or to bring an old one further."""
+    """Decides whether to start a new candidate or to bring an old one further.
+
+    Examples
+    --------
+    >>> from sksearch.base import Plan, Rung, Scheduler, Start
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> class Three(Scheduler):
+    ...     def next(self, history, rng):
+    ...         done = len(history.trials) == 3
+    ...         return None if done else Start(history.problem.max_resources)
+    ...     def plan(self, problem):
+    ...         return Plan(((Rung(problem.max_resources, 3),),))
+    >>> history = play(RandomSampler(), Three(), GammaCurves(Branin()), random_state=0)
+    >>> len(history.trials)
+    3
+    """
 
     #: Whether results are told as they come in, so that decisions depend on the count of workers
     #: and on their speed.
@@ -276,6 +343,17 @@ class State:
         Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
     generators : object
         States of the global generators that a net goes on with; None for other estimators.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch.base import State
+    >>> from sksearch.resources import EpochsResource
+    >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
+    >>> state = State(SGDClassifier(random_state=0))
+    >>> state = EpochsResource().train(state, X, y, 3, 0, [0, 1], {})
+    >>> state.n_steps
+    3
     """
 
     estimator: Any
@@ -291,6 +369,18 @@ class Resource(ABC):
 
     By default the estimator is fitted from nothing on all rows of all folds. A subclass overrides
     what its unit acts on: folds, rows, params or training.
+
+    Examples
+    --------
+    >>> from sksearch.base import Resource
+    >>> class FirstRows(Resource):
+    ...     unit = "tenths"  # of the rows of a training fold, from the first one on
+    ...     def limits(self, estimator, n_samples, n_splits, n_classes):
+    ...         return 1, 10
+    ...     def rows(self, train, strata, amount, n_samples, rng):
+    ...         return train[: len(train) * amount // 10]
+    >>> FirstRows().limits(None, 100, 5, 2)
+    (1, 10)
     """
 
     #: What one unit is called.

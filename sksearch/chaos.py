@@ -61,6 +61,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ------
     RuntimeError
         If the script fails by itself.
+
+    Examples
+    --------
+    >>> from contextlib import redirect_stdout
+    >>> from io import StringIO
+    >>> from sksearch.chaos import main
+    >>> with redirect_stdout(StringIO()) as printed:
+    ...     try:
+    ...         main(["--help"])
+    ...     except SystemExit as ended:
+    ...         print(ended.code)
+    >>> printed.getvalue().split()[0]
+    'usage:'
     """
     parser = argparse.ArgumentParser(prog="sksearch.chaos", description=__doc__.split("\n")[0])
     parser.add_argument("script")

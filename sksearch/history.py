@@ -44,6 +44,15 @@ class Problem:
     races : bool
         Whether one unit is one fold, and candidates are dropped fold by fold. Then the mean of a
         candidate over its first folds is compared with those of others on the same folds.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sksearch.history import Problem
+    >>> from sksearch.space import Space
+    >>> problem = Problem(Space({"C": loguniform(1e-3, 1e3)}), max_resources=81, seed=0)
+    >>> problem.size
+    inf
     """
 
     space: Space
@@ -114,6 +123,12 @@ class Result:
     spans : tuple of Span, default=()
         When and where the folds of this job ran, as far as it is known: not of those whose worker
         did not return. Results that differ in nothing else are equal.
+
+    Examples
+    --------
+    >>> from sksearch.history import Result
+    >>> Result(score=0.9, cost=1.5, fold_scores=(0.88, 0.92))
+    Result(score=0.9, cost=1.5, status='ok', error='', fold_scores=(0.88, 0.92))
     """
 
     score: float
@@ -177,6 +192,13 @@ class Trial:
         The resource of the job that is under way, None if no job is.
     prediction : Prediction or None
         What the sampler's model expected of it when it was proposed; None where there was none.
+
+    Examples
+    --------
+    >>> from sksearch.history import Result, Trial
+    >>> trial = Trial(0, {"C": 1.0}, results={1: Result(0.7), 3: Result(0.8)})
+    >>> trial.resource, trial.results[trial.resource].score
+    (3, 0.8)
     """
 
     id: int
@@ -239,6 +261,18 @@ class History:
     cache : dict
         For derived values that are costly to compute. May be emptied at any moment without
         changing a decision, and is not pickled.
+
+    Examples
+    --------
+    >>> from sksearch.history import History, Problem, Result
+    >>> from sksearch.space import Space
+    >>> history = History(Problem(Space({"C": [1, 10]})))
+    >>> trial = history.start({"C": 10}, bracket=0, resource=1)
+    >>> history.n_running
+    1
+    >>> history.tell(trial.id, 1, Result(0.9))
+    >>> history.log
+    [('ask', 0, 1), ('tell', 0, 1)]
     """
 
     def __init__(self, problem: Problem):

@@ -13,6 +13,11 @@ from pathlib import Path
 import pytest
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
+from scipy.stats import loguniform
+from sklearn.datasets import load_iris
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import sksearch
 from docs import public_lists
@@ -29,10 +34,21 @@ MODULES = [
     ),
 ]
 SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
+MADE = {"_build", "gallery", "generated"}  # by Sphinx, as is docs/api.md
+PAGES = [
+    *("README.md", "CONTRIBUTING.md"),
+    *(
+        path.relative_to(ROOT).as_posix()
+        for path in sorted(ROOT.glob("docs/**/*.md"))
+        if not MADE & set(path.parts) and path.name != "api.md"
+    ),
+]
 # What numpydoc asks of pandas' pages rather than of a docstring's truth: where the quotes are,
 # a second paragraph, cross-references and examples on every method, unnamed return values.
 STYLE = {"GL01", "GL02", "GL03", "ES01", "SA01", "EX01", "RT02"}
+
+
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def public_objects():
@@ -59,7 +75,7 @@ def targets():
 @pytest.mark.parametrize("target", sorted(targets()))
 def test_docstrings_name_parameters_returns_and_errors(target):
     problems = [error for error in validate(target)["errors"] if error[0] not in STYLE]
-    if len(inspect.getdoc(eval_path(target)).splitlines()) == 1:
+    if "\n" not in inspect.getdoc(eval_path(target)).partition("\n\nExamples\n")[0]:
         # One line says it all where names and annotations do; nothing may be half documented.
         problems = [error for error in problems if error[0] not in ("PR01", "RT01", "YD01")]
     assert problems == []
@@ -71,6 +87,12 @@ def eval_path(path):
     for name in path.removeprefix(f"{module}.").split("."):
         obj = getattr(obj, name)
     return obj
+
+
+@pytest.mark.parametrize("path", [path for path, _ in public_objects()])
+def test_every_public_name_has_an_example(path):
+    own = vars(eval_path(path)).get("__doc__") if inspect.isclass(eval_path(path)) else None
+    assert ">>> " in (own or eval_path(path).__doc__), "add Examples to the docstring"
 
 
 def is_error(obj):
@@ -111,7 +133,7 @@ def functions_and_classes():
     """Every function and class of the package, with its file."""
     for path in sorted(ROOT.glob("sksearch/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if isinstance(node, ast.ClassDef | FUNCTION):
                 yield f"{path.relative_to(ROOT)}: {node.name}", node
 
 
@@ -123,12 +145,16 @@ def has_docstring(function):
     return ast.get_docstring(function) is not None
 
 
-def test_files_have_at_most_450_lines():
-    lengths = {
-        str(path): len(path.read_text(encoding="utf-8").splitlines())
-        for path in ROOT.glob("sksearch/**/*.py")
-    }
-    assert {path: n for path, n in lengths.items() if n > 450} == {}
+def test_files_have_at_most_450_lines_without_their_examples():
+    too_long = {}
+    for path in ROOT.glob("sksearch/**/*.py"):
+        text = path.read_text(encoding="utf-8")
+        nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ClassDef | FUNCTION)]
+        docs = [ast.get_docstring(node) or "" for node in nodes]
+        examples = "\n".join(doc.partition("\nExamples\n-")[2] for doc in docs)
+        n = len(text.splitlines()) - len(examples.splitlines())
+        too_long |= {str(path): n} if n > 450 else {}
+    assert too_long == {}
 
 
 def test_functions_have_at_most_50_lines_without_their_docstring():
@@ -186,10 +212,52 @@ def test_no_description_of_a_parameter_begins_with_of():
 def test_links_lead_to_files_and_headings(page):
     path = ROOT / page
     for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", path.read_text(encoding="utf-8")):
-        if not target.startswith("http"):
+        if not target.startswith("http") and not target.endswith(("api.md", "gallery/index.rst")):
             linked = path.parent / target if target else path
             assert linked.exists(), target
             assert not anchor or anchor in anchors(linked), anchor
+
+
+def blocks_without_prompts(page):
+    """Code of a page that is no doctest; of a comparison what is there after the change."""
+    for kind, block in re.findall(
+        r"^```(python|diff)\n(.*?)^```", read(page), flags=re.DOTALL | re.MULTILINE
+    ):
+        if kind == "diff":
+            ast.parse(_side(block, "-"))  # what others do is code, too
+            yield _side(block, "+")
+        elif not block.startswith(">>>"):
+            yield block
+
+
+def _side(diff, sign):
+    return "".join(line[1:] for line in diff.splitlines(keepends=True) if line[0] in {" ", sign})
+
+
+def read(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [
+        page
+        for page in PAGES
+        if page != "CONTRIBUTING.md"  # test_plugins.py does it
+        and [*blocks_without_prompts(page)]
+        and (HAS_TORCH or not re.search(r"sksearch.neural|torch", read(page)))
+    ],
+)
+def test_code_without_prompts_runs(page, tmp_path, monkeypatch):
+    """The blocks of a page run one after the other; no search gets more than two seconds."""
+    monkeypatch.chdir(tmp_path)
+    X, y = load_iris(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+    distributions = {"sgdclassifier__alpha": loguniform(1e-6, 1)}
+    names = {"X": X, "y": y, "pipe": pipe, "distributions": distributions, "__name__": "__main__"}
+    for block in blocks_without_prompts(page):
+        exec(re.sub(r"timeout=\d+", "timeout=2", block), names)
 
 
 def anchors(page):
@@ -228,6 +296,11 @@ def test_the_architecture_is_read_in_five_minutes():
     for name in re.findall(r"\b(\w+)(?=/|\.py)", drawn):
         found = [*ROOT.glob(f"sksearch/{name}*"), *ROOT.glob(f"sksearch/*/{name}")]
         assert found, name
+
+
+def test_the_readme_lists_every_search():
+    listed = re.findall(r"^\|.*\| \**`(\w+)`", read("README.md"), flags=re.MULTILINE)
+    assert {search.__name__ for search in SEARCHES} <= set(listed)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -68,7 +68,20 @@ def _one_minus_x_mills(x: np.ndarray) -> np.ndarray:
 
 
 class Acquisition(ABC):
-    """A function of predicted mean, standard deviation and the score to improve on."""
+    """A function of predicted mean, standard deviation and the score to improve on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.acquisition import Acquisition
+    >>> class Mean(Acquisition):
+    ...     def __call__(self, mean, sd, best):
+    ...         return mean - best
+    ...     def with_slopes(self, mean, sd, best):
+    ...         return self(mean, sd, best), np.ones_like(mean), np.zeros_like(sd)
+    >>> Mean()(np.array([0.5, 0.7]), np.array([0.1, 0.2]), best=0.5).round(6).tolist()
+    [0.0, 0.2]
+    """
 
     #: Whether the values are logarithms of what is averaged over several models.
     logarithmic: bool = False
@@ -93,6 +106,14 @@ class LogEI(Acquisition):
     .. [1] D. R. Jones, M. Schonlau, W. J. Welch, "Efficient global optimization of expensive
        black-box functions", J. Global Optimization 13, 1998.
        https://doi.org/10.1023/A:1008306431147
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.acquisition import LogEI
+    >>> mean, sd = np.array([0.5, 0.5]), np.array([0.1, 0.2])  # the second is less certain
+    >>> np.exp(LogEI()(mean, sd, best=0.6)).round(4).tolist()
+    [0.0083, 0.0396]
     """
 
     logarithmic = True
@@ -125,6 +146,14 @@ class LogPI(Acquisition):
     .. [1] H. J. Kushner, "A new method of locating the maximum point of an arbitrary multipeak
        curve in the presence of noise", J. Basic Engineering 86, 1964.
        https://doi.org/10.1115/1.3653121
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.acquisition import LogPI
+    >>> mean, sd = np.array([0.5, 0.5]), np.array([0.1, 0.2])
+    >>> np.exp(LogPI(margin=0)(mean, sd, best=0.6)).round(4).tolist()
+    [0.1587, 0.3085]
     """
 
     margin: float = 0.01
@@ -157,6 +186,13 @@ class UCB(Acquisition):
     ----------
     .. [1] N. Srinivas, A. Krause, S. Kakade, M. Seeger, "Gaussian process optimization in the
        bandit setting", ICML 2010. https://arxiv.org/abs/0912.3995
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.acquisition import UCB
+    >>> UCB(kappa=2)(np.array([0.5, 0.5]), np.array([0.1, 0.2]), best=0.6).tolist()
+    [0.7, 0.9]
     """
 
     kappa: float = 2.0

@@ -2,12 +2,71 @@
 
 
 class JournalError(ValueError):
-    """A journal is not one, is damaged at its beginning, or is of a newer version."""
+    """A journal is not one, is damaged at its beginning, or is of a newer version.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sksearch import load_history
+    >>> from sksearch.checkpoint import JournalError
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "journal.jsonl").write_text("not ours")
+    ...     try:
+    ...         load_history(folder)
+    ...     except JournalError as error:
+    ...         print(type(error).__name__)
+    JournalError
+    """
 
 
 class SearchLockedError(RuntimeError):
-    """Another search uses the same checkpoint directory."""
+    """Another search uses the same checkpoint directory.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.checkpoint import SearchLockedError
+    >>> X, y = load_iris(return_X_y=True)
+    >>> def another_search():
+    ...     try:
+    ...         RandomSearchCV(SVC(), {"C": [1, 10]}, n_iter=2, checkpoint_dir=folder).fit(X, y)
+    ...     except SearchLockedError as error:
+    ...         print(type(error).__name__)
+    >>> class Meanwhile(SVC):
+    ...     def fit(self, X, y):
+    ...         another_search()
+    ...         return super().fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     search = RandomSearchCV(
+    ...         Meanwhile(), {"C": [1]}, n_iter=1, cv=2, refit=False, checkpoint_dir=folder
+    ...     )
+    ...     _ = search.fit(X, y)
+    SearchLockedError
+    SearchLockedError
+    """
 
 
 class SearchMismatchError(ValueError):
-    """A checkpoint directory is of a search with other settings or other data."""
+    """A checkpoint directory is of a search with other settings or other data.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.checkpoint import SearchMismatchError
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     search = RandomSearchCV(SVC(), {"C": [1, 10]}, n_iter=2, checkpoint_dir=folder)
+    ...     _ = search.fit(X, y)
+    ...     try:
+    ...         search.set_params(cv=3).fit(X, y)
+    ...     except SearchMismatchError as error:
+    ...         print("cv" in str(error))
+    True
+    """

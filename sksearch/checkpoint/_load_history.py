@@ -124,6 +124,20 @@ class SavedSearch:
     ------
     JournalError
         If a record is not what a search writes.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV, load_history
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     search = RandomSearchCV(SVC(), {"C": [0.1, 1, 10]}, n_iter=3, checkpoint_dir=folder)
+    ...     _ = search.fit(X, y)
+    ...     saved = load_history(folder)
+    >>> saved.finished, len(saved.cv_results_["params"])
+    (True, 3)
     """
 
     def __init__(

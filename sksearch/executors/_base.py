@@ -51,6 +51,21 @@ class Executor(ABC):
         Count of tasks to keep submitted, running and waiting.
     has_latency : bool
         Whether a free worker waits some milliseconds for its next task.
+
+    Examples
+    --------
+    >>> from concurrent.futures import Future
+    >>> from sksearch.executors import Executor
+    >>> class AtOnce(Executor):
+    ...     def __init__(self, function, context):
+    ...         self.function, self.context, self.n_workers = function, context, 1
+    ...     def submit(self, task):
+    ...         future = Future()
+    ...         future.set_result(self.function(self.context, task, None))
+    ...         return future
+    >>> executor = AtOnce(lambda context, task, environment: context * task, 10)
+    >>> executor.submit(4).result()
+    40
     """
 
     n_workers: int = 1

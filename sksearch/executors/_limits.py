@@ -57,7 +57,26 @@ class LostTask:
 
 
 class EngineLostError(RuntimeError):
-    """What ran the tasks is gone as a whole: a cluster that was closed, a pool that broke."""
+    """What ran the tasks is gone as a whole: a cluster that was closed, a pool that broke.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import joblib
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.executors import EngineLostError, FuturesBackend
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pool = ThreadPoolExecutor(2)
+    >>> pool.shutdown()  # as if the cluster had gone away
+    >>> with joblib.parallel_config(FuturesBackend(pool), n_jobs=2):
+    ...     try:
+    ...         _ = RandomSearchCV(SVC(), {"C": [1, 10]}, n_iter=2).fit(X, y)
+    ...     except EngineLostError as error:
+    ...         print(type(error).__name__)
+    EngineLostError
+    """
 
 
 def can_limit_memory() -> bool:

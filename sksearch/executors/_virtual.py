@@ -248,6 +248,19 @@ class VirtualExecutor(Executor):
         What a task may use: simulated seconds; memory is not looked at.
     folder : Path or None
         Where tasks leave what is too large to return; None for memory.
+
+    Examples
+    --------
+    >>> from sksearch.executors import VirtualClock, VirtualExecutor, spend
+    >>> def work(context, task, environment):
+    ...     spend(task)
+    ...     return task
+    >>> with VirtualClock(n_workers=2) as clock, VirtualExecutor(work, None, clock) as executor:
+    ...     futures = [executor.submit(seconds) for seconds in (3, 4)]
+    ...     while not all(future.done() for future in futures):
+    ...         executor.wait([future for future in futures if not future.done()], None)
+    >>> clock.seconds
+    4.0
     """
 
     def __init__(

@@ -24,6 +24,19 @@ class PlannedRung:
         Units paid for, all candidates together.
     n_fits : int
         Count of (candidate, fold) pairs that are trained.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import SuccessiveHalvingSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SuccessiveHalvingSearchCV(
+    ...     SGDClassifier(), {"alpha": [10.0**-k for k in range(9)]},
+    ...     resource="epochs", max_resources=9,
+    ... )
+    >>> search.plan(X, y).rungs[0]
+    PlannedRung(bracket=0, iter=0, n_resources=1, n_candidates=9, resources=9, n_fits=45)
     """
 
     bracket: int
@@ -83,6 +96,23 @@ class SearchPlan:
     n_audited : int
         Count of candidates that are stopped early and brought to the last rung nevertheless; the
         last rungs count them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch import SuccessiveHalvingSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SuccessiveHalvingSearchCV(
+    ...     SGDClassifier(), {"alpha": [10.0**-k for k in range(9)]},
+    ...     resource="epochs", max_resources=9,
+    ... )
+    >>> print(search.plan(X, y))
+    bracket iter       epochs candidates    fits
+          0    0            1          9      45
+          0    1            3          3      15
+          0    2            9          1       5
+    9 candidates, 66 fits, 21 epochs in each of 5 folds
     """
 
     rungs: tuple[PlannedRung, ...]

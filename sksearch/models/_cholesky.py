@@ -46,6 +46,15 @@ class CholeskyFactor:
     ----------
     .. [1] G. H. Golub, C. F. Van Loan, "Matrix computations", 4th ed., section 4.2, 2013.
        https://doi.org/10.56021/9781421407944
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import CholeskyFactor
+    >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> factor = CholeskyFactor(K)
+    >>> factor.solve(np.array([3.0, 3.0])).round(6).tolist()
+    [1.0, 1.0]
     """
 
     def __init__(self, K: np.ndarray):

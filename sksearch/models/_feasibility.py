@@ -24,7 +24,8 @@ class Feasibility:
     -----
     Least-squares classification ([1]_, section 6.5): the labels are regressed on, and the
     probability is that of a noisy label above 0. Far from all points it is about the share of
-    successes so far, but nearer to 1/2.
+    successes so far, but nearer to 1/2: the mean of the labels is that with one success and one
+    failure more.
 
     References
     ----------
@@ -33,6 +34,17 @@ class Feasibility:
     .. [2] J. R. Gardner, M. J. Kusner, Z. Xu, K. Q. Weinberger, J. P. Cunningham, "Bayesian
        optimization with inequality constraints", ICML 2014.
        https://proceedings.mlr.press/v32/gardner14.html
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import Feasibility, GaussianProcess, MixedKernel
+    >>> U, ok = np.array([[0.1], [0.3], [0.9]]), np.array([True, True, False])
+    >>> labels = np.where(ok, 1, -1) - 1 / 5  # less their mean, see Notes
+    >>> gp = GaussianProcess(MixedKernel([False]), np.log([1e-3, 1, 0.3])).fit(U, labels, 0.1)
+    >>> probability = np.exp(Feasibility(gp, ok).log_probability(np.array([[0.9], [0.2]])))
+    >>> bool(probability[0] < probability[1])
+    True
     """
 
     def __init__(self, gp: GaussianProcess, ok: np.ndarray):

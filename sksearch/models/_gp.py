@@ -299,6 +299,18 @@ def log_likelihood_gradient(
     ----------
     .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian processes for machine learning", 2006.
        https://doi.org/10.7551/mitpress/3206.001.0001
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import MixedKernel, log_likelihood_gradient, prior, standardise
+    >>> U = np.linspace(0, 1, 8)[:, None]
+    >>> y = standardise(np.sin(6 * U[:, 0]))
+    >>> kernel = MixedKernel([False])
+    >>> theta, _ = prior(kernel)
+    >>> value, gradient = log_likelihood_gradient(kernel, theta, U, y)
+    >>> gradient.shape
+    (3,)
     """
     features = kernel.features(theta[1:], U)
     K, slope = kernel.covariance(theta[1:], features, features, slope=True)

@@ -101,6 +101,16 @@ class MixedKernel:
        https://arxiv.org/abs/1409.4011
     .. [2] J. Snoek, K. Swersky, R. Zemel, R. P. Adams, "Input warping for Bayesian optimization
        of non-stationary functions", ICML 2014. https://proceedings.mlr.press/v32/snoek14.html
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import MixedKernel
+    >>> kernel = MixedKernel([False, True])  # a number and a choice
+    >>> theta = np.log([1, 0.5, 1])  # signal variance, length-scale, weight of the choice
+    >>> features = kernel.features(theta, np.array([[0.1, 0.25], [0.2, 0.25], [0.2, 0.75]]))
+    >>> kernel.covariance(theta, features, features)[0].round(3).tolist()
+    [1.0, 0.968, 0.356]
     """
 
     def __init__(self, categorical: ArrayLike, family: str = "matern52", warp: bool = False):

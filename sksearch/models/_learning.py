@@ -38,6 +38,14 @@ def prior(kernel: MixedKernel) -> np.ndarray:
     mode, spread : ndarray of shape (1 + kernel.n_theta,)
         Parameters of normal distributions; for length-scales the spread is that of the normal
         distribution with the same curvature at the mode.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import MixedKernel, prior
+    >>> mode, spread = prior(MixedKernel([False, False]))
+    >>> np.exp(mode).round(3).tolist()  # noise, signal, two length-scales
+    [0.007, 1.0, 1.0, 1.0]
     """
     p, q = kernel.n_numbers, kernel.n_choices
     d = max(1, p + q)
@@ -69,7 +77,20 @@ def log_posterior(
     y: np.ndarray,
     noise: float | np.ndarray = 0.0,
 ) -> tuple[float, np.ndarray]:
-    """Return log likelihood + log prior (but for a constant) of theta, and its gradient."""
+    """Return log likelihood + log prior (but for a constant) of theta, and its gradient.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import MixedKernel, log_posterior, prior, standardise
+    >>> U = np.linspace(0, 1, 8)[:, None]
+    >>> y = standardise(np.sin(6 * U[:, 0]))
+    >>> kernel = MixedKernel([False])
+    >>> theta, _ = prior(kernel)
+    >>> value, gradient = log_posterior(kernel, theta, U, y)
+    >>> gradient.shape
+    (3,)
+    """
     value, gradient = log_likelihood_gradient(kernel, theta, U, y, noise)
     log_p, slopes = log_prior(kernel, theta)
     return value + log_p, gradient + slopes
@@ -101,6 +122,17 @@ def learn_theta(
     -------
     theta : ndarray of shape (1 + kernel.n_theta,)
         Logarithms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import MixedKernel, learn_theta, standardise
+    >>> U = np.linspace(0, 1, 8)[:, None]
+    >>> y = standardise(np.sin(6 * U[:, 0]))
+    >>> kernel = MixedKernel([False])
+    >>> noise, signal, length = np.exp(learn_theta(kernel, U, y))
+    >>> bool(0.05 < length < 1)
+    True
     """
     mode, _ = prior(kernel)
     bounds = [BOUNDS_NOISE] + [BOUNDS] * kernel.n_theta
@@ -165,6 +197,17 @@ def sample_theta(
        https://doi.org/10.1214/aos/1056562461
     .. [2] I. Murray, R. P. Adams, "Slice sampling covariance hyperparameters of latent Gaussian
        models", NeurIPS 2010. https://arxiv.org/abs/1006.0868
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import MixedKernel, sample_theta, prior, standardise
+    >>> U = np.linspace(0, 1, 8)[:, None]
+    >>> y = standardise(np.sin(6 * U[:, 0]))
+    >>> kernel = MixedKernel([False])
+    >>> theta, _ = prior(kernel)
+    >>> sample_theta(kernel, theta, U, y, np.random.default_rng(0)).shape
+    (10, 3)
     """
     _, spread = prior(kernel)
     low = np.r_[BOUNDS_NOISE[0], np.full(kernel.n_theta, BOUNDS[0])]

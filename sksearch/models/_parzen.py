@@ -51,6 +51,15 @@ class Parzen:
     ----------
     .. [1] J. Aitchison, C. G. G. Aitken, "Multivariate binary discrimination by the kernel
        method", Biometrika 63, 1976. https://doi.org/10.1093/biomet/63.3.413
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import Parzen
+    >>> density = Parzen(np.array([[0.2], [0.3]]), np.ones(2), np.array([0]), np.array([0.1]))
+    >>> at = np.array([[0.25], [0.9]])
+    >>> np.exp(density.log_density(at, at)).round(2).tolist()
+    [2.71, 0.33]
     """
 
     def __init__(

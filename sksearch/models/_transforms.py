@@ -10,7 +10,15 @@ EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 changes nothing
 
 
 def standardise(y: np.ndarray) -> np.ndarray:
-    """Return values with mean 0 and standard deviation 1; zeros if all are equal."""
+    """Return values with mean 0 and standard deviation 1; zeros if all are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import standardise
+    >>> standardise(np.array([1.0, 2.0, 3.0])).round(3).tolist()
+    [-1.225, 0.0, 1.225]
+    """
     z = y / max(np.abs(y).max(), np.finfo(float).tiny)  # squares of large values overflow
     sd = z.std()
     return (z - z.mean()) / sd if sd > 1e-12 else np.zeros_like(z)
@@ -42,6 +50,14 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
     ----------
     .. [1] A. I. Cowen-Rivers et al., "HEBO: pushing the limits of sample-efficient
        hyper-parameter optimisation", JAIR 74, 2022. https://doi.org/10.1613/jair.1.13643
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import robust_power_transform
+    >>> scores = np.array([0.8, 0.9, 0.85, 0.7, -1000.0])  # one has diverged
+    >>> robust_power_transform(scores).round(1).tolist()
+    [0.1, 1.3, 0.7, -0.7, -1.5]
     """
     z = standardise(_winsorise(y / _scale(y)))
     exponent = _exponent(z)

@@ -124,6 +124,12 @@ def block_conv_net_space() -> dict[str, Any]:
     -----
     The published range of the learning rate, 1e-7 to 1, has eight powers of ten, and the
     published count of models allows seven. Here they end at 0.1.
+
+    Examples
+    --------
+    >>> from sksearch.neural import block_conv_net_space
+    >>> sorted(block_conv_net_space())[:3]
+    ['batch_size', 'filter_size', 'learning_rate']
     """
     return {
         "n_blocks": [1, 2, 3, 4, 5],

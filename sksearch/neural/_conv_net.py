@@ -185,6 +185,12 @@ def conv_net_space(horizon: int | None = None) -> dict[str, Any]:
     space : dict
         Values of each parameter, to edit as needed. `flip` is not among them, since whether
         mirrored images mean the same is known beforehand.
+
+    Examples
+    --------
+    >>> from sksearch.neural import conv_net_space
+    >>> sorted(conv_net_space())[:3]
+    ['batch_size', 'cutout', 'dropout']
     """
     space = {
         "n_filters": [8, 16, 32, 64],

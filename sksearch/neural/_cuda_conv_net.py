@@ -93,6 +93,12 @@ def cuda_conv_net_space() -> dict[str, Any]:
     -------
     space : dict
         Distribution of each parameter, to edit as needed.
+
+    Examples
+    --------
+    >>> from sksearch.neural import cuda_conv_net_space
+    >>> sorted(cuda_conv_net_space())[:3]
+    ['batch_size', 'learning_rate', 'momentum']
     """
     return {
         "n_filters_1": LogRandInt(16, 257),

@@ -139,6 +139,12 @@ def layered_conv_net_space() -> dict[str, Any]:
     space : dict
         Values of each parameter, to edit as needed. The parameters of a layer are active where
         the net has that layer.
+
+    Examples
+    --------
+    >>> from sksearch.neural import layered_conv_net_space
+    >>> sorted(layered_conv_net_space())[:3]
+    ['batch_norm_1', 'batch_norm_2', 'batch_norm_3']
     """
     space: dict[str, Any] = {"n_layers": [1, 2, 3, 4, 5]}
     for i in range(1, MAX_LAYERS + 1):

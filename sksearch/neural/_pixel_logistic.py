@@ -65,6 +65,12 @@ def pixel_logistic_space() -> dict[str, Any]:
     -------
     space : dict
         Distribution of each parameter, to edit as needed.
+
+    Examples
+    --------
+    >>> from sksearch.neural import pixel_logistic_space
+    >>> sorted(pixel_logistic_space())[:3]
+    ['batch_size', 'learning_rate', 'momentum']
     """
     return {
         "learning_rate": loguniform(1e-6, 1),

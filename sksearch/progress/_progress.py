@@ -55,6 +55,16 @@ class Progress:
         Estimated seconds to the end, by the time that candidates took so far, but not more than
         `timeout` allows. The refit is not counted. None before there is a result, and in the
         first seconds; 0 after the end.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = RandomSearchCV(SVC(), {"C": [0.1, 1, 10]}, n_iter=3).fit(X, y)
+    >>> search.progress_.n_candidates, search.progress_.n_planned
+    (3, 3)
     """
 
     name: str

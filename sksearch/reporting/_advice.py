@@ -56,6 +56,18 @@ class Advice:
         What is the matter, and what to do.
     code : str
         The line that does it, "" if there is none.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import report
+    >>> X, y = load_digits(return_X_y=True)
+    >>> grid = GridSearchCV(SVC(), {"C": [0.001, 0.01, 0.1]}, cv=3).fit(X[:600], y[:600])
+    >>> advice = report(grid).advice[0]
+    >>> advice.rule, advice.code
+    ('edge', "param_grid['C'] = [0.001, 0.01, 0.1, 1.0, 10.0]")
     """
 
     rule: str

@@ -21,6 +21,16 @@ class AfterSearch:
     See Also
     --------
     sksearch.report : The same for searches of scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = RandomSearchCV(SVC(), {"C": [0.01, 1, 10]}, n_iter=3, random_state=0).fit(X, y)
+    >>> search.best(2)
+    [{'C': 10}, {'C': 1}]
     """
 
     def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> Report:

@@ -38,7 +38,7 @@ class Report:
 
     See Also
     --------
-    report : Makes it.
+    sksearch.report : Makes it.
 
     Examples
     --------

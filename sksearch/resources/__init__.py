@@ -49,6 +49,13 @@ def as_resource(resource: str | Resource | None, estimator: Any, n_rows: int = 0
     -------
     resource : Resource
         Not checked yet, see `Resource.check`.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sksearch.resources import as_resource
+    >>> as_resource("n_estimators", RandomForestClassifier())
+    ParameterResource(name='n_estimators', grows=True)
     """
     if resource is None:
         return WholeResource()

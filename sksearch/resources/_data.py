@@ -13,7 +13,15 @@ DEFAULT_SHRINKAGE = 81
 
 @dataclass(frozen=True)
 class WholeResource(Resource):
-    """The only unit is a whole fit: the resource of searches at full fidelity."""
+    """The only unit is a whole fit: the resource of searches at full fidelity.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from sksearch.resources import WholeResource
+    >>> WholeResource().limits(SVC(), n_samples=1000, n_splits=5, n_classes=2)
+    (1, 1)
+    """
 
     unit = "fits"
 
@@ -31,6 +39,15 @@ class SamplesResource(Resource):
     The subsets of a fold are nested, the same for all candidates, and stratified for
     classifiers: every prefix of one fixed order has the classes in proportion, and each of them
     at least once if there is room. Candidates are fitted anew at each rung.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.resources import SamplesResource
+    >>> train, strata = np.arange(80), np.arange(100) % 2
+    >>> rows = SamplesResource().rows(train, strata, 50, 100, np.random.default_rng(0))
+    >>> len(rows), int(strata[rows].sum())  # half of the rows, and half of these of each class
+    (40, 20)
     """
 
     unit = "n_samples"
@@ -75,6 +92,12 @@ class FoldsResource(Resource):
 
     A candidate is scored on the first folds. If it is promoted, it keeps these scores and is
     scored on further folds. All candidates of a rung are compared on the same folds.
+
+    Examples
+    --------
+    >>> from sksearch.resources import FoldsResource
+    >>> list(FoldsResource().folds(n_splits=9, amount=3, spent=1))  # from one fold to three
+    [1, 2]
     """
 
     unit = "folds"

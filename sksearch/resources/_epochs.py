@@ -42,6 +42,13 @@ class EpochsResource(Resource):
     -----
     In scikit-learn k calls of ``partial_fit`` are not the same as ``fit(max_iter=k)``, so `refit`
     repeats the calls.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch.resources import EpochsResource
+    >>> EpochsResource().limits(SGDClassifier(), n_samples=1000, n_splits=5, n_classes=2)
+    (1, 81)
     """
 
     unit = "epochs"
@@ -92,6 +99,13 @@ class SecondsResource(Resource):
     A job makes calls until its time is used up, so it takes up to one call longer. This excess
     counts as time of the trial's next job. Results depend on the speed of the machine. `refit`
     makes as many calls as the median fold did.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch.resources import SecondsResource
+    >>> SecondsResource().unit
+    'seconds'
     """
 
     unit = "seconds"

@@ -41,6 +41,12 @@ class ParameterResource(Resource):
     grows : bool, default=False
         Whether candidates are expected to grow, for the plan. The search sets it. Whether a
         candidate does grow is decided for each one.
+
+    Examples
+    --------
+    >>> from sksearch.resources import ParameterResource
+    >>> ParameterResource("n_estimators").params({"max_depth": 3}, amount=27)
+    {'max_depth': 3, 'n_estimators': 27}
     """
 
     name: str

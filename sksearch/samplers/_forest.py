@@ -36,6 +36,22 @@ class ForestSampler(LearningSampler):
     ----------
     .. [1] F. Hutter, H. H. Hoos, K. Leyton-Brown, "Sequential model-based optimization for
        general algorithm configuration", LION 2011. https://doi.org/10.1007/978-3-642-25566-3_40
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import SearchCV
+    >>> from sksearch.samplers import ForestSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"C": loguniform(0.1, 100), "gamma": loguniform(1e-3, 1)}
+    >>> search = SearchCV(
+    ...     SVC(), space, sampler=ForestSampler(), scheduler=FullFidelity(8), cv=3, random_state=0
+    ... )
+    >>> bool(search.fit(X, y).best_score_ > 0.9)
+    True
     """
 
     n_initial: int | None = None

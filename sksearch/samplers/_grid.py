@@ -11,7 +11,20 @@ from sksearch.history import History, Params
 
 @dataclass(frozen=True)
 class GridSampler(Sampler):
-    """Go through a finite space in the order of scikit-learn's ``ParameterGrid``."""
+    """Go through a finite space in the order of scikit-learn's ``ParameterGrid``.
+
+    Examples
+    --------
+    >>> from sksearch.history import Problem
+    >>> from sksearch.samplers import GridSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.space import Space
+    >>> from sksearch.study import Study
+    >>> problem = Problem(Space({"C": [1, 10], "kernel": ["rbf", "linear"]}))
+    >>> study = Study(problem, GridSampler(), FullFidelity(4))
+    >>> [tuple(study.ask().params.values()) for _ in range(4)]
+    [(1, 'rbf'), (1, 'linear'), (10, 'rbf'), (10, 'linear')]
+    """
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the next candidate of the grid that is not known yet.

@@ -17,6 +17,18 @@ class ListedSampler(Sampler):
     ----------
     candidates : sequence of dict
         Points of the space. Only those that are asked for are looked at.
+
+    Examples
+    --------
+    >>> from sksearch.history import Problem
+    >>> from sksearch.samplers import ListedSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.space import Space
+    >>> from sksearch.study import Study
+    >>> problem = Problem(Space({"C": range(1, 100)}))
+    >>> study = Study(problem, ListedSampler([{"C": 10}, {"C": 1}]), FullFidelity(2))
+    >>> [study.ask().params for _ in range(2)]
+    [{'C': 10}, {'C': 1}]
     """
 
     candidates: Sequence[Params]

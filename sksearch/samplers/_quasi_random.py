@@ -40,6 +40,23 @@ class QuasiRandomSampler(Sampler):
     .. [3] M. D. McKay, R. J. Beckman, W. J. Conover, "A comparison of three methods for
        selecting values of input variables", Technometrics 21, 1979.
        https://doi.org/10.1080/00401706.1979.10489755
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import SearchCV
+    >>> from sksearch.samplers import QuasiRandomSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"C": loguniform(0.1, 100), "gamma": loguniform(1e-3, 1)}
+    >>> search = SearchCV(
+    ...     SVC(), space, sampler=QuasiRandomSampler("halton"), scheduler=FullFidelity(8),
+    ...     cv=3, random_state=0,
+    ... )
+    >>> bool(search.fit(X, y).best_score_ > 0.9)
+    True
     """
 
     method: str = "sobol"

@@ -62,6 +62,22 @@ class TPESampler(LearningSampler):
        and their roles for better empirical performance", 2023.
        https://arxiv.org/abs/2304.11127
     .. [4] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import SearchCV
+    >>> from sksearch.samplers import TPESampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"C": loguniform(0.1, 100), "gamma": loguniform(1e-3, 1)}
+    >>> search = SearchCV(
+    ...     SVC(), space, sampler=TPESampler(), scheduler=FullFidelity(8), cv=3, random_state=0
+    ... )
+    >>> bool(search.fit(X, y).best_score_ > 0.9)
+    True
     """
 
     gamma: float = 0.1

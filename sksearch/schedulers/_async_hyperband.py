@@ -29,6 +29,16 @@ class AsyncHyperband(Halving, AsynchronousScheduler):
     .. [1] L. Li, K. Jamieson, A. Rostamizadeh, E. Gonina, J. Ben-tzur, M. Hardt, B. Recht,
        A. Talwalkar, "A system for massively parallel hyperparameter tuning", MLSys 2020.
        https://arxiv.org/abs/1810.05934
+
+    Examples
+    --------
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import AsyncHyperband
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> problem = GammaCurves(Branin(), n_epochs=27)
+    >>> history = play(RandomSampler(), AsyncHyperband(), problem, random_state=0, n_workers=8)
+    >>> max(trial.resource for trial in history.trials)
+    27
     """
 
     factor: float = 3

@@ -30,6 +30,23 @@ class AsynchronousScheduler(BracketScheduler):
     Subclasses compute the table and have the fields `factor` and `variant`. The plan is the least
     that is done: a candidate that was promoted early may fall behind later, and then more than
     one in `factor` are promoted.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import AsynchronousScheduler
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> @dataclass(frozen=True)
+    ... class TwoRungs(AsynchronousScheduler):
+    ...     factor: float = 3
+    ...     variant: str = "promotion"
+    ...     def brackets(self, problem):
+    ...         return [(9, [problem.max_resources // 3, problem.max_resources])]
+    >>> problem = GammaCurves(Branin(), n_epochs=27)
+    >>> history = play(RandomSampler(), TwoRungs(), problem, random_state=0, n_workers=2)
+    >>> len(history.trials)
+    9
     """
 
     asynchronous = True

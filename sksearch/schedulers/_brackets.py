@@ -106,6 +106,20 @@ class BracketScheduler(Scheduler):
 
     When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted,
     ties by trial id. Failed ones never are. Meanwhile idle workers get jobs of later brackets.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sksearch.history import Problem
+    >>> from sksearch.schedulers import BracketScheduler
+    >>> from sksearch.space import Space
+    >>> @dataclass(frozen=True)
+    ... class Screening(BracketScheduler):
+    ...     factor: float = 4
+    ...     def brackets(self, problem):
+    ...         return [(8, [problem.max_resources // 4, problem.max_resources])]
+    >>> Screening().plan(Problem(Space({"C": range(99)}), max_resources=8)).brackets[0]
+    (Rung(resource=2, n_candidates=8), Rung(resource=8, n_candidates=2))
     """
 
     factor: float | Fraction = 3

@@ -31,6 +31,16 @@ class MedianStopping(AsynchronousScheduler):
     ----------
     .. [1] D. Golovin, B. Solnik, S. Moitra, G. Kochanski, J. Karro, D. Sculley, "Google Vizier: a
        service for black-box optimization", KDD 2017. https://doi.org/10.1145/3097983.3098043
+
+    Examples
+    --------
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import MedianStopping
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> problem = GammaCurves(Branin(), n_epochs=16)
+    >>> history = play(RandomSampler(), MedianStopping(20), problem, random_state=0)
+    >>> sum(trial.resource < 16 for trial in history.trials) > 0  # some were stopped
+    True
     """
 
     n_candidates: int = 30

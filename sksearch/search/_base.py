@@ -86,6 +86,24 @@ class BaseSearch(AfterSearch, BaseSearchCV):
     Attributes
     ----------
     {attributes}
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.search import BaseSearch
+    >>> @dataclass(kw_only=True, eq=False, repr=False)
+    ... class MySearchCV(BaseSearch):
+    ...     def _compose(self, space, rng):
+    ...         return RandomSampler(), FullFidelity(2)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"alpha": [1e-4, 1e-3, 1e-2]}
+    >>> search = MySearchCV(SGDClassifier(), space)
+    >>> len(search.fit(X, y).history_.trials)
+    2
     """
 
     estimator: Annotated[Any, CanFit()] = field(kw_only=False)

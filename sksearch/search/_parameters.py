@@ -49,7 +49,26 @@ class CanFit(HasMethods):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ModelParameters:
-    """Parameters of searches whose proposals learn."""
+    """Parameters of searches whose proposals learn.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch.samplers import TPESampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.search import BaseSearch, ModelParameters
+    >>> @dataclass(kw_only=True, eq=False, repr=False)
+    ... class MySearchCV(ModelParameters, BaseSearch):
+    ...     def _compose(self, space, rng):
+    ...         return TPESampler(n_initial=self.n_initial), FullFidelity(3)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"alpha": [1e-4, 1e-3, 1e-2]}
+    >>> search = MySearchCV(SGDClassifier(), space, n_initial=2)
+    >>> len(search.fit(X, y).history_.trials)
+    3
+    """
 
     n_initial: Count | None = None
     batch_size: CountOrAuto = 1
@@ -57,7 +76,26 @@ class ModelParameters:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ResourceParameters:
-    """Parameters of searches that spend a resource step by step."""
+    """Parameters of searches that spend a resource step by step.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import MedianStopping
+    >>> from sksearch.search import BaseSearch, ResourceParameters
+    >>> @dataclass(kw_only=True, eq=False, repr=False)
+    ... class MySearchCV(ResourceParameters, BaseSearch):
+    ...     def _compose(self, space, rng):
+    ...         return RandomSampler(), MedianStopping(3)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"alpha": [1e-4, 1e-3, 1e-2]}
+    >>> search = MySearchCV(SGDClassifier(), space, resource="epochs", max_resources=4)
+    >>> len(search.fit(X, y).history_.trials)
+    3
+    """
 
     resource: str | Resource = "n_samples"
     min_resources: CountOrAuto = "auto"
@@ -68,7 +106,26 @@ class ResourceParameters:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HalvingParameters(ResourceParameters):
-    """Parameters of searches that promote one candidate in `factor`."""
+    """Parameters of searches that promote one candidate in `factor`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import SuccessiveHalving
+    >>> from sksearch.search import BaseSearch, HalvingParameters
+    >>> @dataclass(kw_only=True, eq=False, repr=False)
+    ... class MySearchCV(HalvingParameters, BaseSearch):
+    ...     def _compose(self, space, rng):
+    ...         return RandomSampler(), SuccessiveHalving(3, self.factor)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"alpha": [1e-4, 1e-3, 1e-2]}
+    >>> search = MySearchCV(SGDClassifier(), space, resource="epochs", max_resources=3)
+    >>> len(search.fit(X, y).history_.trials)
+    3
+    """
 
     factor: Annotated[float, Interval(Real, 1, None, closed="neither")] = 3
 
@@ -339,6 +396,23 @@ def documented(search: type[T]) -> type[T]:
     -------
     search : type
         The same class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sksearch.search import BaseSearch, documented
+    >>> @documented
+    ... @dataclass(kw_only=True, eq=False, repr=False)
+    ... class MySearchCV(BaseSearch):
+    ...     '''A search.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     {head}
+    ...     {common}
+    ...     '''
+    >>> "param_distributions : dict" in MySearchCV.__doc__
+    True
     """
     if search.__doc__ is None:  # python -OO
         return search

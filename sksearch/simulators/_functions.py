@@ -44,6 +44,13 @@ class Function(ABC):
     .. [1] M. Jamil, X.-S. Yang, "A literature survey of benchmark functions for global
        optimisation problems", International Journal of Mathematical Modelling and Numerical
        Optimisation 4(2):150-194, 2013. https://doi.org/10.1504/IJMMNO.2013.055204
+
+    Examples
+    --------
+    >>> from sksearch.simulators import Branin
+    >>> branin = Branin()
+    >>> branin(branin.argmin).round(6).tolist(), round(branin.minimum, 6)
+    ([0.397887, 0.397887, 0.397887], 0.397887)
     """
 
     n_dims: int

@@ -35,6 +35,20 @@ class CurveProblem(ABC):
     needs_trials : bool
         Whether `losses` needs a third argument ``trials``, the candidates' numbers in the order
         in which a search started them. `play` knows them, an estimator does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.stats import uniform
+    >>> from sksearch.samplers import RandomSampler
+    >>> from sksearch.schedulers import Hyperband
+    >>> from sksearch.simulators import CurveProblem, play
+    >>> class Decay(CurveProblem):
+    ...     space, max_resources = {"rate": uniform(0, 1)}, 9
+    ...     def losses(self, params, seed):
+    ...         return np.exp(-np.outer([p["rate"] for p in params], np.arange(1, 10)))
+    >>> len(play(RandomSampler(), Hyperband(), Decay(), random_state=0).trials)
+    15
     """
 
     space: dict[str, Any] | list[dict[str, Any]]

@@ -45,7 +45,7 @@ class When:
 
     See Also
     --------
-    Space : Checks the conditions and draws from them.
+    sksearch.space.Space : Checks the conditions and draws from them.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class Space(Beyond):
 
     See Also
     --------
-    When : A parameter that is active only at times.
+    sksearch.When : A parameter that is active only at times.
     LogRandInt : Log-uniform integers.
 
     Examples

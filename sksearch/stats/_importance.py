@@ -49,6 +49,17 @@ class Importance:
         Count of candidates that were left out, as their training failed.
     resource : int or None
         Count of units that all of them were trained with; None where there is one only.
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.stats import importance
+    >>> space = {"x": uniform(0, 1), "unused": uniform(0, 1)}
+    >>> found = minimize(lambda p: p["x"], space, n_iter=40, random_state=0)
+    >>> result = importance(found)
+    >>> result.names, bool(result.shares[0] > 0.9)
+    (['x', 'unused'], True)
     """
 
     names: list[str]

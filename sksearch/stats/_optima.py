@@ -48,6 +48,15 @@ class OptimaComparison:
         The p-values adjusted for the count of pairs by Holm's method.
     alpha : float
         Level of significance in the last column of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.stats import compare_optima
+    >>> rng = np.random.default_rng(0)
+    >>> result = compare_optima({"one": rng.random(99), "best of two": rng.random((99, 2)).min(1)})
+    >>> result.names, bool(result.adjusted[0, 1] < 0.05)
+    (('best of two', 'one'), True)
     """
 
     names: tuple[str, ...]
@@ -210,6 +219,15 @@ class IdealEvaluation:
         Share of pairs of problems whose densities are in the same order at 0 and at 0.25. It is
         low for an optimizer that often finds the best loss on some problems, and a good one on
         others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.stats import ideal_evaluation
+    >>> rng = np.random.default_rng(0)
+    >>> optima = {"random": {"branin": rng.random(50), "ackley": rng.random(50)}}
+    >>> ideal_evaluation(optima)["random"].densities.shape[0]  # problems
+    2
     """
 
     grid: np.ndarray

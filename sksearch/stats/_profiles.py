@@ -32,6 +32,12 @@ class Profiles:
         Share of pairs of curves in the same order as one epoch before; NaN at the first.
     order_at_ends : float
         Share of pairs of curves in the same order at the first and at the last epoch.
+
+    Examples
+    --------
+    >>> from sksearch.stats import profiles
+    >>> profiles([[3, 2, 1], [4, 3, 3], [5, 1, 2]]).median.tolist()
+    [4.0, 2.0, 2.0]
     """
 
     mean: np.ndarray

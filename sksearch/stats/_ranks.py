@@ -55,6 +55,12 @@ class Friedman:
         Mean rank of each method over problems.
     critical_difference : float
         Two methods differ if their mean ranks are further apart (Nemenyi).
+
+    Examples
+    --------
+    >>> from sksearch.stats import friedman
+    >>> friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 4]]).mean_ranks.tolist()
+    [1.0, 2.25, 2.75]
     """
 
     statistic: float

@@ -50,6 +50,15 @@ class SelectedScore:
     p_value : float
         Probability of differences as large as these if all candidates were equally good; NaN
         with fewer than two candidates or two folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.stats import selected_score
+    >>> scores = 0.8 + 0.05 * np.random.default_rng(0).standard_normal((30, 5))  # all equally good
+    >>> result = selected_score(scores)
+    >>> bool(result.corrected < result.seen)
+    True
     """
 
     seen: float

@@ -181,6 +181,11 @@ def end_idle_workers(idle_seconds: float = 0) -> None:
     ----------
     idle_seconds : float, default=0
         Only those that have been idle for so many seconds.
+
+    Examples
+    --------
+    >>> from sksearch.executors import end_idle_workers
+    >>> end_idle_workers()
     """
     before = time.monotonic() - idle_seconds
     with _idle_lock:
