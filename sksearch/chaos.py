@@ -106,6 +106,13 @@ class Report:
         Count of models of ensembles that the undisturbed search did not train.
     equal : bool, default=True
         Whether all searches ended as the undisturbed ones.
+
+    Examples
+    --------
+    >>> from sksearch.chaos import Report
+    >>> report = Report(kills=100, evaluations=540, in_flight=93)
+    >>> report.again, report.equal  # nothing that had ended was run again
+    (0, True)
     """
 
     kills: int = 0
@@ -194,7 +201,8 @@ def _outcome(search, X=None):
     """Text of everything that a search has found, but for times."""
     results = {n: list(v) for n, v in search.cv_results_.items() if not n.endswith("_time")}
     models = [getattr(search, name, None) for name in ("best_estimator_", "ensemble_")]
-    said = [model.predict(X) for model in models if X is not None and hasattr(model, "predict")]
+    fitted: Any = [model for model in models if X is not None and hasattr(model, "predict")]
+    said = [model.predict(X) for model in fitted]
     return describe([results, search.statuses_, getattr(search, "best_params_", None), said])
 
 
@@ -224,6 +232,15 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Repo
     ------
     RuntimeError
         If the script fails by itself, or fits no search.
+
+    Examples
+    --------
+    >>> import random
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sksearch.chaos import torment
+    >>> with TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     print(torment("my_search.py", 5, random.Random(0), Path(folder)))
     """
     report = Report()
     (plain := folder / "undisturbed").mkdir()

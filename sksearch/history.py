@@ -38,12 +38,12 @@ class Problem:
     has_baseline : bool
         Whether the first of `initial_params` is what the search should beat, the estimator as it
         is. It may lie outside of the space.
-    known : tuple of (dict, float)
-        Candidates and scores at `max_resources` that an earlier search for the same task has
-        found: models learn from them.
     races : bool
         Whether one unit is one fold, and candidates are dropped fold by fold. Then the mean of a
         candidate over its first folds is compared with those of others on the same folds.
+    known : tuple of (dict, float)
+        Candidates and scores at `max_resources` that an earlier search for the same task has
+        found: models learn from them.
 
     Examples
     --------
@@ -94,6 +94,13 @@ class Span:
     worker : str
         Name of the worker: its machine and process, and its thread where that is not the main
         one. "" on a `VirtualClock`, whose workers have no names.
+
+    Examples
+    --------
+    >>> from sksearch.history import Span
+    >>> span = Span(fold=0, began=1_700_000_000.0, ended=1_700_000_002.5)
+    >>> span.ended - span.began
+    2.5
     """
 
     fold: int
@@ -136,7 +143,7 @@ class Result:
     status: str = "ok"
     error: str = ""
     fold_scores: tuple[float, ...] = ()
-    spans: tuple[Span, ...] = field(default=(), compare=False)
+    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if math.isinf(self.score):
@@ -157,6 +164,13 @@ class Prediction:
         Ends of the interval that has the score with a probability of 95 %.
     resource : int
         Count of units at which the score is expected.
+
+    Examples
+    --------
+    >>> from sksearch.history import Prediction
+    >>> expected = Prediction(score=0.9, low=0.86, high=0.93, resource=9)
+    >>> expected.low <= 0.88 <= expected.high  # a score of 0.88 was no surprise
+    True
     """
 
     score: float

@@ -67,6 +67,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     status : int
         0 if the page was written, 1 if there is no search to show.
+
+    Examples
+    --------
+    >>> from contextlib import redirect_stdout
+    >>> from io import StringIO
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.watch import main
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     search = RandomSearchCV(SVC(), {"C": [0.1, 1, 10]}, n_iter=3, checkpoint_dir=folder)
+    ...     _ = search.fit(X, y)
+    ...     with redirect_stdout(StringIO()):  # it names the page
+    ...         status = main([folder])
+    ...     found = Path(folder, "watch.html").read_text(encoding="utf-8")
+    >>> status, found.count("RandomSearch") > 0
+    (0, True)
     """
     parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
     parser.add_argument("folder", metavar="DIR", help="the checkpoint_dir of a search")

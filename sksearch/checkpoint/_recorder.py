@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import astuple, replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -171,7 +172,8 @@ class JournalRecorder(Recorder):
             output = self._in_spool(task.name)
         elif self._memo:
             params = encode_params(self._space, task.params)
-            output = self._memo.get(self._key(params, task.rungs, task.resource, task.fold))
+            key = _key(self._space, params, task.rungs, task.resource, task.fold)
+            output = self._memo.get(key)
         return None if output is None else self._with_state(output)
 
     def adopt(self, task, output):
@@ -316,15 +318,6 @@ class JournalRecorder(Recorder):
             )
         return job
 
-    def _key(self, params, rungs, resource, fold):
-        """What an evaluation is known by when the number of its trial has changed.
-
-        None if params were only described, and cannot be told from others that look alike.
-        """
-        if decode_params(self._space, params) is None:
-            return None
-        return json.dumps([params, rungs, resource, fold], sort_keys=True)
-
     def _sweep(self, run):
         """Remove the files of states that nobody will ask for.
 
@@ -338,7 +331,7 @@ class JournalRecorder(Recorder):
     def _remember(self, setup):
         """Know what the search did before it was extended, by params, rungs and fold."""
         checkpoint = self.checkpoint
-        known = _Evaluations(setup, self._memo, self._key)
+        known = _Evaluations(setup, self._memo, partial(_key, self._space))
         records: Any = checkpoint.earlier
         if self._extends:
             records = [*records, checkpoint.header, *checkpoint.events]
@@ -350,6 +343,16 @@ class JournalRecorder(Recorder):
                 checkpoint.append(kept.to_record(), sync=False)  # the header's sync is for these
                 known.read(kept)
         self._memo.pop(None, None)
+
+
+def _key(space, params, rungs, resource, fold):
+    """What an evaluation is known by when the number of its trial has changed.
+
+    None if params were only described, and cannot be told from others that look alike.
+    """
+    if decode_params(space, params) is None:
+        return None
+    return json.dumps([params, rungs, resource, fold], sort_keys=True)
 
 
 class _Evaluations:

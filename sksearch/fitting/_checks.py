@@ -6,9 +6,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from sksearch._compat import owner_of, to_numpy, unlisted_params
+from sksearch._compat import num_samples, owner_of, to_numpy, unlisted_params
 from sksearch.executors import can_limit_memory
-from sksearch.resources import FoldsResource, SamplesResource, WholeResource, growth_of
+from sksearch.fitting._input import check_fit_params
+from sksearch.resources import (
+    EpochsResource,
+    FoldsResource,
+    SamplesResource,
+    SecondsResource,
+    WholeResource,
+    growth_of,
+)
+from sksearch.resources._pipeline import check_resampled
 
 
 def check_memory_limit(n_bytes):
@@ -34,6 +43,14 @@ def check_ensemble(size, estimator, classes):
             f"ensemble_size={size} averages the classes of one target column, but y has "
             f"{len(classes)}: leave it out, or search for each column by itself."
         )
+
+
+def check_training(resource: Any, estimator: Any, space: Any, fit_params: dict, X: Any) -> None:
+    """Raise an error if the estimator cannot be trained on this resource, or with these params."""
+    resource.check(estimator, space.names)
+    by_epochs = isinstance(resource, EpochsResource | SecondsResource)
+    check_fit_params(estimator, fit_params, space.names, by_epochs)
+    check_resampled(estimator, fit_params, num_samples(X), resource)
 
 
 def cuts_training(resource: Any) -> bool:

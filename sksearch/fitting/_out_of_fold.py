@@ -55,7 +55,7 @@ class FoldPredictor:
 
     def _train(self, context, task, environment, state, steps, data, params):
         name = self.found.get(task.trial_id)
-        if name in task.params:
+        if name is not None and name in task.params:
             growth = growth_of(state.estimator, name)
             return growth.refit(state, data, task.params[name], context.classes, params)
         return train_further(context, task, environment, state, steps, data, params)

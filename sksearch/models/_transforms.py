@@ -78,6 +78,15 @@ def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
     -------
     scores : ndarray of shape (m,)
         Not decreasing in `z`, at most as far outside of the range of `y` as that is wide.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import inverse_power_transform, robust_power_transform
+    >>> scores = np.array([0.7, 0.8, 0.85, 0.9])
+    >>> z = robust_power_transform(scores)
+    >>> inverse_power_transform(scores, z).round(3)
+    array([0.7 , 0.8 , 0.85, 0.9 ])
     """
     scale = _scale(y)
     kept = _winsorise(y / scale)

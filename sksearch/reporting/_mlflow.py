@@ -54,6 +54,16 @@ def to_mlflow(
     -----
     Nothing but the numbers and texts of ``cv_results_`` is sent: no data and no models. Each call
     makes new runs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.reporting import to_mlflow
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = RandomSearchCV(SVC(), {"C": [0.1, 1, 10]}, n_iter=3, random_state=0).fit(X, y)
+    >>> to_mlflow(search, tracking_uri="http://localhost:5000")  # doctest: +SKIP
     """
     try:
         from mlflow.entities import Metric, Param

@@ -46,6 +46,20 @@ class EarlierTask:
         Their scores, greater is better. Only their order counts. NaN is left out.
     same_task : bool, default=False
         Whether they are of the same task. Then a search takes them for results of its own.
+
+    See Also
+    --------
+    sksearch.earlier_results : Reads them from any search.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sksearch.samplers import EarlierTask
+    >>> from sksearch.space import Space
+    >>> earlier = EarlierTask([{"C": 1.0}, {"C": 10.0}, {"C": 1e9}], [0.8, 0.9, 0.7])
+    >>> U, scores = earlier.points(Space({"C": loguniform(0.1, 100)}))
+    >>> U.ravel().round(2), scores  # the third is outside of the space
+    (array([0.33, 0.67]), array([0.8, 0.9]))
     """
 
     params: Sequence[Params]

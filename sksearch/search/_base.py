@@ -23,7 +23,6 @@ from sksearch._compat import (
     Interval,
     check_method_params,
     fit_context,
-    num_samples,
 )
 from sksearch._seeds import seeded
 from sksearch.base import Sampler, Scheduler
@@ -34,12 +33,12 @@ from sksearch.fitting._checks import (
     check_ensemble,
     check_memory_limit,
     check_schedule,
+    check_training,
     classes_of,
 )
 from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._input import (
     check_containers,
-    check_fit_params,
     check_folder,
     check_overtime,
     check_pre_dispatch,
@@ -59,8 +58,7 @@ from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
 from sksearch.reporting._choose import check_rule, rule_of
-from sksearch.resources import EpochsResource, SecondsResource, WholeResource, as_resource
-from sksearch.resources._pipeline import check_resampled
+from sksearch.resources import WholeResource, as_resource
 from sksearch.schedulers import Audited
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
 from sksearch.search._earlier import read_earlier, with_earlier
@@ -273,16 +271,12 @@ class BaseSearch(AfterSearch, BaseSearchCV):
         space = make_space(self, estimator, X)
         filled = self._filled(len(splits))
         resource = as_resource(filled.resource, estimator, len(splits[0][0]))
-        resource.check(estimator, space.names)
-        by_epochs = isinstance(resource, EpochsResource | SecondsResource)
-        check_fit_params(estimator, routed.estimator.fit, space.names, by_epochs)
-        check_resampled(estimator, routed.estimator.fit, num_samples(X), resource)
+        check_training(resource, estimator, space, routed.estimator.fit, X)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
-        if self.audit:
-            scheduler = Audited(scheduler, self.audit)
+        scheduler = Audited(scheduler, self.audit) if self.audit else scheduler
         limits = (self.min_resources, self.max_resources)
         earlier = read_earlier(self.prior_results, space)
         guesses = first_guesses(self, estimator, space, X, earlier)

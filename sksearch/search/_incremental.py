@@ -48,6 +48,9 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
         Count of units that no candidate exceeds. "auto" is 81 epochs, the estimator's own value
         of a parameter, all rows, all folds; seconds must be given.
     {select}
+    audit : float, default=0.0
+        Share of the candidates stopped early that are brought to the last rung nevertheless, see
+        `HyperbandSearchCV`.
     {common}
 
     Attributes
