@@ -69,7 +69,7 @@ class ParetoFront:
         Parameters
         ----------
         reference : sequence of float
-            Of each objective, as it is measured, the worst value that counts.
+            The worst value that counts, of each objective as it is measured.
 
         Returns
         -------
@@ -137,7 +137,7 @@ def hypervolume_curve(
     search : search estimator
         Fitted, with several objectives.
     reference : sequence of float or None, default=None
-        Of each objective, as it is measured, the worst value that counts. None: the worst that
+        The worst value that counts, of each objective as it is measured. None: the worst that
         was measured.
 
     Returns

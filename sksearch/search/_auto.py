@@ -43,7 +43,7 @@ def is_auto(search: Any) -> bool:
 
 
 def has_aims(search: Any) -> bool:
-    """Whether a search has objectives or bounds on what is measured: a race compares scores alone."""
+    """Whether a search has objectives or bounds: a race compares scores alone."""
     if search.objectives:
         return True
     constraints = search.constraints

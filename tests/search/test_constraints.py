@@ -128,7 +128,7 @@ def test_the_estimator_as_it_is_comes_first_only_if_it_is_allowed():
         (lambda params: False, ValueError, "none of 1000 candidates"),
         (lambda params: params["C"] > 0, ValueError, "raised KeyError.*use params.get"),
         ([3], TypeError, "3 must be a function"),
-        (Bound("acuracy", "<=", 1), ValueError, "'acuracy' is an objective or a bound"),
+        (Bound("wit", "<=", 1), ValueError, "'wit' is an objective or a bound"),
         ([Bound("predict_tim", "<=", 1)], ValueError, "Did you mean 'predict_time'"),
     ],
 )

@@ -180,6 +180,7 @@ def test_times_and_sizes_are_objectives(tmp_path):
         t.params for t in first.history_.trials
     ]
     for old, new in zip(first.history_.trials, again.history_.trials, strict=False):
+        assert old.params == new.params
         assert old.results[1].objectives == new.results[1].objectives
     saved = load_history(tmp_path).history_
     assert saved.trials[7].results[1].objectives == again.history_.trials[7].results[1].objectives
