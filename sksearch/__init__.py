@@ -2,6 +2,7 @@
 
 from sksearch._minimize import minimize
 from sksearch.checkpoint import load_history
+from sksearch.fitting import Bound
 from sksearch.reporting import report
 from sksearch.search import (
     ASHASearchCV,
@@ -29,6 +30,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "ASHASearchCV",
     "BOHBSearchCV",
+    "Bound",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",
     "GPHalvingSearchCV",

@@ -213,6 +213,8 @@ class Sampler(ABC):
 
     #: Whether proposals depend on results, and so on the count of jobs that are under way.
     learns: bool = False
+    #: Whether several objectives are looked at, and not the score alone.
+    vectors: bool = False
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -265,6 +267,9 @@ class Scheduler(ABC):
     #: folds, `plan` is the most that is done, ``batch_size`` holds with every sampler, and models
     #: learn from all candidates together, see `Problem.races`.
     races: bool = False
+    #: Whether candidates are compared by the order of their results, with bounds and several
+    #: objectives, and not by the numbers of one score.
+    ranks: bool = False
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:

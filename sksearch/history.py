@@ -7,9 +7,13 @@ where it was: its cache is dropped and computed again.
 
 import math
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from sksearch._fronts import best_first as order_of
 from sksearch.space import Space
 
 Params = dict[str, Any]
@@ -44,6 +48,12 @@ class Problem:
     known : tuple of (dict, float)
         Candidates and scores at `max_resources` that an earlier search for the same task has
         found: models learn from them.
+    objectives : tuple of str
+        Names of several values that are all to be large; empty where there is the score alone.
+    bounds : tuple of str
+        Names of what is measured and has to keep a bound.
+    allows : callable or None
+        ``allows(params) -> bool``, whether a candidate may be evaluated at all; None: each may.
 
     Examples
     --------
@@ -65,6 +75,9 @@ class Problem:
     has_baseline: bool = False
     races: bool = False
     known: tuple[tuple[Params, float], ...] = ()
+    objectives: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+    allows: Callable[[Params], bool] | None = None
 
     @property
     def size(self) -> float:
@@ -130,12 +143,19 @@ class Result:
     spans : tuple of Span, default=()
         When and where the folds of this job ran, as far as it is known: not of those whose worker
         did not return. Results that differ in nothing else are equal.
+    objectives : tuple of float, default=()
+        Values of the problem's objectives, greater is better. Empty where a fold failed, and
+        where there is the score alone.
+    slacks : tuple of float, default=()
+        How far each of the problem's bounds is kept, in units of the bound; negative where it is
+        broken. Empty where a fold failed.
 
     Examples
     --------
     >>> from sksearch.history import Result
-    >>> Result(score=0.9, cost=1.5, fold_scores=(0.88, 0.92))
-    Result(score=0.9, cost=1.5, status='ok', error='', fold_scores=(0.88, 0.92))
+    >>> result = Result(score=0.9, cost=1.5, fold_scores=(0.88, 0.92))
+    >>> result.status, result.score
+    ('ok', 0.9)
     """
 
     score: float
@@ -144,12 +164,48 @@ class Result:
     error: str = ""
     fold_scores: tuple[float, ...] = ()
     spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    objectives: tuple[float, ...] = ()
+    slacks: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if math.isinf(self.score):
             raise ValueError(f"score={self.score} must be finite, or NaN for a failed job.")
         if not 0 <= self.cost < math.inf:
             raise ValueError(f"cost={self.cost} must be a count of seconds, 0 or more.")
+
+    @property
+    def violation(self) -> float:
+        """By how much bounds are broken, all together; 0 where none is."""
+        return -sum(slack for slack in self.slacks if slack < 0)
+
+    @property
+    def feasible_score(self) -> float:
+        """The score, NaN where a bound is broken."""
+        return self.score if self.violation == 0 else math.nan
+
+
+def best_first(results: Sequence[Result]) -> list[int]:
+    """Order results.
+
+    Those that keep all bounds come first, by score, or with several objectives by non-dominated
+    sorting and crowding distance; then come the others, by how much they break.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Results at one resource.
+
+    Returns
+    -------
+    order : list of int
+        Positions, best first; ties keep their order, and failed results are left out.
+    """
+    ok = [i for i, result in enumerate(results) if not math.isnan(result.score)]
+    if not ok:
+        return []
+    Y = np.array([results[i].objectives or (results[i].score,) for i in ok])
+    violation = np.array([results[i].violation for i in ok])
+    return [ok[k] for k in order_of(Y, violation)]
 
 
 @dataclass(frozen=True)
@@ -340,6 +396,11 @@ class History:
     def knows(self, params: Params) -> bool:
         """Return whether a trial with these params was started already."""
         return self.problem.space.key(params) in self._keys
+
+    def takes(self, params: Params) -> bool:
+        """Return whether a trial may be started with these params: allowed, and not known yet."""
+        allows = self.problem.allows
+        return not self.knows(params) and (allows is None or allows(params))
 
     def rung(self, bracket: int, resource: int) -> list[int]:
         """Return the ids of trials asked for at this bracket and resource, in that order."""

@@ -181,9 +181,10 @@ class Study:
             for attempt in range(N_TRIES):
                 rng = rng if attempt == 0 else self._rng(trial_id, attempt)
                 params = self.sampler.ask(history, start, rng)
-                if not history.knows(params):
+                if history.takes(params):
                     return params
-            return history.problem.space.sample_unseen(history.keys, rng)
+            allows = history.problem.allows
+            return history.problem.space.sample_unseen(history.keys, rng, allows)
         return None
 
     def _note_exhausted(self) -> None:

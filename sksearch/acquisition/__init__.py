@@ -4,7 +4,11 @@ from sksearch.acquisition._criterion import Criterion as Criterion
 from sksearch.acquisition._criterion import InteriorPrior as InteriorPrior
 from sksearch.acquisition._criterion import Penalty as Penalty
 from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition._functions import Indifferent as Indifferent
 from sksearch.acquisition._functions import log_h as log_h
+from sksearch.acquisition._hypervolume import Draws as Draws
+from sksearch.acquisition._hypervolume import HypervolumeCriterion as HypervolumeCriterion
+from sksearch.acquisition._hypervolume import Strips as Strips
 from sksearch.acquisition._maximise import candidates as candidates
 from sksearch.acquisition._maximise import draw as draw
 from sksearch.acquisition._maximise import enumerate_points as enumerate_points

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
 from sksearch.acquisition._functions import Acquisition
-from sksearch.models import Feasibility, GaussianProcess
+from sksearch.models import GaussianProcess
+from sksearch.models._feasibility import Probability
 from sksearch.models._normal import slope_of_log_cdf
 
 
@@ -103,8 +104,8 @@ class Criterion:
         The score to improve on for each model, or one for each column of its mean.
     numbers : ndarray of int or None, default=None
         Coordinates by which there are gradients; None: by none.
-    feasibility : Feasibility or None, default=None
-        Model of the probability that a candidate does not fail.
+    feasibility : Feasibility, Margin, AllOf or None, default=None
+        Model of the probability that a candidate does not fail and keeps its bounds.
     log_cost : GaussianProcess or None, default=None
         Model of the logarithm of seconds, by which the acquisition function is divided.
     factors : list of callable
@@ -116,7 +117,7 @@ class Criterion:
     acquisition: Acquisition
     best: list[float | np.ndarray]
     numbers: np.ndarray | None = None
-    feasibility: Feasibility | None = None
+    feasibility: Probability | None = None
     log_cost: GaussianProcess | None = None
     factors: list[Any] = field(default_factory=list)
 

@@ -206,3 +206,21 @@ class UCB(Acquisition):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return mu + kappa sigma, 1 and kappa."""
         return self(mean, sd, best), np.ones_like(mean), np.full_like(sd, self.kappa)
+
+
+@dataclass(frozen=True)
+class Indifferent(Acquisition):
+    """One everywhere: the other factors of a criterion decide."""
+
+    logarithmic = True
+
+    def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
+        """Return log 1."""
+        return np.zeros(np.broadcast_shapes(mean.shape, sd.shape))
+
+    def with_slopes(
+        self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return log 1 and slopes of 0."""
+        zero = np.zeros_like(mean)
+        return zero, zero, zero

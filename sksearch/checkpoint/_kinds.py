@@ -105,6 +105,16 @@ def scores(value: Any) -> bool:
     return number(value)
 
 
+def numbers(value: Any) -> bool:
+    """Whether a value is numbers by name."""
+    return isinstance(value, dict) and all(map(number, value.values()))
+
+
+def bounds(value: Any) -> bool:
+    """Whether a value is bounds: of each the metric, the operator and the value."""
+    return _list_of(value, _is_bound)
+
+
 def curve(value: Any) -> bool:
     """Whether a value is a list of count, scores and training scores."""
     return _list_of(value, _is_point) and len(value) > 0
@@ -173,4 +183,14 @@ def _is_point(value):
         and count(value[0])
         and scores(value[1])
         and optional(scores)(value[2])
+    )
+
+
+def _is_bound(value):
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and text(value[0])
+        and value[1] in ("<=", ">=")
+        and number(value[2])
     )

@@ -156,12 +156,17 @@ class SavedSearch:
         self.plan_ = header.search_plan()
         limits = header.min_resources, header.max_resources
         names: Any = _Names(header.names)
-        self.history_ = History(Problem(names, *limits, header.seed))
+        aims = header.aims()
+        named = tuple(bound.metric for bound in aims.bounds)
+        self.history_ = History(
+            Problem(names, *limits, header.seed, objectives=aims.names, bounds=named)
+        )
         rows = self._rows(read)
         results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]
         self.errors_ = [result.error for result in results]
-        self.cv_results_ = self._cv_results(rows)
+        violations = [result.violation for result in results] if aims.bounds else None
+        self.cv_results_ = self._cv_results(rows, violations)
         self._keep_best(results)
 
     def __repr__(self):
@@ -209,7 +214,7 @@ class SavedSearch:
             kept = []  # the folds are no resource: all were evaluated again
         outputs.add(trial.id, resource, kept, event.outputs, self._header.metric)
         reached = outputs.reached[trial.id, resource]
-        result = job_result(reached, event.outputs, self._header.metric)
+        result = job_result(reached, event.outputs, self._header.metric, self._header.aims())
         self.history_.tell(trial.id, resource, result)
 
     def _params_at(self, params, resource):
@@ -217,7 +222,7 @@ class SavedSearch:
         name = self._header.adds
         return params if name is None else {**params, name: resource}
 
-    def _cv_results(self, rows):
+    def _cv_results(self, rows, violations):
         if not rows:
             return {"params": []}
         name_error_scores([output for row in rows for output in row.new_outputs])
@@ -226,7 +231,7 @@ class SavedSearch:
             warnings.simplefilter("ignore", UserWarning)
             return cv_results(
                 rows, header.n_splits, header.return_train_score, not header.whole,
-                header.any_rung_wins,
+                header.any_rung_wins, violations,
             )  # fmt: skip
 
     def _keep_best(self, results):

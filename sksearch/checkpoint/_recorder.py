@@ -412,6 +412,7 @@ def _trial_and_resource(name):
 def _header(search, setup, parts, random_state, versions):
     """What a journal of this search begins with."""
     problem, resource = setup.problem, setup.context.resource
+    aims = setup.context.aims
     return Header(
         search=type(search).__name__,
         sksearch=sys.modules["sksearch"].__version__,
@@ -424,7 +425,7 @@ def _header(search, setup, parts, random_state, versions):
         whole=isinstance(resource, WholeResource),
         adds=next(iter(resource.params({}, 1)), None),
         finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
-        metric=search.refit if isinstance(search.refit, str) else None,
+        metric=setup.context.metric if isinstance(search.refit, str) or aims.metric else None,
         refit=bool(search.refit),
         any_rung_wins=setup.plan.any_rung_wins,
         return_train_score=bool(search.return_train_score),
@@ -432,4 +433,6 @@ def _header(search, setup, parts, random_state, versions):
         max_resources=problem.max_resources,
         plan=[list(astuple(rung)) for rung in setup.plan.rungs],
         names=problem.space.names,
+        objectives=list(aims.objectives),
+        bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
     )

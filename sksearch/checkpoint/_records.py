@@ -18,6 +18,7 @@ from sksearch._files import is_own
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._signature import is_signed, sign
+from sksearch.fitting._aims import Aims, Bound
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._plan import PlannedRung, SearchPlan
 from sksearch.fitting._states import SavedState
@@ -41,6 +42,7 @@ OUTPUT_KINDS = {
     "n_steps": kinds.count,
     "curve": kinds.optional(kinds.curve),
     "span": kinds.optional(kinds.span),
+    "measures": kinds.optional(kinds.numbers),
 }
 ASKED_KINDS = {
     "t": kinds.count,
@@ -70,6 +72,8 @@ HEADER_KINDS = {
     "max_resources": kinds.positive,
     "plan": kinds.plan,
     "names": kinds.texts,
+    "objectives": kinds.optional(kinds.texts),
+    "bounds": kinds.optional(kinds.bounds),
 }
 
 
@@ -96,6 +100,8 @@ class Header:
     max_resources: int
     plan: list[list]  # fields of each `PlannedRung`
     names: list[str]  # of the parameters
+    objectives: list[str]  # names, with a minus where small values are better
+    bounds: list[list]  # fields of each `Bound`
 
     @classmethod
     def of(cls, record: dict) -> "Header":
@@ -108,6 +114,8 @@ class Header:
             "finds": None,
             "refit": True,
             "any_rung_wins": False,
+            "objectives": [],
+            "bounds": [],
             "search": record["class"],
         } | record
         kinds.check(record, HEADER_KINDS)
@@ -121,9 +129,16 @@ class Header:
         wins = self.any_rung_wins
         return SearchPlan(rungs, self.unit, self.n_splits, self.refit, any_rung_wins=wins)
 
+    def aims(self) -> Aims:
+        """Return what the search was aiming at."""
+        return Aims(tuple(self.objectives), tuple(Bound(*bound) for bound in self.bounds))
+
     def to_record(self) -> dict:
         """Return JSON values."""
         record = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("objectives", "bounds"):
+            if not record[name]:
+                del record[name]
         name = record.pop("search")
         return {"sksearch": record.pop("sksearch"), "class": name} | record
 
@@ -229,7 +244,7 @@ def decode_record(record: dict) -> Header | Asked | Told | Kept | Exhausted | St
 def output_to_record(output: Output) -> dict:
     """Return an output as JSON values; a state that is in no file is left out."""
     record = {name: getattr(output, name) for name in OUTPUT_FIELDS}
-    for name in ("train_scores", "curve", "span"):
+    for name in ("train_scores", "curve", "span", "measures"):
         if record[name] is None:
             del record[name]
     state = output.state

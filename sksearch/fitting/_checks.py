@@ -79,12 +79,18 @@ def check_outcomes(estimator, space, search):
             )
 
 
-def check_schedule(plan, scheduler, resource, search):
+def check_schedule(plan, scheduler, resource, search, aims):
     """Refuse a race over anything but folds, and a search that would never end."""
     if scheduler.races and not isinstance(resource, FoldsResource):
         raise ValueError(
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
+        )
+    if (aims.objectives or aims.bounds) and not scheduler.ranks:
+        raise ValueError(
+            f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
+            "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
+            "promotes by rank, such as SuccessiveHalving(), Hyperband() or ASHA()."
         )
     limits = (search.timeout, search.target_score, search.patience, search.stop)
     if plan.is_endless and limits == (None, None, None, None):

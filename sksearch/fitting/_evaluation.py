@@ -8,7 +8,7 @@ import os
 import platform
 import threading
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from traceback import format_exc
 from typing import Any
@@ -27,8 +27,10 @@ from sksearch._files import read_own
 from sksearch._seeds import seeded
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
+from sksearch.fitting._aims import Aims
 from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import CurveTask, value_of
+from sksearch.fitting._measures import measure
 from sksearch.fitting._scores import (
     error_scores,
     failure,
@@ -63,6 +65,7 @@ class Context:
     curve_seconds: float | None = None  # for one candidate on one fold, whose steps are an outcome
     search: Any = None  # what callbacks are told is being fitted; None if there are none
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
+    aims: Aims = field(default_factory=Aims)  # objectives and bounds
 
 
 @dataclass
@@ -81,6 +84,7 @@ class Task:
     final: bool  # whether the model itself is wanted, since no later rung trains it
     callbacks: Any  # a leaf of the tree of contexts
     curve: CurveTask | None = None  # a count that training finds
+    seconds_before: float = 0.0  # of training, at earlier rungs that this one goes on from
 
     @property
     def name(self) -> str:
@@ -116,6 +120,7 @@ class Output:
     seconds: float = 0.0  # spent in training since the beginning
     curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
     span: Any = None  # when it began and ended, and the worker's name; None if it is not known
+    measures: dict | None = None  # what objectives and bounds need beside scores, by name
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -200,6 +205,8 @@ def _evaluate(context, task, environment):
         output.fit_time = now() - start - output.score_time
         if not task.curve:
             _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
+        if context.aims.measures and output.status == "ok":
+            measure(context, task, output, state, test_rows[0])
         if task.final and output.status == "ok":
             _save_state(environment, task, output, replace(state, rows=None, y=None))
         elif task.keep and state.n_steps > 0:

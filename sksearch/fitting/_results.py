@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
+from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
 from sksearch.history import Params, Result, Span, Trial
@@ -90,11 +91,12 @@ class Outputs:
         return sorted(rows, key=lambda row: (row.bracket, row.iter, row.trial_id))
 
 
-def job_result(reached: list[Output], new: list[Output], metric: str | None) -> Result:
+def job_result(reached: list[Output], new: list[Output], metric: str | None, aims: Aims) -> Result:
     """Return the mean score over folds, their scores and the cost; NaN if a fold failed.
 
     `reached` are the outputs of all folds that the trial was evaluated on, `new` those of this
-    job, which are its cost; `metric` is the one that counts, None for the first or the only one.
+    job, which are its cost; `metric` is the one that counts, None for the first or the only one;
+    `aims` are the objectives and bounds.
     """
     # A clock that is set back makes differences negative, and that is no reason to fail.
     cost = max(0.0, sum(output.fit_time + output.score_time for output in new))
@@ -107,7 +109,27 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None) -> 
     score = float(np.add.reduce(scores) / len(scores))  # np.mean takes four times as long
     if not math.isfinite(score):
         return Result(math.nan, cost, "nan", f"the scorer returned {score}", spans=spans)
-    return Result(score, cost, fold_scores=tuple(map(float, scores)), spans=spans)
+    objectives, slacks = aims.vectors(reached)
+    if not all(map(math.isfinite, (*objectives, *slacks))):
+        error = f"objectives or bounds are not finite: {objectives}, {slacks}"
+        return Result(math.nan, cost, "nan", error, spans=spans)
+    fold_scores = tuple(map(float, scores))
+    return Result(
+        score, cost, fold_scores=fold_scores, objectives=objectives, slacks=slacks, spans=spans
+    )
+
+
+def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
+    """Warn if each result with a score breaks a bound."""
+    violations = [result.violation for result in results if not math.isnan(result.score)]
+    if violations and min(violations) > 0:
+        warnings.warn(
+            "No candidate keeps all bounds of constraints=: the best one is that which breaks "
+            f"them least, by {min(violations):.3g} in units of the bounds. Loosen them, or widen "
+            "the space.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def name_error_scores(outputs: list[Output]) -> None:
@@ -139,11 +161,14 @@ def cv_results(
     return_train_score: bool,
     with_resources: bool,
     any_rung_wins: bool = False,
+    violations: ArrayLike | None = None,
 ) -> dict[str, Any]:
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
     Rows that differ in resource have the columns ``iter``, ``n_resources``, ``bracket`` and
-    ``trial_id``, too; `any_rung_wins` is for their ranks, see `rank`.
+    ``trial_id``, too; `any_rung_wins` is for their ranks, see `rank`. What was measured beside
+    the scores has columns like ``mean_fit_time``; `violations`, by how much bounds are broken, are
+    the column ``violation``, and such rows rank behind all others.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}
@@ -152,6 +177,8 @@ def cv_results(
             results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)
     for name in ("fit_time", "score_time"):
         table.store(results, name, table.column(name))
+    for name in table.measures():
+        table.store(results, name, table.measure(name))
     resources = [row.n_resources for row in rows]
     failed = [any(map(_has_failed, row.outputs)) for row in rows]
     params = [row.params for row in rows]
@@ -164,10 +191,12 @@ def cv_results(
         _warn_if_not_finite(results, "test", name)
         # A number as error_score is for the eye: what cannot be trained is never the best.
         means = np.where(failed, np.nan, results[f"mean_test_{name}"])
-        results[f"rank_test_{name}"] = rank(means, resources, any_rung_wins)
+        results[f"rank_test_{name}"] = rank(means, resources, any_rung_wins, violations)
         if return_train_score:
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)
+    if violations is not None:
+        results["violation"] = np.asarray(violations, dtype=float)
     return results
 
 
@@ -189,16 +218,27 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
     return int(index)
 
 
-def rank(means: ArrayLike, resources: ArrayLike, any_rung_wins: bool = False) -> np.ndarray:
+def rank(
+    means: ArrayLike,
+    resources: ArrayLike,
+    any_rung_wins: bool = False,
+    violations: ArrayLike | None = None,
+) -> np.ndarray:
     """Rank by resource first, then by mean score; ties share the smallest, NaN comes last.
 
     Where scores of different rungs cannot be compared, one at 1 must not outrank one at 81:
     everybody's first line is ``sort_values("rank_test_score")``. Where they can, the score comes
     first, and the resource decides between equal ones. Infinite scores are none: they rank with
-    NaN.
+    NaN. Who breaks a bound comes behind all who break none, the less of it the better.
     """
     means = np.asarray(means, dtype=float)
     finite = np.isfinite(means)
+    if violations is not None and (broken := finite & (np.asarray(violations) > 0)).any():
+        ranks = rank(np.where(broken, np.nan, means), resources, any_rung_wins)
+        n_kept = np.count_nonzero(finite & ~broken)
+        ranks[broken] = n_kept + rankdata(np.asarray(violations)[broken], method="min")
+        ranks[~finite] = finite.sum() + 1
+        return ranks
     ranks = np.full(len(means), finite.sum() + 1, dtype=np.int32)
     if finite.any():
         _, level = np.unique(np.asarray(resources)[finite], return_inverse=True)
@@ -230,6 +270,14 @@ class _Table:
 
     def column(self, name):
         return self._place([getattr(output, name) for output in self.outputs])
+
+    def measures(self):
+        """Names of what was measured, but for the time of training, which has its column."""
+        names = {name for output in self.outputs for name in output.measures or ()}
+        return sorted(names - {"fit_time"})
+
+    def measure(self, name):
+        return self._place([(out.measures or {}).get(name, np.nan) for out in self.outputs])
 
     def scores(self, name):
         by_metric = normalize_score_results([getattr(output, name) for output in self.outputs])

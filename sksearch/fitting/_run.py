@@ -151,9 +151,11 @@ class Run(Workload):
         continues = any(output.n_steps > 0 for output in reached[fold : fold + 1])
         before = reached[: self.folds(rest["resource"], spent)[0]]
         curve = curve_task(self, trial_id, rest["params"], before)
+        measured = (reached[fold].measures or {}) if continues else {}
         return Task(
-            trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve, **rest
-        )
+            trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve,
+            seconds_before=measured.get("fit_time", 0.0), **rest,
+        )  # fmt: skip
 
     def collect(self, job, outputs):
         """Keep outputs and states, and make the result."""
@@ -167,7 +169,7 @@ class Run(Workload):
         kept = self.outputs.reached.get((job.trial_id, job.spent), [])[: tasks[0].fold]
         self.outputs.add(job.trial_id, job.resource, kept, outputs, self.context.metric)
         reached = self.outputs.reached[job.trial_id, job.resource]
-        result = job_result(reached, outputs, self.context.metric)
+        result = job_result(reached, outputs, self.context.metric, self.context.aims)
         # What has no result must not be recorded: it would have none for ever.
         if self._is_news:
             self.recorder.record_outputs(job, tasks, outputs)
@@ -194,7 +196,8 @@ class Run(Workload):
         """Free states, report, and stop where there is nothing more to find."""
         history = self.study.history
         self.watch.update()
-        score = history.trials[job.trial_id].results[job.resource].score
+        result = history.trials[job.trial_id].results[job.resource]
+        score = result.feasible_score
         self._free(job, score)
         self._budget.check(history.problem.races)
         if len(self.outputs.new) == N_BEFORE_SCORER_IS_BLAMED:
@@ -204,7 +207,7 @@ class Run(Workload):
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
                 self.done = self._convergence.reached(history)
-        self._n_finite += math.isfinite(score)
+        self._n_finite += math.isfinite(result.score)
         target = self.stops.target_score
         may_win = self._any_rung_wins or job.resource == self._max_resources
         if target is not None and may_win:

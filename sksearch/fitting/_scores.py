@@ -115,6 +115,10 @@ def score(context: Any, estimator: Any, indices: Any, X: Any, y: Any) -> tuple[A
 def _as_numbers(context, scores):
     """Scores as numbers, with status and error of the one that counts."""
     _check_names(context, scores)
+    try:
+        context.aims.check(scores, context.scorer)
+    except ValueError as missing:
+        raise InvalidScoreError(str(missing)) from None
     if not isinstance(scores, dict):
         return _as_number(scores, context.scorer), "ok", ""
     counts = context.metric or next(iter(scores))

@@ -1,7 +1,7 @@
 """Surrogates on the unit cube: arrays in, arrays out, nothing of trials."""
 
 from sksearch.models._cholesky import CholeskyFactor
-from sksearch.models._feasibility import Feasibility
+from sksearch.models._feasibility import AllOf, Feasibility, Margin
 from sksearch.models._forest import Forest
 from sksearch.models._gp import GaussianProcess, log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
@@ -14,10 +14,12 @@ from sksearch.models._transforms import (
 )
 
 __all__ = [
+    "AllOf",
     "CholeskyFactor",
     "Feasibility",
     "Forest",
     "GaussianProcess",
+    "Margin",
     "MixedKernel",
     "Parzen",
     "inverse_power_transform",

@@ -1,4 +1,7 @@
-"""The probability that a candidate does not fail."""
+"""The probability that a candidate does not fail, and that it keeps its bounds."""
+
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -19,6 +22,9 @@ class Feasibility:
         Conditioned on what `centred_labels` returns, with a known noise of `LABEL_NOISE`.
     ok : ndarray of shape (n,)
         Which of its points succeeded, bool.
+    sharpness : float, default=1.0
+        What the standardised label is multiplied by: a large number makes of the probability a
+        border, 1 where success is likelier than failure, and 0 beyond.
 
     Notes
     -----
@@ -47,22 +53,115 @@ class Feasibility:
     True
     """
 
-    def __init__(self, gp: GaussianProcess, ok: np.ndarray):
-        self.gp, self.mean = gp, _mean_label(ok)
+    def __init__(self, gp: GaussianProcess, ok: np.ndarray, sharpness: float = 1.0):
+        self.gp, self.mean, self.sharpness = gp, _mean_label(ok), sharpness
         self.noise = gp.noise + LABEL_NOISE
 
     def log_probability(self, U: np.ndarray) -> np.ndarray:
         """Return the logarithm of the probability of success, shape (m,)."""
         mean, sd = self.gp.predict(U)
-        return log_ndtr((mean + self.mean) / np.sqrt(sd**2 + self.noise))
+        return log_ndtr((mean + self.mean) / self._scale(sd))
 
     def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
         mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
-        scale = np.sqrt(sd**2 + self.noise)
+        scale = self._scale(sd)
         z = (mean + self.mean) / scale
-        d_z = d_mean / scale[:, None] - (z * sd / scale**2)[:, None] * d_sd
+        by_sd = z * sd / (scale * self.sharpness) ** 2
+        d_z = d_mean / scale[:, None] - by_sd[:, None] * d_sd
         return log_ndtr(z), slope_of_log_cdf(z)[:, None] * d_z
+
+    def _scale(self, sd: np.ndarray) -> np.ndarray:
+        """What a mean is measured by."""
+        return np.sqrt(sd**2 + self.noise) / self.sharpness
+
+
+class Probability(Protocol):
+    """A model of the probability that a candidate may be taken."""
+
+    def log_probability(self, U: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the probability, shape (m,)."""
+
+    def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
+
+
+class Margin:
+    """The probability that a bound is kept, by a Gaussian process of its slack [1]_.
+
+    Parameters
+    ----------
+    gp : GaussianProcess
+        Conditioned on the slacks as `standardised_slacks` returns them.
+    slacks : ndarray of shape (n,)
+        How far the bound is kept at its points, negative where it is broken.
+
+    References
+    ----------
+    .. [1] J. R. Gardner, M. J. Kusner, Z. Xu, K. Q. Weinberger, J. P. Cunningham, "Bayesian
+       optimization with inequality constraints", ICML 2014.
+       https://proceedings.mlr.press/v32/gardner14.html
+    """
+
+    def __init__(self, gp: GaussianProcess, slacks: np.ndarray):
+        self.gp = gp
+        mean, sd = _mean_and_sd(slacks)
+        self.zero = -mean / sd
+
+    def log_probability(self, U: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the probability, shape (m,)."""
+        mean, sd = self.gp.predict(U)
+        return log_ndtr((mean - self.zero) / sd)
+
+    def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
+        mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
+        z = (mean - self.zero) / sd
+        d_z = (d_mean - z[:, None] * d_sd) / sd[:, None]
+        return log_ndtr(z), slope_of_log_cdf(z)[:, None] * d_z
+
+
+class AllOf:
+    """The probability that several things hold, each independent of the others.
+
+    Parameters
+    ----------
+    parts : sequence of Probability
+        A model of each.
+    """
+
+    def __init__(self, parts: Sequence[Probability]):
+        self.parts = parts
+
+    def log_probability(self, U: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the probability, shape (m,)."""
+        return sum((part.log_probability(U) for part in self.parts), np.zeros(len(U)))
+
+    def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
+        values, slopes = zip(
+            *(part.log_probability_with_gradient(U) for part in self.parts), strict=True
+        )
+        return np.sum(values, axis=0), np.sum(slopes, axis=0)
+
+
+def standardised_slacks(slacks: np.ndarray) -> np.ndarray:
+    """Return slacks as a process can model them, shape (n,): tails pulled in, mean 0, sd 1."""
+    mean, sd = _mean_and_sd(slacks)
+    return (pulled_in(slacks) - mean) / sd
+
+
+def pulled_in(slacks: np.ndarray) -> np.ndarray:
+    """Slacks in units of their median size, beyond which they count by their logarithm only."""
+    size = np.median(np.abs(slacks))
+    scaled = slacks / size if size > 0 else slacks
+    return np.sign(scaled) * np.log1p(np.abs(scaled))
+
+
+def _mean_and_sd(slacks: np.ndarray) -> tuple[float, float]:
+    values = pulled_in(slacks)
+    sd = values.std()
+    return float(values.mean()), float(sd) if sd > 1e-12 else 1.0
 
 
 def centred_labels(ok: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
 from sksearch.plotting._importance import ImportanceDisplay
 from sksearch.plotting._parallel import ParallelDisplay
+from sksearch.plotting._pareto import ParetoDisplay
 from sksearch.plotting._prediction import PredictionDisplay
 from sksearch.plotting._profiles import ProfileDisplay
 from sksearch.plotting._regret import RegretDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "HistoryDisplay",
     "ImportanceDisplay",
     "ParallelDisplay",
+    "ParetoDisplay",
     "PredictionDisplay",
     "ProfileDisplay",
     "RegretDisplay",

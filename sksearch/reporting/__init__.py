@@ -3,15 +3,18 @@
 from sksearch.reporting._advice import Advice
 from sksearch.reporting._after import AfterSearch, best, to_frame
 from sksearch.reporting._choose import fastest, one_standard_error, simplest
+from sksearch.reporting._front import ParetoFront, hypervolume_curve
 from sksearch.reporting._mlflow import to_mlflow
 from sksearch.reporting._report import Report, report
 
 __all__ = [
     "Advice",
     "AfterSearch",
+    "ParetoFront",
     "Report",
     "best",
     "fastest",
+    "hypervolume_curve",
     "one_standard_error",
     "report",
     "simplest",

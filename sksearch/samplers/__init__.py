@@ -3,9 +3,13 @@
 from sksearch.samplers._forest import ForestSampler
 from sksearch.samplers._gp import GPSampler
 from sksearch.samplers._grid import GridSampler
+from sksearch.samplers._hypervolume import HypervolumeSampler
 from sksearch.samplers._listed import ListedSampler
+from sksearch.samplers._nsga2 import NSGA2Sampler
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._random import RandomSampler
+from sksearch.samplers._scalarised import ScalarisedSampler
+from sksearch.samplers._scalarised import for_objectives as for_objectives
 from sksearch.samplers._tpe import TPESampler
 from sksearch.samplers._warm_start import EarlierTask, WarmStart
 
@@ -14,9 +18,12 @@ __all__ = [
     "ForestSampler",
     "GPSampler",
     "GridSampler",
+    "HypervolumeSampler",
     "ListedSampler",
+    "NSGA2Sampler",
     "QuasiRandomSampler",
     "RandomSampler",
+    "ScalarisedSampler",
     "TPESampler",
     "WarmStart",
 ]

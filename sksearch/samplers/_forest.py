@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import log_ndtr
 
-from sksearch.acquisition import Criterion, LogEI
+from sksearch.acquisition import Acquisition, Criterion, Indifferent, LogEI
 from sksearch.history import History, Params
-from sksearch.models import Forest, robust_power_transform
+from sksearch.models import AllOf, Forest, robust_power_transform
+from sksearch.models._feasibility import pulled_in
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
 RANDOM_SHARE = 0.1
 N_CANDIDATES = 2_000
+LEAST_SD = 0.1  # of a margin's values, that a forest without doubt is believed to have
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,9 @@ class ForestSampler(LearningSampler):
     -----
     The greatest log-EI is looked for among 2,000 candidates, half of them near the best points
     known, and by exchanges of single values; one proposal in ten is drawn at random, as a
-    safeguard against a model that is wrong [1]_. Failed candidates count as the worst score
-    seen, and pending ones as their predicted means.
+    safeguard against a model that is wrong [1]_. Failed candidates have no score: other forests
+    model the probability that a candidate does not fail and keeps its bounds, by which the
+    expected improvement is multiplied. Pending candidates count as their predicted means.
 
     References
     ----------
@@ -65,12 +69,52 @@ class ForestSampler(LearningSampler):
         space = history.problem.space
         if rng.random() < RANDOM_SHARE:
             return space.sample(rng)
-        y = robust_power_transform(data.y)
-        U, y = np.vstack([data.U, data.failed]), np.r_[y, np.full(len(data.failed), y.min())]
+        U, y, feasible = data.U, robust_power_transform(data.y), data.feasible
         forest = Forest().fit(U, y, rng)
         if len(pending := data.pending):
             U, y = np.vstack([U, pending]), np.r_[y, forest.predict(pending)[0]]
             forest = Forest().fit(U, y, rng)
-        best = float(forest.predict(U)[0].max())
-        criterion = Criterion([forest], LogEI(), [best])
+        acquisition: Acquisition
+        if feasible.any():
+            kept = np.r_[feasible, np.ones(len(U) - len(feasible), bool)]
+            best, acquisition = float(forest.predict(U[kept])[0].max()), LogEI()
+        else:  # whoever keeps the bounds is better than nobody
+            best, acquisition = 0.0, Indifferent()
+        criterion = Criterion([forest], acquisition, [best], feasibility=_feasibility(data, rng))
         return maximiser(criterion, history, data, rng, N_CANDIDATES)
+
+
+class ForestMargin:
+    """The probability that a value is positive, by a forest.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n, n_dims)
+        Points.
+    values : ndarray of shape (n,)
+        What is to be positive there.
+    rng : numpy.random.Generator
+        For the trees.
+    """
+
+    def __init__(self, U: np.ndarray, values: np.ndarray, rng: np.random.Generator):
+        self._forest = Forest().fit(U, values, rng)
+        self._least = LEAST_SD * max(float(values.std()), np.finfo(float).tiny)
+
+    def log_probability(self, U: np.ndarray) -> np.ndarray:
+        """Return its logarithm, shape (m,)."""
+        mean, sd = self._forest.predict(U)
+        return log_ndtr(mean / np.maximum(sd, self._least))
+
+    def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return it and a gradient of 0: a forest is made of steps."""
+        value = self.log_probability(U)
+        return value, np.zeros((len(U), 0))
+
+
+def _feasibility(data: Observations, rng: np.random.Generator) -> AllOf | None:
+    """Model of the probability that a candidate does not fail and keeps its bounds."""
+    parts = [ForestMargin(data.U, pulled_in(slacks), rng) for slacks in data.slacks.T]
+    if len(data.failed):
+        parts.append(ForestMargin(data.tried, np.where(data.ok, 1.0, -1.0), rng))
+    return AllOf(parts) if parts else None

@@ -16,17 +16,27 @@ import numpy as np
 
 from sksearch.history import History
 from sksearch.models import (
+    AllOf,
     Feasibility,
     GaussianProcess,
+    Margin,
     MixedKernel,
     learn_theta,
     robust_power_transform,
     sample_theta,
 )
-from sksearch.models._feasibility import LABEL_NOISE, centred_labels
+from sksearch.models._feasibility import (
+    LABEL_NOISE,
+    Probability,
+    centred_labels,
+    standardised_slacks,
+)
 from sksearch.samplers._observations import Observations
 
 GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
+# Beyond the border of failures a process of scores promises much, since it knows little there.
+# A probability that is smooth lets it go there again and again.
+SHARPNESS = 20.0
 MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
 
 
@@ -115,15 +125,36 @@ class Models:
             models = [self._process(scores)]
         return [AtMaxResource(m, self._at_max_resource) for m in models] if self.joint else models
 
-    def feasibility(self) -> Feasibility | None:
-        """Model of the probability that a candidate does not fail; None if none did."""
-        if not len(self._data.failed):
-            return None
+    def objectives(self) -> list[GaussianProcess]:
+        """Processes of several objectives."""
+        return [
+            self._process(
+                TrainingSet(
+                    f"objective {j}", self._scores.kernel, self._scores.U, y.copy(),
+                    robust_power_transform,
+                )
+            )
+            for j, y in enumerate(self._data.objectives.T)
+        ]  # fmt: skip
+
+    def feasibility(self) -> AllOf | None:
+        """Model of the probability that a candidate does not fail, and keeps all bounds.
+
+        None if none failed, and there are no bounds.
+        """
         kernel, ok = MixedKernel(self._categorical), self._data.ok
-        labels = TrainingSet(
-            "feasibility", kernel, self._data.tried, ok, centred_labels, LABEL_NOISE
-        )
-        return Feasibility(self._process(labels), ok)
+        parts: list[Probability] = []
+        if len(self._data.failed):
+            labels = TrainingSet(
+                "feasibility", kernel, self._data.tried, ok, centred_labels, LABEL_NOISE
+            )
+            parts.append(Feasibility(self._process(labels), ok, SHARPNESS))
+        for j, slacks in enumerate(self._data.slacks.T):
+            training = TrainingSet(
+                f"slack {j}", kernel, self._data.U, slacks.copy(), standardised_slacks
+            )
+            parts.append(Margin(self._process(training), slacks))
+        return AllOf(parts) if parts else None
 
     def log_cost(self) -> GaussianProcess:
         """Model of the logarithm of seconds, centred."""

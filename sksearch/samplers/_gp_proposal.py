@@ -12,6 +12,7 @@ from sksearch.acquisition import (
     UCB,
     Acquisition,
     Criterion,
+    Indifferent,
     InteriorPrior,
     LogEI,
     LogPI,
@@ -94,14 +95,17 @@ class Proposal:
         criterion : Criterion
             A function on the unit cube.
         """
-        models, y = self.models.scores(), self.models.y
-        factors: list = [InteriorPrior(INTERIOR_POWER / len(y))] if interior else []
-        best = [np.max(model.fitted()) for model in models]
+        models, feasible = self.models.scores(), self.data.feasible
+        factors: list = [InteriorPrior(INTERIOR_POWER / len(feasible))] if interior else []
+        if not feasible.any():  # whoever keeps the bounds is better than nobody
+            acquisition, feasible = Indifferent(), ~feasible
+        best = [np.max(model.fitted()[feasible]) for model in models]
         if len(failed := self.data.failed):
-            # Not a score, but nothing to look for either: or else the greatest improvement is
-            # expected there again and again, where scores grow towards the failures.
-            poor = np.full(len(failed), np.quantile(y, 0.25))
-            models = [model.condition_on(failed, poor) for model in models]
+            # Nothing more is to be learnt there, which is what makes a process look for more.
+            models = [
+                model.condition_on(failed, np.minimum(model.predict(failed)[0], top))
+                for model, top in zip(models, best, strict=True)
+            ]
         if len(self.data.pending):
             models, best, penalties = PENDING[self.sampler.pending].apply(self, models, best)
             factors += penalties
@@ -154,7 +158,8 @@ class Maximum(Strategy):
 
     def choose(self, proposal: Proposal) -> Params:
         """Return the maximiser, or what the other model proposes."""
-        history, y = proposal.history, proposal.data.y
+        history, data = proposal.history, proposal.data
+        y = np.where(data.feasible, data.y, -np.inf) if data.feasible.any() else data.y
         cost = proposal.models.log_cost() if self.per_second else None
         if proposal.models.joint:  # scores of several resources cannot be compared
             return proposal.maximiser(proposal.criterion(self.acquisition, log_cost=cost))

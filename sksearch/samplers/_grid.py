@@ -42,6 +42,6 @@ class GridSampler(Sampler):
             )
         # All trials but the user's guesses came from the grid, so no earlier index can be new.
         i = max(0, len(history.trials) - len(history.problem.initial_params))
-        while i < space.size - 1 and history.knows(space.candidate(i)):
+        while i < space.size - 1 and not history.takes(space.candidate(i)):
             i += 1
         return space.candidate(int(min(i, space.size - 1)))

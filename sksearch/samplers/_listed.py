@@ -38,6 +38,6 @@ class ListedSampler(Sampler):
         # All trials but the user's guesses came from the list, so no earlier one can be new.
         first = max(0, len(history.trials) - len(history.problem.initial_params))
         for i in range(first, len(self.candidates)):
-            if not history.knows(params := self.candidates[i]):
+            if history.takes(params := self.candidates[i]):
                 return params
         return history.problem.space.sample(rng)

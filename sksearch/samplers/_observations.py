@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch._fronts import best_first
 from sksearch.base import Start
 from sksearch.history import History, Result, Trial
 
@@ -55,6 +56,10 @@ class Observations:
         Points of running jobs whose score is not among `y`.
     excluded : ndarray of shape (n_excluded, n_dims)
         Points of the own rung's trials whose results are not among `y`.
+    objectives : ndarray of shape (n, n_objectives)
+        Values of several objectives, greater is better; the scores where there are no several.
+    slacks : ndarray of shape (n, n_bounds)
+        How far each bound is kept; negative where it is broken.
     """
 
     U: np.ndarray
@@ -68,6 +73,20 @@ class Observations:
     ok: np.ndarray
     running: np.ndarray
     excluded: np.ndarray
+    objectives: np.ndarray
+    slacks: np.ndarray
+
+    @property
+    def feasible(self) -> np.ndarray:
+        """Whether each point with a score keeps all bounds, bool of shape (n,)."""
+        return np.all(self.slacks >= 0, axis=1)
+
+    @property
+    def best_first(self) -> np.ndarray:
+        """Indices of the points with a score, shape (n,): those that keep all bounds first."""
+        if not self.slacks.shape[1] and self.objectives.shape[1] == 1:
+            return np.argsort(-self.y, kind="stable")
+        return best_first(self.objectives, -np.minimum(self.slacks, 0).sum(axis=1))
 
     @property
     def pending(self) -> np.ndarray:
@@ -202,9 +221,11 @@ def observe(
     failed = visible(index.failed)
     tried = visible(index.tried) if failed else []
     points = index.points.rows
+    y = np.r_[earlier_y, rows[:, 1]]
+    objectives, slacks = _vectors(history, ids, resources, y)
     return Observations(
         U=np.vstack([earlier_U, points[ids]]),
-        y=np.r_[earlier_y, rows[:, 1]],
+        y=y,
         cost=np.r_[np.full(n_known, np.nan), rows[:, 2]],
         resource=np.r_[np.full(n_known, history.problem.max_resources), resources].astype(int),
         log_index=np.r_[np.arange(-n_known, 0), rows[:, 3]].astype(int),
@@ -214,7 +235,23 @@ def observe(
         ok=np.array([i not in index.failed for i in tried], dtype=bool),
         running=points[visible(i for i in running if i not in scored)],
         excluded=points[excluded],
+        objectives=objectives,
+        slacks=slacks,
     )
+
+
+def _vectors(
+    history: History, ids: np.ndarray, resources: np.ndarray, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of the objectives and slacks of results with a score."""
+    problem = history.problem
+    if not problem.objectives and not problem.bounds:
+        return scores[:, np.newaxis], np.empty((len(scores), 0))
+    pairs = zip(ids.tolist(), resources.tolist(), strict=True)
+    results = [history.trials[i].results[r] for i, r in pairs]
+    objectives = [r.objectives or (r.score,) for r in results]
+    slacks = np.array([r.slacks for r in results]).reshape(len(ids), len(problem.bounds))
+    return np.array(objectives).reshape(len(ids), len(problem.objectives) or 1), slacks
 
 
 def _scores(

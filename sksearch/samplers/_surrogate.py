@@ -2,10 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
-from sksearch.acquisition import Criterion, candidates, enumerate_points, maximise
+from sksearch.acquisition import candidates, enumerate_points, maximise
 from sksearch.base import Sampler, Start
 from sksearch.history import History, Params, Problem
 from sksearch.samplers._observations import Observations, observe
@@ -67,7 +68,7 @@ class LearningSampler(Sampler):
 
 def best_points(data: Observations) -> np.ndarray:
     """Points of the best scores, best first, shape (at most 5, n_dims)."""
-    return data.U[np.argsort(-data.y, kind="stable")[:N_INCUMBENTS]]
+    return data.U[data.best_first[:N_INCUMBENTS]]
 
 
 def all_points(history: History) -> np.ndarray | None:
@@ -78,17 +79,45 @@ def all_points(history: History) -> np.ndarray | None:
 
 
 def first_new(history: History, points: np.ndarray) -> Params:
-    """Params of the first point whose candidate is new, else of the first."""
+    """Params of the first point whose candidate is new and allowed, else of the first."""
     space = history.problem.space
     for u in points:
         params = space.from_unit(u)
-        if not history.knows(params):
+        if history.takes(params):
             return params
     return space.from_unit(points[0])
 
 
+class Allowed:
+    """A criterion that is never greatest where a candidate is not allowed.
+
+    Parameters
+    ----------
+    criterion : callable
+        ``criterion(U) -> (m,)``; its gradient is left as it is.
+    problem : Problem
+        What is allowed.
+    """
+
+    def __init__(self, criterion: Any, problem: Problem):
+        self._criterion, self._problem = criterion, problem
+        self.numbers = getattr(criterion, "numbers", None)
+        self.with_gradient = getattr(criterion, "with_gradient", None)
+
+    def __call__(self, U: np.ndarray) -> np.ndarray:
+        """Return the criterion's values, minus infinity where nothing is allowed."""
+        return np.where(allowed(self._problem, U), self._criterion(U), -np.inf)
+
+
+def allowed(problem: Problem, U: np.ndarray) -> np.ndarray:
+    """Return whether the candidate of each point may be evaluated, shape (m,)."""
+    if problem.allows is None:
+        return np.ones(len(U), bool)
+    return np.array([problem.allows(problem.space.from_unit(u)) for u in U], bool)
+
+
 def maximiser(
-    criterion: Criterion,
+    criterion: Any,
     history: History,
     data: Observations,
     rng: np.random.Generator,
@@ -103,4 +132,6 @@ def maximiser(
         order = np.argsort(-criterion(points), kind="stable")
         return first_new(history, points[order])
     points = candidates(space, best_points(data), rng, n_candidates)
+    if history.problem.allows is not None:
+        criterion = Allowed(criterion, history.problem)
     return first_new(history, maximise(criterion, space, points, rng, n_iterations, n_refined))

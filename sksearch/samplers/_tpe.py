@@ -97,6 +97,7 @@ class TPESampler(LearningSampler):
             points, value = _draw(space, slice(None), good, other, space.n_dims, rng)
         else:
             points, value = _draw_by_coordinate(space, good, other, rng)
+        value = value + _log_probability_of_success(space, data, points)
         return first_new(history, points[np.argsort(-value, kind="stable")])
 
     def _split(self, data: Observations) -> tuple[np.ndarray, np.ndarray]:
@@ -107,12 +108,39 @@ class TPESampler(LearningSampler):
         n = len(data.y)
         is_good = np.zeros(n, bool)
         n_good = min(math.ceil(self.gamma * n), MAX_GOOD)
-        is_good[np.argsort(-data.y, kind="stable")[:n_good]] = True
+        is_good[data.best_first[:n_good]] = True
         other = data.U[~is_good]
         if len(data.failed):
             order = np.argsort(np.r_[data.log_index[~is_good], data.failed_log_index])
             other = np.vstack([other, data.failed])[order]
         return data.U[is_good], np.vstack([other, data.running])
+
+
+def _log_probability_of_success(
+    space: Space, data: Observations, points: np.ndarray
+) -> np.ndarray:
+    """Logarithm of the probability that a candidate does not fail and keeps its bounds.
+
+    By Bayes' rule, from the densities of those that did and of the others.
+    """
+    feasible = data.feasible
+    bad = np.vstack([data.failed, data.U[~feasible]])
+    if not len(bad) or not feasible.any():
+        return np.zeros(len(points))
+    n_choices = np.where(space.categorical, [d.size for d in space.dimensions], 0.0)
+    lower, upper = space.cells(points)
+    sides = []
+    for U in (data.U[feasible], bad):
+        density = Parzen(U, np.ones(len(U)), n_choices, _bandwidths(U, space.n_dims))
+        sides.append(math.log(len(U)) + density.log_density(lower, upper))
+    return sides[0] - np.logaddexp(*sides)
+
+
+def _bandwidths(U: np.ndarray, n_dims: int) -> np.ndarray:
+    """Widths of the kernels of a density of these points, one for each coordinate of U."""
+    floor = 1 / min(100, len(U) + 1)  # falls with n: "magic clipping" of [3]_
+    h = max(SCALE * max(1, len(U)) ** (-1 / (n_dims + 4)), floor)
+    return np.full(U.shape[1], h)
 
 
 def _draw(
@@ -127,9 +155,7 @@ def _draw(
     n_choices = np.where(space.categorical, [d.size for d in space.dimensions], 0.0)[columns]
 
     def density(U: np.ndarray, weights: np.ndarray) -> Parzen:
-        floor = 1 / min(100, len(U) + 1)  # falls with n: "magic clipping" of [3]_
-        h = max(SCALE * max(1, len(U)) ** (-1 / (n_dims + 4)), floor)
-        return Parzen(U, weights, n_choices, np.full(U.shape[1], h))
+        return Parzen(U, weights, n_choices, _bandwidths(U, n_dims))
 
     l = density(good[:, columns], np.ones(len(good)))  # noqa: E741
     g = density(other[:, columns], _recency_weights(len(other)))

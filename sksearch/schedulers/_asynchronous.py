@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from sksearch.base import Job, Plan, Resume, Start
-from sksearch.history import History
+from sksearch.history import History, best_first
 from sksearch.schedulers._brackets import BracketScheduler, check_factor, n_promoted
 
 VARIANTS = ("promotion", "stopping")
+Key = tuple[float, float]  # of a result: whether it breaks a bound, then how bad it is
 
 
 class AsynchronousScheduler(BracketScheduler):
@@ -80,6 +81,8 @@ class AsynchronousScheduler(BracketScheduler):
         rungs = RungResults.of(history, self)
         if self.variant == "stopping":
             return [] if job.trial_id in rungs.going_on else [job.trial_id]
+        if history.problem.objectives:
+            return []  # who is behind now may be before others later
         # Who is behind the last place in the top cannot be promoted, whatever the others score.
         n_most = self._plan(history).brackets[job.bracket][0].n_candidates
         last = n_promoted(n_most, self.factor)
@@ -167,9 +170,10 @@ class RungResults:
         self.goals = [scheduler._first_goal(ladder) for ladder in self.ladders]
         self.at_goal: dict[tuple[int, int], Any] = {}  # (bracket, goal): the scheduler's notes
         self.n_read = 0
-        # All that follow by (bracket, resource); entries are (-score, trial id), best first.
-        self.entries: defaultdict[tuple[int, int], list[tuple[float, int]]] = defaultdict(list)
-        self.left: defaultdict[tuple[int, int], list[tuple[float, int]]] = defaultdict(list)
+        # All that follow by (bracket, resource); entries are (key, trial id), best first.
+        self.entries: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
+        self.left: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
+        self.places: dict[tuple[int, int], int] = {}  # by (trial id, resource): of several values
         self.n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
         self.asked: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         self.going_on: dict[int, int] = {}  # trial id: resource, for the stopping variant
@@ -190,10 +194,13 @@ class RungResults:
         rungs.n_read = len(history.log)
         return rungs
 
-    @staticmethod
-    def entry(history: History, trial_id: int, resource: int) -> tuple[float, int]:
+    def entry(self, history: History, trial_id: int, resource: int) -> tuple[Key, int]:
         """Return the sort key of a trial at a rung; ties by trial id."""
-        return -history.trials[trial_id].results[resource].score, trial_id
+        if history.problem.objectives:
+            return (0.0, float(self.places[trial_id, resource])), trial_id
+        result = history.trials[trial_id].results[resource]
+        violation = result.violation
+        return ((1.0, violation) if violation else (0.0, -result.score)), trial_id
 
     def _ask(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
         """Read the start or the promotion of a trial."""
@@ -207,9 +214,11 @@ class RungResults:
     def _tell(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
         """Read the result of a trial: add it to its rung and see whether the trial goes on."""
         self.n_told[bracket, resource] += 1
-        entry = self.entry(history, trial_id, resource)
-        if math.isnan(entry[0]):
+        if math.isnan(history.trials[trial_id].results[resource].score):
             return
+        if history.problem.objectives:
+            self._sort_again(history, bracket, trial_id, resource)
+        entry = self.entry(history, trial_id, resource)
         bisect.insort(self.entries[bracket, resource], entry)
         bisect.insort(self.left[bracket, resource], entry)
         uppers = (upper for lower, upper, b in self.steps if (lower, b) == (resource, bracket))
@@ -218,3 +227,13 @@ class RungResults:
             self.going_on[trial_id] = upper
         if upper and resource == self.goals[bracket]:
             self.goals[bracket] = self._scheduler._next_goal(history, self, bracket, trial_id)
+
+    def _sort_again(self, history: History, bracket: int, new: int, resource: int) -> None:
+        """Place all trials of a rung: with several objectives a new one moves the others."""
+        key = bracket, resource
+        ids = sorted([new, *(i for _, i in self.entries[key])])
+        results = [history.trials[i].results[resource] for i in ids]
+        for place, k in enumerate(best_first(results)):
+            self.places[ids[k], resource] = place
+        for entries in (self.entries[key], self.left[key]):
+            entries[:] = sorted(self.entry(history, i, resource) for _, i in entries)

@@ -51,6 +51,8 @@ class Audited(Scheduler):
     ((3, 1, 0, 0, 0),)
     """
 
+    ranks = True
+
     scheduler: Any
     share: float = 0.05
 

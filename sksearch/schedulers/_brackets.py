@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
-from sksearch.history import History, Problem
+from sksearch.history import History, Problem, best_first
 
 MIN_FACTOR = 1.1  # below, rungs are nearly equal and there are far too many of them
 
@@ -105,7 +105,8 @@ class BracketScheduler(Scheduler):
     """A scheduler whose brackets are a table; subclasses only compute the table.
 
     When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted,
-    ties by trial id. Failed ones never are. Meanwhile idle workers get jobs of later brackets.
+    ties by trial id: by score, with several objectives by non-dominated sorting, and those that
+    break a bound last. Failed ones never are. Meanwhile idle workers get jobs of later brackets.
 
     Examples
     --------
@@ -123,6 +124,7 @@ class BracketScheduler(Scheduler):
     """
 
     factor: float | Fraction = 3
+    ranks = True
 
     @abstractmethod
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
@@ -198,10 +200,9 @@ class BracketScheduler(Scheduler):
             history, bracket, lower, len(ids)
         ):
             return None
-        scores = {i: history.trials[i].results[lower.resource].score for i in ids}
-        ranked = sorted(
-            (i for i in ids if not math.isnan(scores[i])), key=lambda i: (-scores[i], i)
-        )
+        ids = sorted(ids)
+        results = [history.trials[i].results[lower.resource] for i in ids]
+        ranked = [ids[k] for k in best_first(results)]
         n = min(upper.n_candidates, n_promoted(len(ids), self.factor)) if ids else 0
         history.cache[key] = ranked[:n]
         return history.cache[key]

@@ -43,6 +43,8 @@ class MedianStopping(AsynchronousScheduler):
     True
     """
 
+    ranks = False
+
     n_candidates: int = 30
     factor: float = 2
     n_full: int = 5

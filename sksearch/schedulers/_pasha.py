@@ -87,6 +87,8 @@ class PASHA(Halving, AsynchronousScheduler):
     213 epochs
     """
 
+    ranks = False
+
     n_candidates: int | None = None
     factor: float = 3
 

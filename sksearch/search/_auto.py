@@ -10,8 +10,9 @@ sampler                Gaussian process, which looks   with a timeout and no cou
                        for improvement per second
                        Gaussian process, which looks   otherwise
                        for improvement
-scheduler, resource    a race over folds               with three folds or more
-                       whole fits                      with two folds, or one
+scheduler, resource    a race over folds               with three folds or more, one objective and
+                                                       no `Bound`
+                       whole fits                      otherwise
 count of candidates    as many as these allow          with timeout, patience or stop
                        50                              without
 =====================  ==============================  ===========================================
@@ -23,6 +24,7 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from sksearch._compat import is_valid_value, num_samples
+from sksearch.fitting._aims import Allows, Bound, allowed_guesses
 from sksearch.fitting._checks import check_names, check_outcomes, cuts_training
 from sksearch.fitting._evaluation import Context
 from sksearch.history import Problem
@@ -38,6 +40,15 @@ N_CANDIDATES = 50  # where nothing else ends the search
 def is_auto(search: Any) -> bool:
     """Whether a search chooses its first candidates, unless its user does."""
     return search.param_distributions is None or getattr(search, "sampler", search) is None
+
+
+def has_aims(search: Any) -> bool:
+    """Whether a search has objectives or bounds: a race compares scores alone."""
+    if search.objectives:
+        return True
+    constraints = search.constraints
+    listed = constraints if isinstance(constraints, list | tuple) else [constraints]
+    return any(isinstance(each, Bound) for each in listed)
 
 
 def make_space(search: Any, estimator: Any, X: Any) -> Space:
@@ -76,7 +87,12 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
 
 
 def first_guesses(
-    search: Any, estimator: Any, space: Space, X: Any, earlier: Sequence[EarlierTask] = ()
+    search: Any,
+    estimator: Any,
+    space: Space,
+    X: Any,
+    earlier: Sequence[EarlierTask] = (),
+    allows: Allows | None = None,
 ) -> tuple[tuple[dict, ...], bool]:
     """Return what is evaluated first, and whether that begins with the estimator as it is.
 
@@ -93,6 +109,8 @@ def first_guesses(
     earlier : sequence of EarlierTask
         What earlier searches have found. The best for the same task follow the user's; where
         there is any, none are taken from other data sets.
+    allows : Allows or None, default=None
+        Whether a candidate may be evaluated.
 
     Returns
     -------
@@ -104,16 +122,19 @@ def first_guesses(
     best = [best_of(task) for task in earlier if task.same_task]
     if not isinstance(search.initial_params, str):
         given = space.check_guesses(search.initial_params)
-        return tuple({space.key(params): params for params in (*given, *best)}.values()), False
+        given = allowed_guesses((given, False), allows, given=True)[0]
+        known = allowed_guesses((tuple(best), False), allows, given=False)[0]
+        return tuple({space.key(params): params for params in (*given, *known)}.values()), False
     if not is_auto(search):
-        return tuple({space.key(params): params for params in best}.values()), False
+        kept = tuple({space.key(params): params for params in best}.values())
+        return allowed_guesses((kept, False), allows, given=False)
     own = space.baseline(estimator.get_params())
     guesses = {} if own is None else {space.key(own): own}
     others = () if earlier else first_candidates(estimator, **_sizes(X))
     for params in (*best, *others):
         if space.contains(params):
             guesses.setdefault(space.key(params), params)
-    return tuple(guesses.values()), own is not None
+    return allowed_guesses((tuple(guesses.values()), own is not None), allows, given=False)
 
 
 def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from sksearch._seeds import seeded
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
+from sksearch.fitting._aims import Bound
 from sksearch.fitting._callbacks import callback_arguments, root_callback_context
 from sksearch.fitting._checks import (
     check_ensemble,
@@ -44,25 +45,29 @@ from sksearch.fitting._input import (
     check_pre_dispatch,
     check_refit,
     check_sample_weight,
-    check_scoring,
     check_target,
 )
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit, seconds_of_one_fit
-from sksearch.fitting._results import chosen_index, cv_results, name_error_scores
+from sksearch.fitting._results import (
+    cv_results,
+    name_error_scores,
+    warn_if_none_keeps_bounds,
+)
 from sksearch.fitting._run import Run, Stops
 from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
-from sksearch.reporting._choose import check_rule, rule_of
+from sksearch.reporting._front import ParetoFront
 from sksearch.resources import WholeResource, as_resource
 from sksearch.schedulers import Audited
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
 from sksearch.search._earlier import read_earlier, with_earlier
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
+from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
 
 #: Of the timeout, for one candidate whose count of iterations training finds.
@@ -71,7 +76,7 @@ SHARE = 0.2
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSearch(AfterSearch, BaseSearchCV):
+class BaseSearch(AfterSearch, Winner):
     """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
 
     Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.
@@ -108,13 +113,15 @@ class BaseSearch(AfterSearch, BaseSearchCV):
     param_distributions: dict | list | tuple | None = field(default=None, kw_only=False)
     scoring: Any = None
     n_jobs: Any = None
-    refit: Any = True
+    refit: Annotated[Any, "boolean", str, callable, dict, Bound] = True
     cv: Any = None
     verbose: Any = 0
     pre_dispatch: Any = "2*n_jobs"
     random_state: Annotated[Any, "random_state"] = None
     error_score: Any = np.nan
     return_train_score: Any = False
+    objectives: Any = None
+    constraints: Any = None
     initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
     prior_results: Any = None
     timeout: Seconds | None = None
@@ -263,7 +270,7 @@ class BaseSearch(AfterSearch, BaseSearchCV):
 
     def _prepare(self, X, y, params, rng):
         """Check all input, freeze the folds and compose the search."""
-        scorers, refit_metric = _scorers_of(self, y)
+        scorers, refit_metric = scorers_of(self, y)
         X, y, params = self._check_input(X, y, params)
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
@@ -279,17 +286,18 @@ class BaseSearch(AfterSearch, BaseSearchCV):
         scheduler = Audited(scheduler, self.audit) if self.audit else scheduler
         limits = (self.min_resources, self.max_resources)
         earlier = read_earlier(self.prior_results, space)
-        guesses = first_guesses(self, estimator, space, X, earlier)
+        aims, allows = aims_of(self, space, scorers, earlier)
+        guesses = first_guesses(self, estimator, space, X, earlier, allows)
         problem = make_problem(
             space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         )
         problem, sampler = with_earlier(problem, sampler, earlier)
+        problem, sampler = aimed(problem, sampler, aims, allows)
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
-        check_rule(self.refit, self.scoring, [*space.names, *space.outcomes], len(splits))
-        rule = rule_of(self.refit, self.scoring)
+        rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
         rungs = scheduler.plan(problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
-        check_schedule(plan, scheduler, resource, self)
+        check_schedule(plan, scheduler, resource, self, aims)
         plan = replace(plan, notes=choices(self, filled, problem), timeout=self.timeout)
         context = Context(
             estimator=estimator,
@@ -310,6 +318,7 @@ class BaseSearch(AfterSearch, BaseSearchCV):
             verbose=self.verbose,
             n_candidates=plan.n_candidates,
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
+            aims=aims,
         )
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric, earlier)
 
@@ -381,15 +390,7 @@ class BaseSearch(AfterSearch, BaseSearchCV):
         self.n_splits_ = len(context.splits)
         self._folds = digest_of_folds(context.splits)
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
-        if with_resources:
-            self.min_resources_ = setup.problem.min_resources
-            self.max_resources_ = setup.problem.max_resources
-            self.n_resources_ = [rung.n_resources for rung in setup.plan.rungs]
-            self.n_candidates_ = [rung.n_candidates for rung in setup.plan.rungs]
-            self.n_iterations_ = len(setup.plan.rungs)
-        if isinstance(setup.scheduler, Audited):
-            chosen = setup.scheduler.chosen(self.history_).items()
-            self.audited_ = [i for i, r in chosen if r in self.history_.trials[i].results]
+        self._keep_rungs(setup, with_resources)
         rows = self._rows(run, setup)
         results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]
@@ -397,34 +398,27 @@ class BaseSearch(AfterSearch, BaseSearchCV):
         outputs = [output for row in rows for output in row.new_outputs]
         if not interrupted:
             run.check_failures(outputs)
+            warn_if_none_keeps_bounds(results)
         name_error_scores(outputs)
         self.multimetric_ = isinstance(outputs[0].test_scores, dict)
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(outputs[0].test_scores)
-            refit_metric = self.refit
+            refit_metric = context.metric if self.objectives else self.refit
         self.cv_results_ = cv_results(
             rows, self.n_splits_, self.return_train_score, with_resources,
             setup.plan.any_rung_wins,
+            [result.violation for result in results] if context.aims.bounds else None,
         )  # fmt: skip
+        if self.objectives:
+            wins = setup.plan.any_rung_wins
+            self.pareto_ = ParetoFront.of(context.aims, rows, results, wins)
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
 
     def _rows(self, run, setup):
         """Rows of ``cv_results_``."""
         return run.rows()
-
-    def _keep_best(self, refit_metric):
-        results, rule = self.cv_results_, rule_of(self.refit, self.scoring)
-        if callable(rule):
-            self.best_index_ = chosen_index(rule, results)
-        else:
-            self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
-        if not callable(self.refit):
-            self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
-        self.best_params_ = results["params"][self.best_index_]
-        if "n_resources" in results:
-            self.best_n_resources_ = int(results["n_resources"][self.best_index_])
 
     def _refit(self, run, setup, root, hook):
         """Train the best candidate on all rows, by the path that it was scored on."""
@@ -445,9 +439,3 @@ class BaseSearch(AfterSearch, BaseSearchCV):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
         self.interrupted_ = False
-
-
-def _scorers_of(search, y):
-    """Scorers and the metric of the refit, as scikit-learn finds them."""
-    check_scoring(search.scoring, 2 if y is None else 3)
-    return search._get_scorers()

@@ -16,13 +16,14 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import (
     GPSampler,
     GridSampler,
+    HypervolumeSampler,
     ListedSampler,
     QuasiRandomSampler,
     RandomSampler,
 )
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES
+from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, has_aims
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
 from sksearch.space import Outcome, When
@@ -47,10 +48,11 @@ class SearchCV(BaseSearch):
     {common}
     sampler : Sampler or None, default=None
         What to try. None: a Gaussian process, after the first candidates; where a time is given
-        and no count, it looks for the largest improvement per second.
+        and no count, it looks for the largest improvement per second; with several
+        `objectives` `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
         How to spend. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are three
-        folds or more, else whole fits.
+        folds or more, one objective and no `Bound`, else whole fits.
     resource : str, Resource or None, default="auto"
         What is spent, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
         out or is one for folds or for whole fits. None: whole fits.
@@ -115,6 +117,7 @@ class SearchCV(BaseSearch):
         if resource == "auto":
             is_free = self.min_resources == self.max_resources == "auto"
             races = n_splits >= MIN_FOLDS_TO_RACE if scheduler is None else scheduler.races
+            races &= not (scheduler is None and has_aims(self))
             filled.resource = resource = "folds" if races and is_free else None
         if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
             n_iter = N_CANDIDATES
@@ -122,7 +125,8 @@ class SearchCV(BaseSearch):
             filled.scheduler = (FoldRace if resource == "folds" else FullFidelity)(n_iter)
         if self.sampler is None:
             is_by_time = self.timeout is not None and n_iter is None
-            filled.sampler = GPSampler("ei_per_second" if is_by_time else "log_ei")
+            one = GPSampler("ei_per_second" if is_by_time else "log_ei")
+            filled.sampler = HypervolumeSampler() if self.objectives else one
         return filled
 
     def _compose(self, space, rng):

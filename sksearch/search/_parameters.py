@@ -197,11 +197,13 @@ n_jobs : int or None, default=None
     backend. Never changes the result, except where measured seconds count, with `timeout`,
     ``resource="seconds"`` and ``acquisition="ei_per_second"``, and, outside the main thread,
     for estimators with ``random_state=None``, which share the global generators.
-refit : bool, str or callable, default=True
+refit : bool, str, callable, Bound or dict, default=True
     As for ``GridSearchCV``: whether, or by which metric, to train the best candidate on all
     rows. "1se", "simplest" and "fastest" choose among candidates as good as the best but for
     noise, see `sksearch.reporting.one_standard_error`, `sksearch.reporting.simplest` and
-    `sksearch.reporting.fastest`; they are for a single metric.
+    `sksearch.reporting.fastest`; they are for a single metric. Of several `objectives`: True or
+    "knee", the candidate of the front where all are good; a metric, the best in it; a `Bound`, the
+    best in the first that keeps it; a dict of weights by objective.
 cv : int, cross-validation generator, iterable or None, default=None
     As for ``GridSearchCV``. Folds are made once for each ``fit``, so all candidates are
     compared on the same ones.
@@ -220,6 +222,19 @@ error_score : "raise" or numeric, default=np.nan
     is never promoted. "raise" raises the error at once.
 return_train_score : bool, default=False
     Whether ``cv_results_`` has the scores on the training rows, too.
+objectives : list of str or None, default=None
+    Two objectives or more: metrics of `scoring`, greater is better, or with a minus in front
+    smaller; "fit_time", "predict_time" (seconds for a row) and "model_size" (bytes), smaller is
+    better. Then there is a front of candidates, `pareto_`, `refit` chooses one of them, and a
+    sampler that learns from one score learns from weighted objectives, see
+    `sksearch.samplers.ScalarisedSampler`; of `patience`, `target_score` and the like the first
+    metric is meant. Measured seconds are not the same from run to run; what a checkpoint has is
+    replayed.
+constraints : callable, Bound, list of them or None, default=None
+    What a candidate has to keep. A function ``f(params) -> bool`` is asked before anything is
+    spent, and who is refused is never trained. A `sksearch.Bound` is on what is measured, such as
+    ``Bound("predict_time", "<=", 1e-5)``; who breaks it ranks behind all who do not, and is not
+    looked for again. Measured seconds are not the same from run to run.
 initial_params : dict, list of dict, "auto" or None, default="auto"
     First guesses, evaluated before anything else. "auto": where no space is given, the estimator
     as it is and `sksearch.spaces.first_candidates`, else none; `SearchCV` begins with those that
@@ -322,7 +337,9 @@ audit : float, default=0.0
 
 ATTRIBUTES = """
 cv_results_ : dict of numpy arrays
-    As for ``GridSearchCV``.{fidelity}
+    As for ``GridSearchCV``.{fidelity} With a `Bound` in `constraints` the column ``violation``
+    says by how much bounds are broken, in units of each bound, and columns like
+    ``mean_predict_time`` what was measured.
 best_estimator_ : estimator object
     The best candidate trained on all rows, if `refit` is not False.
 best_score_ : float
@@ -348,6 +365,10 @@ statuses_, errors_ : list of str
     "crash"), and the first line of its error.
 history_ : History
     Every trial with status, error and cost of each of its results.
+pareto_ : sksearch.reporting.ParetoFront
+    With several `objectives`, the candidates that nobody dominates.
+metric_ : str
+    With several `objectives`, the metric that `best_score_` is of.
 plan_ : SearchPlan
     What was planned before anything was spent.
 progress_ : Progress

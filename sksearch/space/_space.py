@@ -19,6 +19,7 @@ from ._values import hashable_key, randbelow, stable_repr
 # Up to this size unseen candidates are enumerated, so that the draw is exactly uniform.
 MAX_ENUMERATED = 100_000
 N_TRIES = 100
+N_TRIES_ALLOWED = 10_000
 MIN_CONTINUOUS = 16  # count of integers from which on they are as good as continuous
 
 
@@ -320,7 +321,12 @@ class Space(Beyond):
         """
         return tuple((name, self._value_key(name, params[name])) for name in sorted(params))
 
-    def sample_unseen(self, keys: set[tuple], rng: np.random.Generator) -> dict[str, Any] | None:
+    def sample_unseen(
+        self,
+        keys: set[tuple],
+        rng: np.random.Generator,
+        allows: Callable[[dict[str, Any]], bool] | None = None,
+    ) -> dict[str, Any] | None:
         """Draw a candidate that was not seen before.
 
         Parameters
@@ -329,21 +335,28 @@ class Space(Beyond):
             Keys of the candidates that were seen.
         rng : numpy.random.Generator
             Source of the draw.
+        allows : callable or None, default=None
+            ``allows(params) -> bool``, whether a candidate may be drawn; None: each may.
 
         Returns
         -------
         dict or None
             The candidate. It is uniform among the unseen ones of a finite space of at most 100000
-            candidates. None if all candidates were seen, or 100 draws from an infinite space.
+            candidates. None if all candidates were seen, or 100 draws from an infinite space, of
+            which with `allows` there are 10000.
         """
         finite = self.size != math.inf
-        for _ in range(N_TRIES):
+
+        def is_new(params: dict[str, Any]) -> bool:
+            return self.key(params) not in keys and (allows is None or allows(params))
+
+        for _ in range(N_TRIES if finite or allows is None else N_TRIES_ALLOWED):
             params = self.candidate(randbelow(rng, int(self.size))) if finite else self.sample(rng)
-            if self.key(params) not in keys:
+            if is_new(params):
                 return params
         if not finite:
             return None
-        unseen = (i for i in range(int(self.size)) if self.key(self.candidate(i)) not in keys)
+        unseen = (i for i in range(int(self.size)) if is_new(self.candidate(i)))
         if self.size > MAX_ENUMERATED:
             i = next(unseen, None)
             return None if i is None else self.candidate(i)

@@ -2,7 +2,7 @@
 
 from dataclasses import fields, is_dataclass
 
-from sksearch.samplers import ForestSampler, GPSampler, TPESampler
+from sksearch.samplers import ForestSampler, GPSampler, HypervolumeSampler, TPESampler
 from sksearch.samplers._gp import CHOICES, FAMILIES, PENDING
 
 GP = [
@@ -13,7 +13,13 @@ GP = [
     GPSampler(marginalise=True),
     GPSampler(transfer="joint"),
 ]
-LEARNERS = [*GP, TPESampler(), TPESampler(multivariate=False), ForestSampler()]
+LEARNERS = [
+    *GP,
+    TPESampler(),
+    TPESampler(multivariate=False),
+    ForestSampler(),
+    HypervolumeSampler(),
+]
 
 
 def name_of(value):

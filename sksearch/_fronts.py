@@ -1,0 +1,138 @@
+"""Points with several values, greater is better: who dominates whom, and how much they cover.
+
+==========  ======================================================================
+Y           values, shape (n, m)
+front       0 for points that nobody dominates, 1 for those that only these do, ...
+==========  ======================================================================
+"""
+
+from typing import Any
+
+import numpy as np
+
+
+def fronts(Y: np.ndarray) -> np.ndarray:
+    """Sort points into fronts.
+
+    A point dominates another one if it is nowhere worse and somewhere better.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, m)
+        Values, greater is better.
+
+    Returns
+    -------
+    front : ndarray of shape (n,)
+        Index of each point's front, int.
+    """
+    n = len(Y)
+    dominates: Any = (Y[:, None] >= Y).all(axis=2) & (Y[:, None] > Y).any(axis=2)
+    n_above = dominates.sum(axis=0)
+    front, level = np.full(n, -1), 0
+    while (front < 0).any():
+        now = (front < 0) & (n_above == 0)
+        front[now] = level
+        n_above = n_above - dominates[now].sum(axis=0)
+        level += 1
+    return front
+
+
+def crowding(Y: np.ndarray) -> np.ndarray:
+    """Return how far apart the neighbours of each point of one front are [1]_.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, m)
+        Values.
+
+    Returns
+    -------
+    distance : ndarray of shape (n,)
+        Infinite at the ends.
+
+    References
+    ----------
+    .. [1] K. Deb, A. Pratap, S. Agarwal, T. Meyarivan, "A fast and elitist multiobjective genetic
+       algorithm: NSGA-II", IEEE Trans. Evolutionary Computation 6, 2002.
+       https://doi.org/10.1109/4235.996017
+    """
+    n, m = Y.shape
+    distance = np.zeros(n)
+    for j in range(m):
+        order = np.argsort(Y[:, j], kind="stable")
+        y = Y[order, j]
+        distance[order[[0, -1]]] = np.inf
+        if y[-1] > y[0]:
+            distance[order[1:-1]] += (y[2:] - y[:-2]) / (y[-1] - y[0])
+    return distance
+
+
+def best_first(Y: np.ndarray, violation: np.ndarray) -> np.ndarray:
+    """Order points: those that keep all bounds by front and crowding, then by how much is broken.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, m)
+        Values, greater is better.
+    violation : ndarray of shape (n,)
+        By how much bounds are broken, 0 where none is.
+
+    Returns
+    -------
+    order : ndarray of shape (n,)
+        Indices, best first; ties keep their order. With one value it is the order of the values.
+    """
+    n, m = Y.shape
+    first, second = np.zeros(n), -Y[:, 0]
+    broken = violation > 0
+    if m > 1:
+        kept = np.flatnonzero(~broken)
+        first[kept] = fronts(Y[kept])
+        for level in np.unique(first[kept]):
+            mine = kept[first[kept] == level]
+            second[mine] = -crowding(Y[mine])
+    first[broken], second[broken] = np.inf, violation[broken]
+    return np.lexsort((second, first))
+
+
+def hypervolume(Y: np.ndarray, reference: np.ndarray) -> float:
+    """Return the volume that points cover above a reference point.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, m)
+        Values, greater is better.
+    reference : ndarray of shape (m,)
+        The least value of each objective that counts.
+
+    Returns
+    -------
+    volume : float
+        Exact. Of three objectives or more it is computed by moocore.
+
+    Raises
+    ------
+    ImportError
+        If there are three objectives or more, and moocore is not installed.
+    """
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[(reference < Y).all(axis=1)]
+    if not len(Y):
+        return 0.0
+    if Y.shape[1] == 2:
+        x, y = (Y - reference)[np.lexsort((-Y[:, 1], -Y[:, 0]))].T
+        height = np.maximum.accumulate(y)
+        return float(np.sum(x * np.diff(height, prepend=0.0)))
+    return float(_moocore().hypervolume(-Y, ref=-np.asarray(reference, dtype=float)))
+
+
+def _moocore() -> Any:
+    try:
+        import moocore
+    except ImportError:
+        raise ImportError(
+            "The volume of three objectives or more needs moocore: "
+            "pip install 'sksearch[multiobjective]'."
+        ) from None
+    return moocore

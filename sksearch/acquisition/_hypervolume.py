@@ -1,0 +1,168 @@
+"""The expected improvement of the volume that a front covers, for several objectives.
+
+==============  =================================================================
+Y               front, shape (k, m), greater is better
+reference       what counts must be greater in each objective, shape (m,)
+psi(t)          E max(0, y - t) of a predicted objective y, sigma h((mu - t) / sigma)
+cell            a part of what the front leaves open, above the reference
+==============  =================================================================
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr, logsumexp
+
+from sksearch._fronts import fronts
+from sksearch.acquisition._functions import log_h
+from sksearch.models._feasibility import Probability
+from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
+
+N_CELLS = 256  # points that stand for the open part of three objectives or more
+N_TRIES = 50  # rounds of draws, as most of them may be below the front
+BEYOND = 0.5  # of the front's range, how far above its best values improvements are looked for
+Terms = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class Strips:
+    """Two objectives: the open part as strips between neighbours on the front; exact.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (k, 2)
+        The front.
+    reference : ndarray of shape (2,)
+        The least that counts.
+    """
+
+    def __init__(self, Y: np.ndarray, reference: np.ndarray):
+        Y = np.unique(Y[fronts(Y) == 0], axis=0)
+        Y = Y[(reference < Y).all(axis=1)]  # in ascending order of the first objective
+        self.edges = np.r_[reference[0], Y[:, 0]]
+        self.floors = np.r_[Y[:, 1], reference[1]]
+
+    def terms(self, mean: np.ndarray, sd: np.ndarray) -> Terms:
+        """Return log volumes by cell, and their derivatives by `mean` and by `sd`.
+
+        Shapes are (n, n_cells) and (n, n_cells, 2) for means of shape (n, 2).
+        """
+        s = sd[:, :, np.newaxis]
+        x = (mean[:, :1] - self.edges) / s[:, 0]
+        v = (mean[:, 1:] - self.floors) / s[:, 1]
+        log_x, log_v = np.log(s[:, 0]) + log_h(x), np.log(s[:, 1]) + log_h(v)
+        # psi at the left edge less psi at the right one; the last strip has no right edge.
+        drop = np.maximum(log_x[:, :-1] - log_x[:, 1:], 1e-12)
+        width = log_x.copy()
+        width[:, :-1] += np.log(-np.expm1(-drop))
+        d_mean, d_sd = np.empty((*x.shape, 2)), np.empty((*x.shape, 2))
+        for out, log_slope in ((d_mean, log_ndtr), (d_sd, _log_density)):
+            slope = log_slope(x)
+            out[..., 0] = np.exp(np.minimum(slope - width, 700))
+            out[:, :-1, 0] -= np.exp(np.minimum(slope[:, 1:] - width[:, :-1], 700))
+            out[..., 1] = np.exp(log_slope(v) - log_v)
+        return width + log_v, d_mean, d_sd
+
+
+class Draws:
+    """Any count of objectives: the open part as points drawn from it.
+
+    The expected improvement is the integral, over the open part, of the probability that a point
+    of it is exceeded in all objectives.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (k, m)
+        The front.
+    reference : ndarray of shape (m,)
+        The least that counts.
+    rng : numpy.random.Generator
+        Source of the points.
+    """
+
+    def __init__(self, Y: np.ndarray, reference: np.ndarray, rng: np.random.Generator):
+        Y = Y[fronts(Y) == 0]
+        top = Y.max(axis=0)
+        high = top + BEYOND * np.maximum(top - reference, 1e-9)
+        found: list[np.ndarray] = []
+        n = 0
+        for _ in range(N_TRIES):
+            Z = reference + rng.random((N_CELLS, len(reference))) * (high - reference)
+            Z = Z[~(Z[:, np.newaxis] <= Y).all(axis=2).any(axis=1)]
+            found.append(Z)
+            if (n := n + len(Z)) >= N_CELLS:
+                break
+        self.points = np.concatenate(found)[:N_CELLS]
+
+    def terms(self, mean: np.ndarray, sd: np.ndarray) -> Terms:
+        """Return log probabilities by point, and their derivatives by `mean` and by `sd`."""
+        s = sd[:, np.newaxis]
+        z = (mean[:, np.newaxis] - self.points) / s
+        slope = slope_of_log_cdf(z) / s
+        return log_ndtr(z).sum(axis=2), slope, -z * slope
+
+
+class HypervolumeCriterion:
+    """Logarithm of the expected improvement of the volume under a front.
+
+    Parameters
+    ----------
+    models : list
+        A model of each objective, see `Criterion`.
+    cells : Strips, Draws or None
+        What the front leaves open; None: whatever keeps the bounds is an improvement.
+    numbers : ndarray of int
+        Coordinates by which there are gradients.
+    feasibility : Probability or None, default=None
+        Model of the probability that a candidate does not fail and keeps its bounds.
+
+    References
+    ----------
+    .. [1] M. Emmerich, A. Deutz, J. W. Klinkenberg, "Hypervolume-based expected improvement:
+       monotonicity properties and exact computation", CEC 2011.
+       https://doi.org/10.1109/CEC.2011.5949880
+    .. [2] S. Ament, S. Daulton, D. Eriksson, M. Balandat, E. Bakshy, "Unexpected improvements to
+       expected improvement for Bayesian optimization", NeurIPS 2023.
+       https://arxiv.org/abs/2310.20708
+    """
+
+    def __init__(
+        self,
+        models: list,
+        cells: Any,
+        numbers: np.ndarray,
+        feasibility: Probability | None = None,
+    ):
+        self.models, self.cells, self.numbers = models, cells, numbers
+        self.feasibility = feasibility
+
+    def __call__(self, U: np.ndarray) -> np.ndarray:
+        """Return the value at each point of `U`, shape (m,)."""
+        value = np.zeros(len(U))
+        if self.cells is not None:
+            predicted = [model.predict(U) for model in self.models]
+            mean, sd = (np.column_stack(part) for part in zip(*predicted, strict=True))
+            value = logsumexp(self.cells.terms(mean, sd)[0], axis=1)
+        if self.feasibility is not None:
+            value = value + self.feasibility.log_probability(U)
+        return value
+
+    def with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return values, shape (m,), and gradients by the numbers, shape (m, n_numbers)."""
+        value, gradient = np.zeros(len(U)), np.zeros((len(U), len(self.numbers)))
+        if self.cells is not None:
+            predicted = [model.predict_with_gradient(U) for model in self.models]
+            mean, sd = (np.column_stack([each[i] for each in predicted]) for i in (0, 1))
+            terms, by_mean, by_sd = self.cells.terms(mean, sd)
+            value = logsumexp(terms, axis=1)
+            weights = np.exp(terms - value[:, np.newaxis])[..., np.newaxis]
+            by_mean, by_sd = (weights * by_mean).sum(axis=1), (weights * by_sd).sum(axis=1)
+            for j, (_, _, d_mean, d_sd) in enumerate(predicted):
+                gradient += by_mean[:, j, None] * d_mean + by_sd[:, j, None] * d_sd
+        if self.feasibility is not None:
+            more, slope = self.feasibility.log_probability_with_gradient(U)
+            value, gradient = value + more, gradient + slope
+        return value, gradient
+
+
+def _log_density(z: np.ndarray) -> np.ndarray:
+    return -0.5 * z * z - LOG_SQRT_2PI

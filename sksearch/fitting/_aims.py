@@ -1,0 +1,322 @@
+"""What a search aims at beside one score: several objectives, and bounds that have to be kept."""
+
+import difflib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sksearch._compat import MultimetricScorer
+from sksearch.history import Params
+from sksearch.space import Space
+
+#: What is measured of each candidate where an objective or a bound names it: smaller is better.
+MEASURES = ("fit_time", "predict_time", "model_size")
+N_DRAWS = 1_000  # candidates that a function of params is tried on before anything is spent
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound that a candidate has to keep, on something that is measured.
+
+    Parameters
+    ----------
+    metric : str
+        A metric of ``scoring``; or "fit_time", the seconds of training, "predict_time", those
+        that ``predict`` takes for a row, or "model_size", the bytes of the pickled model: means
+        over the folds.
+    op : {"<=", ">="}
+        Whether it must not be greater than `value`, or not be smaller.
+    value : float
+        The bound.
+
+    Examples
+    --------
+    >>> from sksearch import Bound
+    >>> Bound("predict_time", "<=", 1e-5)
+    Bound(metric='predict_time', op='<=', value=1e-05)
+    """
+
+    metric: str
+    op: str
+    value: float
+
+    def __post_init__(self) -> None:
+        if self.op not in ("<=", ">="):
+            raise ValueError(f"op={self.op!r} must be '<=' or '>='.")
+        if not isinstance(self.metric, str):
+            raise TypeError(f"metric={self.metric!r} must be the name of a metric.")
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float | np.number):
+            raise TypeError(f"value={self.value!r} must be a number.")
+        if not math.isfinite(self.value):
+            raise ValueError(f"value={self.value} must be finite.")
+
+    def slack(self, measured: float) -> float:
+        """Return how far the bound is kept, in units of its value; negative where it is broken."""
+        sign = 1 if self.op == "<=" else -1
+        return float(sign * (self.value - measured) / (abs(self.value) or 1.0))
+
+
+@dataclass(frozen=True)
+class Aims:
+    """Objectives and bounds, and what has to be measured for them.
+
+    Parameters
+    ----------
+    objectives : tuple of str
+        Names of metrics, with a minus where small values are better; empty for the score alone.
+    bounds : tuple of Bound
+        What has to be kept.
+    """
+
+    objectives: tuple[str, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the objectives, without signs."""
+        return tuple(name.removeprefix("-") for name in self.objectives)
+
+    @property
+    def signs(self) -> np.ndarray:
+        """1 for each objective that is to be large, -1 for each that is to be small."""
+        small = [name[0] == "-" or name in MEASURES for name in self.objectives]
+        return np.where(small, -1.0, 1.0)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Names of all that is looked at, each once."""
+        return tuple(dict.fromkeys([*self.names, *(bound.metric for bound in self.bounds)]))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What has to be measured beside the scores."""
+        return tuple(name for name in self.used if name in MEASURES)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """What the scorer has to return."""
+        return tuple(name for name in self.used if name not in MEASURES)
+
+    @property
+    def metric(self) -> str | None:
+        """The first objective that is a score; None without objectives."""
+        signs = self.signs
+        return next((n for n, s in zip(self.names, signs, strict=True) if s > 0), None)
+
+    def vectors(self, outputs: Sequence[Any]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the objectives, greater is better, and the slacks of a candidate's outputs."""
+        if not self.objectives and not self.bounds:
+            return (), ()
+        means = {name: _mean(name, outputs) for name in self.used}
+        values = self.signs * [means[name] for name in self.names]
+        slacks = (bound.slack(means[bound.metric]) for bound in self.bounds)
+        return tuple(map(float, values)), tuple(slacks)
+
+    def check(self, scores: Any, scorer: Any) -> None:
+        """Raise ValueError if scores by metric lack one that is an objective or has a bound."""
+        if isinstance(scores, dict) and (missing := [n for n in self.metrics if n not in scores]):
+            raise ValueError(
+                f"scoring must return {missing}, which are objectives or have a bound, got the "
+                f"metrics {[*scores]}. (scorer={scorer})"
+            )
+
+
+def _mean(name: str, outputs: Sequence[Any]) -> float:
+    """Mean of a metric over folds."""
+    if name in MEASURES:
+        values = [(output.measures or {}).get(name, math.nan) for output in outputs]
+    else:
+        values = [
+            output.test_scores.get(name, math.nan)
+            if isinstance(output.test_scores, dict)
+            else output.test_scores
+            for output in outputs
+        ]
+    return float(np.add.reduce(values) / len(values))
+
+
+# ---- what the user gave
+
+
+def make_aims(objectives: Any, constraints: Any, scoring: Any, scorer: Any) -> Aims:
+    """Check what the user aims at.
+
+    Parameters
+    ----------
+    objectives, constraints, scoring : object
+        As the user gave them.
+    scorer : callable
+        What ``scoring`` stands for.
+
+    Returns
+    -------
+    aims : Aims
+        Objectives and the bounds among the constraints.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they name what nobody measures, or there are too few objectives.
+    """
+    bounds = tuple(each for each in _listed(constraints) if isinstance(each, Bound))
+    if objectives is None:
+        return _checked(Aims((), bounds), scoring, scorer)
+    names = list(objectives) if isinstance(objectives, list | tuple) else [objectives]
+    if not all(isinstance(name, str) and name.strip("-") for name in names):
+        raise TypeError(
+            f"objectives={objectives!r} must be a list of names of metrics, such as "
+            "['accuracy', 'predict_time']."
+        )
+    aims = Aims(tuple(names), bounds)
+    if len(set(aims.names)) < max(2, len(names)):
+        raise ValueError(
+            f"objectives={objectives!r} must name two metrics or more, each once: for one, pass "
+            "scoring= alone."
+        )
+    if aims.metric is None:
+        raise ValueError(
+            f"objectives={objectives!r} must have a metric of scoring that is to be large, such "
+            "as 'accuracy'."
+        )
+    return _checked(aims, scoring, scorer)
+
+
+def _checked(aims: Aims, scoring: Any, scorer: Any) -> Aims:
+    """The aims; ValueError if the scorer does not return a metric that they name."""
+    if isinstance(scorer, MultimetricScorer):
+        known = [*scorer._scorers]
+    elif isinstance(scoring, str) or scoring is None:
+        known = ["score", *([scoring] if scoring else [])]
+    else:
+        return aims  # a function names its metrics when it is called
+    for name in aims.metrics:
+        if name not in known:
+            close = difflib.get_close_matches(name, [*known, *MEASURES], n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(
+                f"{name!r} is an objective or a bound, but scoring={scoring!r} does not measure "
+                f"it: pass scoring as a list or dict of metrics that names it, or name one of "
+                f"{[*known, *MEASURES]}.{hint}"
+            )
+    return aims
+
+
+# ---- functions of params
+
+
+@dataclass(frozen=True)
+class Allows:
+    """Whether a candidate keeps the constraints that are known before it is trained.
+
+    Parameters
+    ----------
+    functions : tuple of callable
+        Each is ``function(params) -> bool``.
+    """
+
+    functions: tuple[Callable[[Params], Any], ...]
+
+    def __call__(self, params: Params) -> bool:
+        """Ask all functions.
+
+        Raises
+        ------
+        ValueError
+            If one raises an error.
+        TypeError
+            If one does not return True or False.
+        """
+        for function in self.functions:
+            name = getattr(function, "__name__", repr(function))
+            try:
+                answer = function(dict(params))
+            except Exception as error:
+                raise ValueError(
+                    f"constraints: {name} raised {type(error).__name__}: {error} for the "
+                    f"candidate {params}. Parameters that are not active are absent: use "
+                    "params.get(...)."
+                ) from error
+            if not isinstance(answer, bool | np.bool_):
+                raise TypeError(
+                    f"constraints: {name} must return True or False, got {answer!r} for the "
+                    f"candidate {params}."
+                )
+            if not answer:
+                return False
+        return True
+
+
+def make_allows(constraints: Any, space: Space) -> Allows | None:
+    """Make one function of the constraints that are functions, and try it on many candidates.
+
+    Parameters
+    ----------
+    constraints : object
+        As the user gave them.
+    space : Space
+        Where candidates come from.
+
+    Returns
+    -------
+    allows : Allows or None
+        None if there is no such constraint.
+
+    Raises
+    ------
+    TypeError
+        If a constraint is neither a function nor a `Bound`.
+    ValueError
+        If no candidate is allowed, or a function raises an error.
+    """
+    functions = tuple(each for each in _listed(constraints) if not isinstance(each, Bound))
+    for i, each in enumerate(functions):
+        if not callable(each):
+            raise TypeError(
+                f"constraints: {each!r} must be a function of params that returns True or False, "
+                f"or a Bound, such as Bound('predict_time', '<=', 1e-5); it is number {i}."
+            )
+    if not functions:
+        return None
+    allows, rng = Allows(functions), np.random.default_rng(0)
+    if not [None for _ in range(N_DRAWS) if allows(space.sample(rng))]:
+        raise ValueError(
+            f"constraints: none of {N_DRAWS} candidates of param_distributions is allowed. Check "
+            "the functions, or narrow the space to where they hold."
+        )
+    return allows
+
+
+def allowed_guesses(
+    guesses: tuple[tuple[Params, ...], bool], allows: Allows | None, given: bool
+) -> tuple[tuple[Params, ...], bool]:
+    """Leave out first candidates that are not allowed; ValueError for those that are `given`."""
+    params, has_baseline = guesses
+    if allows is None:
+        return guesses
+    keep = [_is_allowed(allows, each, given) for each in params]
+    if given and not all(keep):
+        raise ValueError(
+            f"initial_params[{keep.index(False)}]={params[keep.index(False)]} is not allowed by "
+            "constraints: leave it out."
+        )
+    kept = tuple(each for each, ok in zip(params, keep, strict=True) if ok)
+    return kept, has_baseline and keep[0]
+
+
+def _is_allowed(allows: Allows, params: Params, given: bool) -> bool:
+    try:
+        return allows(params)
+    except (ValueError, TypeError):  # the estimator's own value may be None, or a word
+        if given:
+            raise
+        return False
+
+
+def _listed(constraints: Any) -> list:
+    """Constraints as a list; one alone needs none."""
+    if constraints is None:
+        return []
+    return list(constraints) if isinstance(constraints, list | tuple) else [constraints]

@@ -1,0 +1,51 @@
+"""What is measured of a fitted model beside its scores: seconds and bytes."""
+
+from typing import Any
+
+from sksearch._clock import now
+from sksearch._compat import num_samples
+from sksearch.base import State
+from sksearch.fitting._scores import failure, reraise_if_not_the_candidates
+from sksearch.fitting._states import dump_state
+
+N_REPEATS = 3  # of a prediction, of which the fastest counts: the others waited for something
+
+
+def measure(context: Any, task: Any, output: Any, state: State, X: Any) -> None:
+    """Measure what objectives and bounds need, into the output; an error makes it a failure.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    task : Task
+        The candidate on a fold.
+    output : Output
+        With its scores; gets the measures.
+    state : State
+        Fitted.
+    X : array-like
+        The test rows.
+    """
+    output.measures = found = {}
+    try:
+        for name in context.aims.measures:
+            if name == "fit_time":
+                found[name] = task.seconds_before + output.fit_time
+            elif name == "predict_time":
+                found[name] = _predict_time(state.estimator, X)
+            else:
+                found[name] = len(dump_state(State(state.estimator)))
+    except BaseException as error:
+        reraise_if_not_the_candidates(context, error)
+        output.status, output.error = failure(error)
+
+
+def _predict_time(estimator: Any, X: Any) -> float:
+    """Seconds that the estimator takes to predict a row of X."""
+    seconds = []
+    for _ in range(N_REPEATS):
+        start = now()
+        estimator.predict(X)
+        seconds.append(now() - start)
+    return max(0.0, min(seconds)) / num_samples(X)

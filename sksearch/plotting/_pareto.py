@@ -1,0 +1,149 @@
+"""The front of several objectives."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch.plotting._style import ACCENT, COLORS, GREY, new_axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ParetoDisplay:
+    """Two objectives of all candidates, with the front that nobody dominates.
+
+    Parameters
+    ----------
+    front : ParetoFront
+        What a fitted search has as ``pareto_``.
+    chosen : ndarray of shape (n_objectives,) or None, default=None
+        Objectives of the candidate that was trained on all rows.
+    objectives : tuple of str or None, default=None
+        Which two are drawn; None: the first two.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The first objective to the right, the second upwards.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    sksearch.reporting.ParetoFront : The candidates on the front.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.plotting import ParetoDisplay
+    >>> search = RandomSearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 4, 8, 16]}, n_iter=5,
+    ...     objectives=["score", "model_size"], random_state=0,
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> display = ParetoDisplay.from_search(search)
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('score', 'model_size')
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        *,
+        front: Any,
+        chosen: np.ndarray | None = None,
+        objectives: tuple[str, str] | None = None,
+    ):
+        self.front, self.chosen, self.objectives = front, chosen, objectives
+
+    @classmethod
+    def from_search(
+        cls,
+        search: Any,
+        *,
+        objectives: tuple[str, str] | None = None,
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw the front of a fitted search.
+
+        Parameters
+        ----------
+        search : search estimator
+            Fitted, with several objectives.
+        objectives : tuple of str or None, default=None
+            Which two are drawn; None: the first two.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : ParetoDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search has one objective, or not those that are named.
+        """
+        front = getattr(search, "pareto_", None)
+        if front is None:
+            raise ValueError(
+                "The search has no front: fit it with objectives=[...], two of them or more."
+            )
+        row = np.flatnonzero(front.index == getattr(search, "best_index_", -1))
+        chosen = front.values[row[0]] if len(row) else None
+        return cls(front=front, chosen=chosen, objectives=objectives).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : ParetoDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            If the front has not the objectives that are named.
+        """
+        names = self.objectives or self.front.names[:2]
+        if len(names) != 2 or not set(names) <= set(self.front.names):
+            raise ValueError(f"objectives={names} must be two of {list(self.front.names)}.")
+        columns = [self.front.names.index(name) for name in names]
+        ax = new_axes(self, (6.4, 4.2)) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        others, best = self.front.all_values[:, columns], self.front.values[:, columns]
+        ax.scatter(
+            others[:, 0],
+            others[:, 1],
+            s=14,
+            color=GREY,
+            alpha=0.5,
+            linewidth=0,
+            label="candidates",
+        )
+        order = np.argsort(best[:, 0], kind="stable")
+        line = "-" if len(self.front.names) == 2 else ""
+        style: Any = {"marker": "o", "markersize": 5, "linewidth": 1.2}
+        ax.plot(best[order, 0], best[order, 1], line, color=COLORS[0], label="front", **style)
+        if self.chosen is not None:
+            x, y = self.chosen[columns]
+            ax.plot([x], [y], "o", markersize=11, fillstyle="none", color=ACCENT, label="chosen")
+        for set_scale, values in zip((ax.set_xscale, ax.set_yscale), others.T, strict=True):
+            if len(values) and values.min() > 0 and values.max() > 50 * values.min():
+                set_scale("log")
+        ax.set_xlabel(names[0])
+        ax.set_ylabel(names[1])
+        ax.set_title(f"{len(best)} of {len(others)} candidates are on the front", loc="left")
+        ax.legend(frameon=False)
+        tidy(ax)
+        return self

@@ -1,0 +1,215 @@
+"""Candidates that nobody dominates, and rules that choose one of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sksearch._fronts import fronts, hypervolume
+from sksearch.fitting._aims import Aims, Bound
+from sksearch.fitting._results import Row, chosen_index
+from sksearch.history import History, Result
+
+
+@dataclass(frozen=True, eq=False)
+class ParetoFront:
+    """The candidates of a search that no other one dominates.
+
+    One candidate dominates another if it is nowhere worse and somewhere better. Those that failed
+    or break a bound are left out, and where rungs cannot be compared those of lower rungs.
+
+    Parameters
+    ----------
+    index : ndarray of shape (n,)
+        Rows of ``cv_results_``, the best in the first objective first.
+    values : ndarray of shape (n, n_objectives)
+        Their objectives as they were measured.
+    names : tuple of str
+        The objectives.
+    signs : ndarray of shape (n_objectives,)
+        1 for an objective that is to be large, -1 for one that is to be small.
+    all_values : ndarray of shape (n_all, n_objectives)
+        Objectives of all candidates that might be on the front.
+    """
+
+    index: np.ndarray
+    values: np.ndarray
+    names: tuple[str, ...]
+    signs: np.ndarray
+    all_values: np.ndarray
+
+    @classmethod
+    def of(
+        cls, aims: Aims, rows: Sequence[Row], results: Sequence[Result], any_rung_wins: bool
+    ) -> "ParetoFront":
+        """Find the front of the rows of ``cv_results_`` and their results."""
+        ok = [not math.isnan(r.score) and r.violation == 0 for r in results]
+        top = max((row.n_resources for row, good in zip(rows, ok, strict=True) if good), default=0)
+        may_win = np.array(
+            [
+                i
+                for i, row in enumerate(rows)
+                if ok[i] and (any_rung_wins or row.n_resources == top)
+            ],
+            dtype=int,
+        )
+        Y = np.array([results[i].objectives for i in may_win]).reshape(-1, len(aims.names))
+        best = np.flatnonzero(fronts(Y) == 0) if len(Y) else np.array([], dtype=int)
+        best = best[np.argsort(-Y[best, 0], kind="stable")]
+        return cls(may_win[best], Y[best] * aims.signs, aims.names, aims.signs, Y * aims.signs)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def hypervolume(self, reference: Sequence[float]) -> float:
+        """Return the volume between the front and a reference point.
+
+        Parameters
+        ----------
+        reference : sequence of float
+            The worst value that counts, of each objective as it is measured.
+
+        Returns
+        -------
+        volume : float
+            In the product of the objectives' units. Three objectives or more need moocore.
+        """
+        return hypervolume(self.values * self.signs, np.asarray(reference) * self.signs)
+
+    def knee(self) -> int:
+        """Return the row farthest from the plane through the ends, all ranges counting alike."""
+        return int(self.index[np.argmax(self._scaled().sum(axis=1))])
+
+    def within(self, bound: Bound) -> int:
+        """Return the row that is best in the first objective among those that keep a bound.
+
+        Parameters
+        ----------
+        bound : Bound
+            On one of the objectives.
+
+        Returns
+        -------
+        index : int
+            Row of ``cv_results_``; where none keeps the bound, that which breaks it least.
+        """
+        slack = [bound.slack(value) for value in self.values[:, self.names.index(bound.metric)]]
+        kept = np.flatnonzero(np.array(slack) >= 0)
+        return int(self.index[kept[0] if len(kept) else np.argmax(slack)])
+
+    def weighted(self, weights: Mapping[str, float]) -> int:
+        """Return the row with the greatest weighted sum of objectives, scaled to 0 to 1.
+
+        Parameters
+        ----------
+        weights : dict of str to float
+            By objective; 0 for those that are left out.
+
+        Returns
+        -------
+        index : int
+            Row of ``cv_results_``.
+        """
+        w = np.array([weights.get(name, 0.0) for name in self.names])
+        return int(self.index[np.argmax(self._scaled() @ w)])
+
+    def best(self, name: str) -> int:
+        """Return the row that is best in one of the objectives."""
+        j = self.names.index(name)
+        return int(self.index[np.argmax(self.signs[j] * self.values[:, j])])
+
+    def _scaled(self) -> np.ndarray:
+        """Values on the front from 0, the worst, to 1."""
+        Y = self.values * self.signs
+        spread = np.ptp(Y, axis=0)
+        return (Y - Y.min(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def hypervolume_curve(
+    search: Any, reference: Sequence[float] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how the volume under the front grew while a search ran.
+
+    Parameters
+    ----------
+    search : search estimator
+        Fitted, with several objectives.
+    reference : sequence of float or None, default=None
+        The worst value that counts, of each objective as it is measured. None: the worst that
+        was measured.
+
+    Returns
+    -------
+    n_evaluations, volume : ndarray of shape (n,)
+        Count of results with the largest resource, and the volume after so many of them.
+
+    Raises
+    ------
+    ValueError
+        If the search has one objective.
+    """
+    history: History = search.history_
+    if not history.problem.objectives:
+        raise ValueError("The search has one objective: pass objectives=[...] to have a front.")
+    top = max((trial.resource for trial in history.trials), default=0)
+    found = [
+        history.trials[i].results[r] for event, i, r in history.log if event == "tell" and r == top
+    ]
+    good = [i for i, r in enumerate(found) if r.objectives and r.violation == 0]
+    Y = np.array([found[i].objectives for i in good]).reshape(-1, len(history.problem.objectives))
+    volume = np.zeros(len(found))
+    if not len(Y):
+        return np.arange(1, len(found) + 1), volume
+    signs = search.pareto_.signs
+    low = Y.min(axis=0) if reference is None else np.asarray(reference) * signs
+    for n in range(len(found)):
+        now = np.searchsorted(good, n, side="right")
+        volume[n] = hypervolume(Y[:now], low) if now else 0.0
+    return np.arange(1, len(found) + 1), volume
+
+
+# ---- who is trained on all rows
+
+
+def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
+    """Raise ValueError for a `refit` that chooses nobody from a front.
+
+    `metrics` are those of ``scoring``, None where a function names them when it is called.
+    """
+    names = set(aims.names)
+    if isinstance(refit, Bound) and refit.metric not in names:
+        raise ValueError(f"refit={refit} is on {refit.metric!r}, and must be on an objective: "
+                         f"one of {sorted(names)}.")  # fmt: skip
+    if isinstance(refit, Mapping) and not (refit and names.issuperset(refit)):
+        raise ValueError(f"refit={refit} must have weights of objectives, {sorted(names)}.")
+    if isinstance(refit, str) and metrics is not None:
+        _check_known(refit, {"knee", *names, *metrics})
+
+
+def _check_known(refit: str, known: set[str]) -> None:
+    if refit not in known:
+        raise ValueError(
+            f"refit={refit!r} must be one of {sorted(known)}, a Bound on an objective, a dict of "
+            "weights by objective, a function of cv_results_, True or False."
+        )
+
+
+def choose(refit: Any, front: ParetoFront, results: dict[str, Any], metric: str) -> int:
+    """Return the row of ``cv_results_`` that `refit` chooses; `metric` counts without a front."""
+    if callable(refit):
+        return chosen_index(refit, results)
+    if not len(front):
+        return int(np.argmin(results[f"rank_test_{metric}"]))
+    if isinstance(refit, Bound):
+        return front.within(refit)
+    if isinstance(refit, Mapping):
+        return front.weighted(refit)
+    if isinstance(refit, str) and refit in front.names:
+        return front.best(refit)
+    if isinstance(refit, str) and refit != "knee":
+        metrics = {name[10:] for name in results if name.startswith("rank_test_")}
+        _check_known(refit, {"knee", *front.names, *metrics})
+        return int(np.argmin(results[f"rank_test_{refit}"]))
+    return front.knee()

@@ -1,0 +1,105 @@
+"""NSGA-II: parents of good rank, crossover and mutation."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params
+from sksearch.samplers._observations import observe
+from sksearch.samplers._quasi_random import QuasiRandomSampler
+from sksearch.samplers._surrogate import first_new
+from sksearch.space import Space
+
+N_CHILDREN = 20  # of which the first that is new and allowed is taken
+
+
+@dataclass(frozen=True)
+class NSGA2Sampler(Sampler):
+    """Breed candidates from the best, by non-dominated sorting and crowding distance.
+
+    Parameters
+    ----------
+    population_size : int, default=20
+        Count of candidates that have children, and of quasi-random ones at the beginning.
+    crossover : float, default=0.9
+        Probability that a child has two parents.
+    eta_crossover, eta_mutation : float, default=15.0
+        How near children are to their parents; larger is nearer.
+
+    Notes
+    -----
+    It is the algorithm of [1]_ one child at a time: the population is the best of all results,
+    ordered by constraint violation, front and crowding distance, so it is a function of the
+    history and needs no generations. Numbers are crossed by simulated binary crossover and
+    changed by polynomial mutation, choices are inherited from either parent or drawn anew. It
+    needs no model, and many candidates.
+
+    References
+    ----------
+    .. [1] K. Deb, A. Pratap, S. Agarwal, T. Meyarivan, "A fast and elitist multiobjective genetic
+       algorithm: NSGA-II", IEEE Trans. Evolutionary Computation 6, 2002.
+       https://doi.org/10.1109/4235.996017
+    """
+
+    population_size: int = 20
+    crossover: float = 0.9
+    eta_crossover: float = 15.0
+    eta_mutation: float = 15.0
+
+    learns = True
+    vectors = True
+
+    def __post_init__(self):
+        if self.population_size < 2:
+            raise ValueError(f"population_size={self.population_size} must be at least 2.")
+        if not 0 <= self.crossover <= 1:
+            raise ValueError(f"crossover={self.crossover} must be between 0 and 1.")
+        for name in ("eta_crossover", "eta_mutation"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}={getattr(self, name)} must be positive.")
+
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
+        """Propose a quasi-random point, or a child of two of the best."""
+        space = history.problem.space
+        data = observe(history, start, n_enough=space.n_dims + 2)
+        n_tried = len(data.y) + len(data.failed) + len(data.running)
+        if space.n_dims == 0 or n_tried < self.population_size or len(data.y) < 2:
+            return QuasiRandomSampler("sobol").ask(history, start, rng)
+        population = data.U[data.best_first[: self.population_size]]
+        # The better one of two is a parent: they are in order.
+        n = len(population)
+        mothers, fathers = rng.integers(n, size=(2, 2, N_CHILDREN)).min(axis=1)
+        children = self._cross(space, population[mothers], population[fathers], rng)
+        return first_new(history, space.canonical(self._mutate(space, children, rng)))
+
+    def _cross(
+        self, space: Space, one: np.ndarray, other: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Points between and around pairs of parents, shape (n, n_dims)."""
+        fresh = rng.random(one.shape)
+        one = np.where(np.isnan(one), fresh, one)  # parameters that are not active
+        other = np.where(np.isnan(other), one, other)
+        u = rng.random(one.shape)
+        power = 1 / (self.eta_crossover + 1)
+        beta = np.where(u < 0.5, (2 * u) ** power, (1 / (2 * (1 - u))) ** power)
+        middle, half = (one + other) / 2, (one - other) / 2
+        crossed = np.where(space.categorical, other, middle + beta * half)
+        take = rng.random(one.shape) < 0.5
+        take &= rng.random((len(one), 1)) < self.crossover
+        return np.clip(np.where(take, crossed, one), 0, 1)
+
+    def _mutate(self, space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Points with one coordinate changed on average, shape (n, n_dims)."""
+        u, power = rng.random(U.shape), 1 / (self.eta_mutation + 1)
+        # Polynomial mutation that is bounded by the ends of the range.
+        eta = self.eta_mutation + 1
+        down = np.abs(2 * u + (1 - 2 * u) * (1 - U) ** eta) ** power - 1
+        up = 1 - np.abs(2 * (1 - u) + (2 * u - 1) * U**eta) ** power
+        moved = U + np.where(u < 0.5, down, up)
+        moved = np.where(space.categorical, rng.random(U.shape), moved)
+        change = rng.random(U.shape) < 1 / U.shape[1]
+        change[np.arange(len(U)), rng.integers(U.shape[1], size=len(U))] |= (
+            rng.random(len(U)) < 0.5
+        )
+        return np.clip(np.where(change, moved, U), 0, 1)

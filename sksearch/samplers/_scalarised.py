@@ -1,0 +1,114 @@
+"""Several objectives for samplers that know one score: random weights, drawn for each proposal."""
+
+import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params
+from sksearch.models import robust_power_transform
+
+METHODS = ("tchebycheff", "hypervolume")
+RHO = 0.05  # weight of the sum beside the largest part, see [1]_
+MARGIN = 0.05  # of the range, how far below the worst values the reference point is
+
+
+@dataclass(frozen=True)
+class ScalarisedSampler(Sampler):
+    """Let a sampler of one score propose for several objectives, weighted anew each time.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Any sampler; it sees one score for each candidate.
+    method : {"tchebycheff", "hypervolume"}, default="tchebycheff"
+        How objectives become a score. "tchebycheff": the largest weighted loss with a twentieth
+        of the sum of all, ParEGO [1]_; "hypervolume": the least objective over its weight, whose
+        average over weights is the volume under the front [2]_.
+
+    Notes
+    -----
+    Each objective is transformed as scores are in `GPSampler`, and scaled to the range that was
+    seen. Weights are drawn uniformly, those of "hypervolume" from the sphere. Constraints and
+    failures are the sampler's own matter. Where there is one objective, the sampler is asked as
+    if it stood alone.
+
+    References
+    ----------
+    .. [1] J. Knowles, "ParEGO: a hybrid algorithm with on-line landscape approximation for
+       expensive multiobjective optimization problems", IEEE Trans. Evolutionary Computation 10,
+       2006. https://doi.org/10.1109/TEVC.2005.851274
+    .. [2] D. Golovin, Q. Zhang, "Random hypervolume scalarizations for provable multi-objective
+       black box optimization", ICML 2020. https://proceedings.mlr.press/v119/zhang20i.html
+    """
+
+    sampler: Sampler
+    method: str = "tchebycheff"
+
+    learns = True
+    vectors = True
+
+    def __post_init__(self):
+        if not isinstance(self.sampler, Sampler):
+            raise TypeError(f"sampler={self.sampler!r} must be a Sampler, such as GPSampler().")
+        if self.method not in METHODS:
+            raise ValueError(f"method={self.method!r} must be one of {', '.join(METHODS)}.")
+
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
+        """Ask the sampler with a history of weighted objectives."""
+        m = len(history.problem.objectives)
+        if not m:
+            return self.sampler.ask(history, start, rng)
+        if self.method == "tchebycheff":
+            weights = rng.dirichlet(np.ones(m))
+        else:
+            weights = np.abs(rng.standard_normal(m))
+            weights = np.maximum(weights / np.sqrt((weights**2).sum()), 1e-3)
+        return self.sampler.ask(self._view(history, weights), start, rng)
+
+    def _view(self, history: History, weights: np.ndarray) -> History:
+        """The history with one score for each result."""
+        keys = [
+            (trial.id, r)
+            for trial in history.trials
+            for r, result in trial.results.items()
+            if result.objectives
+        ]
+        Y = np.array([history.trials[i].results[r].objectives for i, r in keys])
+        scores = dict(zip(keys, self._scores(Y, weights), strict=True)) if keys else {}
+        view = copy.copy(history)
+        view.problem = replace(history.problem, objectives=())
+        view.trials = [
+            replace(
+                trial,
+                results={
+                    r: replace(result, score=scores.get((trial.id, r), np.nan), objectives=())
+                    for r, result in trial.results.items()
+                },
+            )
+            for trial in history.trials
+        ]
+        # What depends on no score is kept: a finite space's points, and the models of bounds.
+        kept = history.cache.setdefault(("scalarised", self), {})
+        view.cache = {
+            key: value for key, value in kept.items()
+            if key == "points" or (isinstance(key, tuple) and key[0] == "gp")
+        }  # fmt: skip
+        history.cache["scalarised", self] = view.cache
+        return view
+
+    def _scores(self, Y: np.ndarray, weights: np.ndarray) -> list[float]:
+        """One score for each row of objectives."""
+        Z = np.column_stack([robust_power_transform(y) for y in Y.T])
+        spread = np.ptp(Z, axis=0)
+        loss = (Z.max(axis=0) - Z) / np.where(spread > 0, spread, 1.0)
+        if self.method == "tchebycheff":
+            parts = weights * loss
+            return (-parts.max(axis=1) - RHO * parts.sum(axis=1)).tolist()
+        return ((1 + MARGIN - loss) / weights).min(axis=1).tolist()
+
+
+def for_objectives(sampler: Sampler) -> Sampler:
+    """Return a sampler that looks at several objectives, if this one learns from one score."""
+    return sampler if sampler.vectors or not sampler.learns else ScalarisedSampler(sampler)
