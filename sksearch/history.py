@@ -199,6 +199,12 @@ def best_first(results: Sequence[Result]) -> list[int]:
     -------
     order : list of int
         Positions, best first; ties keep their order, and failed results are left out.
+
+    Examples
+    --------
+    >>> from sksearch.history import Result, best_first
+    >>> best_first([Result(0.7), Result(0.9, slacks=(-0.1,)), Result(0.8)])
+    [2, 0, 1]
     """
     ok = [i for i, result in enumerate(results) if not math.isnan(result.score)]
     if not ok:

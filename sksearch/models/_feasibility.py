@@ -101,6 +101,17 @@ class Margin:
     .. [1] J. R. Gardner, M. J. Kusner, Z. Xu, K. Q. Weinberger, J. P. Cunningham, "Bayesian
        optimization with inequality constraints", ICML 2014.
        https://proceedings.mlr.press/v32/gardner14.html
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import GaussianProcess, Margin, MixedKernel, prior
+    >>> kernel = MixedKernel(np.array([False]))
+    >>> gp = GaussianProcess(kernel, prior(kernel)[0])
+    >>> slacks = np.array([-1.0, 1.0])
+    >>> margin = Margin(gp.fit(np.array([[0.1], [0.9]]), slacks), slacks)
+    >>> bool(margin.log_probability(np.array([[0.8]]))[0] > np.log(0.5))
+    True
     """
 
     def __init__(self, gp: GaussianProcess, slacks: np.ndarray):
@@ -128,6 +139,13 @@ class AllOf:
     ----------
     parts : sequence of Probability
         A model of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import AllOf
+    >>> AllOf([]).log_probability(np.zeros((2, 3)))
+    array([0., 0.])
     """
 
     def __init__(self, parts: Sequence[Probability]):

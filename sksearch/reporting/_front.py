@@ -32,6 +32,21 @@ class ParetoFront:
         1 for an objective that is to be large, -1 for one that is to be small.
     all_values : ndarray of shape (n_all, n_objectives)
         Objectives of all candidates that might be on the front.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import Bound, RandomSearchCV
+    >>> search = RandomSearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 16]}, n_iter=3,
+    ...     objectives=["score", "model_size"], random_state=0,
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> front = search.pareto_
+    >>> len(front)
+    2
+    >>> search.cv_results_["params"][front.within(Bound("model_size", "<=", 2000))]
+    {'max_leaf_nodes': 2}
     """
 
     index: np.ndarray
@@ -149,6 +164,20 @@ def hypervolume_curve(
     ------
     ValueError
         If the search has one objective.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.reporting import hypervolume_curve
+    >>> search = RandomSearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 16]}, n_iter=3,
+    ...     objectives=["score", "model_size"], random_state=0,
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> n_evaluations, volume = hypervolume_curve(search, reference=[0.5, 10_000])
+    >>> n_evaluations.tolist()
+    [1, 2, 3]
     """
     history: History = search.history_
     if not history.problem.objectives:

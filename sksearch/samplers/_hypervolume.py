@@ -41,6 +41,20 @@ class HypervolumeSampler(LearningSampler):
     .. [1] M. Emmerich, A. Deutz, J. W. Klinkenberg, "Hypervolume-based expected improvement:
        monotonicity properties and exact computation", CEC 2011.
        https://doi.org/10.1109/CEC.2011.5949880
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import SearchCV
+    >>> from sksearch.samplers import HypervolumeSampler
+    >>> search = SearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": list(range(2, 40))},
+    ...     objectives=["score", "model_size"], sampler=HypervolumeSampler(), n_iter=10,
+    ...     random_state=0,
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> search.pareto_.names
+    ('score', 'model_size')
     """
 
     n_initial: int | None = None

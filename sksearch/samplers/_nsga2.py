@@ -40,6 +40,22 @@ class NSGA2Sampler(Sampler):
     .. [1] K. Deb, A. Pratap, S. Agarwal, T. Meyarivan, "A fast and elitist multiobjective genetic
        algorithm: NSGA-II", IEEE Trans. Evolutionary Computation 6, 2002.
        https://doi.org/10.1109/4235.996017
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from sksearch.history import Problem, Result
+    >>> from sksearch.samplers import NSGA2Sampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.space import Space
+    >>> from sksearch.study import Study
+    >>> problem = Problem(Space({"x": uniform(0, 1)}), objectives=("a", "b"))
+    >>> study = Study(problem, NSGA2Sampler(population_size=4), FullFidelity(12))
+    >>> while (job := study.ask()) is not None:
+    ...     values = job.params["x"], -job.params["x"] ** 2
+    ...     study.tell(job, Result(values[0], objectives=values))
+    >>> len(study.history.trials)
+    12
     """
 
     population_size: int = 20

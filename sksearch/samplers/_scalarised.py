@@ -41,6 +41,12 @@ class ScalarisedSampler(Sampler):
        2006. https://doi.org/10.1109/TEVC.2005.851274
     .. [2] D. Golovin, Q. Zhang, "Random hypervolume scalarizations for provable multi-objective
        black box optimization", ICML 2020. https://proceedings.mlr.press/v119/zhang20i.html
+
+    Examples
+    --------
+    >>> from sksearch.samplers import ScalarisedSampler, TPESampler
+    >>> ScalarisedSampler(TPESampler(), method="hypervolume").method
+    'hypervolume'
     """
 
     sampler: Sampler
