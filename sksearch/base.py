@@ -215,6 +215,8 @@ class Sampler(ABC):
     learns: bool = False
     #: Whether several objectives are looked at, and not the score alone.
     vectors: bool = False
+    #: Whether measured bounds are looked at; other samplers that learn see worse scores instead.
+    keeps_bounds: bool = False
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:

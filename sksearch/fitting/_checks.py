@@ -92,6 +92,11 @@ def check_schedule(plan, scheduler, resource, search, aims):
             "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
             "promotes by rank, such as SuccessiveHalving(), Hyperband() or ASHA()."
         )
+    if aims.objectives and search.stop == "converged":
+        raise ValueError(
+            "stop='converged' looks at one score, and objectives= has several: pass timeout= or a "
+            "count of candidates instead."
+        )
     limits = (search.timeout, search.target_score, search.patience, search.stop)
     if plan.is_endless and limits == (None, None, None, None):
         raise ValueError(

@@ -36,10 +36,10 @@ class TopTrials:
     def of(cls, history, size, any_rung_wins=False):
         """The best of a history, at the largest resource that any trial has a score at."""
         scored = [
-            (resource, trial, result.score)
+            (resource, trial, result.feasible_score)
             for trial in history.trials
             for resource, result in trial.results.items()
-            if math.isfinite(result.score)
+            if math.isfinite(result.feasible_score)
         ]
         top = max((resource for resource, _, _ in scored), default=0)
         best = cls(size, any_rung_wins)

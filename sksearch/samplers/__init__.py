@@ -9,7 +9,7 @@ from sksearch.samplers._nsga2 import NSGA2Sampler
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._random import RandomSampler
 from sksearch.samplers._scalarised import ScalarisedSampler
-from sksearch.samplers._scalarised import for_objectives as for_objectives
+from sksearch.samplers._scalarised import for_aims as for_aims
 from sksearch.samplers._tpe import TPESampler
 from sksearch.samplers._warm_start import EarlierTask, WarmStart
 

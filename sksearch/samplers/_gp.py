@@ -58,7 +58,10 @@ class GPSampler(LearningSampler):
     Notes
     -----
     Failed candidates are not given a score: a second process models the probability that a
-    candidate does not fail, and the acquisition function is multiplied by it.
+    candidate does not fail, and the acquisition function is multiplied by it. So it is by the
+    probability that each measured bound is kept, by a process of how far it is; the score to
+    improve on is then the best of those that keep all bounds, and before there is one the
+    probability alone counts.
 
     The acquisition function is multiplied by a prior belief that the maximum is not at the ends
     of the ranges, which fades as results come [4]_: by itself the acquisition function looks

@@ -65,6 +65,7 @@ class NSGA2Sampler(Sampler):
 
     learns = True
     vectors = True
+    keeps_bounds = True
 
     def __post_init__(self):
         if self.population_size < 2:

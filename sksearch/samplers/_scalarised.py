@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sksearch.base import Sampler, Start
-from sksearch.history import History, Params
+from sksearch.history import History, Params, Problem
 from sksearch.models import robust_power_transform
 
 METHODS = ("tchebycheff", "hypervolume")
@@ -30,9 +30,10 @@ class ScalarisedSampler(Sampler):
     Notes
     -----
     Each objective is transformed as scores are in `GPSampler`, and scaled to the range that was
-    seen. Weights are drawn uniformly, those of "hypervolume" from the sphere. Constraints and
-    failures are the sampler's own matter. Where there is one objective, the sampler is asked as
-    if it stood alone.
+    seen. Weights are drawn uniformly, those of "hypervolume" from the sphere. To a sampler that
+    knows no bounds, who breaks one has a score below all others, the more so the more is broken.
+    Failures are the sampler's own matter, and so are bounds if it knows them. Where there is one
+    objective, it is the score.
 
     References
     ----------
@@ -54,6 +55,7 @@ class ScalarisedSampler(Sampler):
 
     learns = True
     vectors = True
+    keeps_bounds = True
 
     def __post_init__(self):
         if not isinstance(self.sampler, Sampler):
@@ -64,9 +66,11 @@ class ScalarisedSampler(Sampler):
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Ask the sampler with a history of weighted objectives."""
         m = len(history.problem.objectives)
-        if not m:
+        if not m and (self.sampler.keeps_bounds or not history.problem.bounds):
             return self.sampler.ask(history, start, rng)
-        if self.method == "tchebycheff":
+        if not m:
+            weights = np.ones(1)
+        elif self.method == "tchebycheff":
             weights = rng.dirichlet(np.ones(m))
         else:
             weights = np.abs(rng.standard_normal(m))
@@ -79,17 +83,28 @@ class ScalarisedSampler(Sampler):
             (trial.id, r)
             for trial in history.trials
             for r, result in trial.results.items()
-            if result.objectives
+            if not np.isnan(result.score)
         ]
-        Y = np.array([history.trials[i].results[r].objectives for i, r in keys])
-        scores = dict(zip(keys, self._scores(Y, weights), strict=True)) if keys else {}
+        results = [history.trials[i].results[r] for i, r in keys]
+        several, penalised = bool(history.problem.objectives), not self.sampler.keeps_bounds
+        values = np.array([result.score for result in results])
+        if several and keys:
+            values = self._scores(np.array([result.objectives for result in results]), weights)
+        if penalised and keys:
+            violation = np.array([result.violation for result in results])
+            floor = values.min() - 0.1 * (np.ptp(values) or 1.0)
+            values = np.where(violation > 0, floor - violation * (np.ptp(values) or 1.0), values)
+        scores = dict(zip(keys, values.tolist(), strict=True))
+        changes: dict = {"objectives": (), **({"slacks": ()} if penalised else {})}
         view = copy.copy(history)
         view.problem = replace(history.problem, objectives=())
+        if penalised:
+            view.problem = replace(view.problem, bounds=())
         view.trials = [
             replace(
                 trial,
                 results={
-                    r: replace(result, score=scores.get((trial.id, r), np.nan), objectives=())
+                    r: replace(result, score=scores.get((trial.id, r), np.nan), **changes)
                     for r, result in trial.results.items()
                 },
             )
@@ -104,17 +119,20 @@ class ScalarisedSampler(Sampler):
         history.cache["scalarised", self] = view.cache
         return view
 
-    def _scores(self, Y: np.ndarray, weights: np.ndarray) -> list[float]:
-        """One score for each row of objectives."""
+    def _scores(self, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """One score for each row of objectives, shape (n,)."""
         Z = np.column_stack([robust_power_transform(y) for y in Y.T])
         spread = np.ptp(Z, axis=0)
         loss = (Z.max(axis=0) - Z) / np.where(spread > 0, spread, 1.0)
         if self.method == "tchebycheff":
             parts = weights * loss
-            return (-parts.max(axis=1) - RHO * parts.sum(axis=1)).tolist()
-        return ((1 + MARGIN - loss) / weights).min(axis=1).tolist()
+            return -parts.max(axis=1) - RHO * parts.sum(axis=1)
+        return ((1 + MARGIN - loss) / weights).min(axis=1)
 
 
-def for_objectives(sampler: Sampler) -> Sampler:
-    """Return a sampler that looks at several objectives, if this one learns from one score."""
-    return sampler if sampler.vectors or not sampler.learns else ScalarisedSampler(sampler)
+def for_aims(sampler: Sampler, problem: Problem) -> Sampler:
+    """Return a sampler that looks at the problem's objectives and bounds, if this one does not."""
+    sees = (sampler.vectors or not problem.objectives) and (
+        sampler.keeps_bounds or not problem.bounds
+    )
+    return sampler if sees or not sampler.learns else ScalarisedSampler(sampler)

@@ -19,6 +19,7 @@ class LearningSampler(Sampler):
     """A sampler with a model, after a few points of a scrambled Sobol sequence."""
 
     learns = True
+    keeps_bounds = True
     n_initial: int | None = None
     transfer: str = "rung"
 

@@ -50,7 +50,10 @@ class TPESampler(LearningSampler):
     of the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l / (gamma l +
     (1 - gamma) g), and the expected improvement over y* is proportional to it, as l is one
     density for all scores above y*. Both grow with l / g [1]_, and so of 24 draws from l the
-    one with the greatest l / g is taken. Failed candidates belong to g, and so do running ones.
+    one with the greatest l / g is taken. Failed candidates and those that
+    break a bound belong to g, and so do running ones; what is compared is l / g times the
+    probability that a candidate does not fail and keeps its bounds, from the densities of those
+    that did and of the others.
 
     References
     ----------

@@ -15,7 +15,7 @@ from sksearch.fitting._results import chosen_index
 from sksearch.history import Problem
 from sksearch.reporting._choose import check_rule, rule_of
 from sksearch.reporting._front import check_choice, choose
-from sksearch.samplers import for_objectives
+from sksearch.samplers import for_aims
 from sksearch.schedulers import Audited
 from sksearch.space import Space
 
@@ -100,7 +100,7 @@ def aimed(
     """Give the problem its aims, and find a sampler that looks at them."""
     bounds = tuple(bound.metric for bound in aims.bounds)
     problem = replace(problem, objectives=aims.names, bounds=bounds, allows=allows)
-    return problem, for_objectives(sampler) if aims.objectives else sampler
+    return problem, for_aims(sampler, problem)
 
 
 def rule_for(

@@ -1,6 +1,7 @@
 """Constraints: functions of params, bounds on what is measured, and failures."""
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from sksearch import (
     TPESearchCV,
     load_history,
 )
+from sksearch.base import Sampler
 from sksearch.history import Problem, Result, best_first
 from sksearch.samplers import (
     ForestSampler,
@@ -301,3 +303,26 @@ def test_failures_are_learnt_from(sampler, most):
             study.tell(job, Result(scores[-1]))
         n_failed.append(np.isnan(scores[20:]).sum())
     assert np.mean(n_failed) <= most
+
+
+@dataclass(frozen=True)
+class OneScore(Sampler):
+    """A random step from the best score: it knows nothing of bounds."""
+
+    learns = True
+
+    def ask(self, history, start, rng):
+        known = [t for t in history.trials if t.results and not np.isnan(t.results[1].score)]
+        if not known:
+            return history.problem.space.sample(rng)
+        best = max(known, key=lambda trial: trial.results[1].score).params
+        return {k: float(np.clip(v + 0.2 * rng.normal(), 0, 1)) for k, v in best.items()}
+
+
+def test_a_sampler_that_knows_no_bounds_sees_worse_scores():
+    search = price_search(
+        SearchCV, n_iter=30, sampler=OneScore(), scheduler=FullFidelity(30), batch_size=1
+    )
+    kept = search.cv_results_["mean_test_price"] <= 0.1
+    assert kept[10:].mean() > 0.4
+    assert search.best_score_ > 0.6
