@@ -341,9 +341,10 @@ class _Counts:
         sums[2] += paid * cost
         resource, best = self._best
         top = 0 if self._plan.any_rung_wins else key[1]
-        if not math.isnan(result.score) and top >= resource:
-            better = top > resource or math.isnan(best) or result.score > best
-            self._best = (top, result.score if better else best)
+        score = result.feasible_score
+        if not math.isnan(score) and top >= resource:
+            better = top > resource or math.isnan(best) or score > best
+            self._best = (top, score if better else best)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of `Progress` that are counts or scores."""

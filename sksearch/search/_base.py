@@ -284,14 +284,12 @@ class BaseSearch(AfterSearch, Winner):
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
         scheduler = Audited(scheduler, self.audit) if self.audit else scheduler
-        limits = (self.min_resources, self.max_resources)
         earlier = read_earlier(self.prior_results, space)
         aims, allows = aims_of(self, space, scorers, earlier)
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
-        problem = make_problem(
-            space, resource, estimator, X, classes, len(splits), limits, rng, guesses
-        )
-        problem, sampler = with_earlier(problem, sampler, earlier)
+        limits = self.min_resources, self.max_resources
+        args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
+        problem, sampler = with_earlier(make_problem(*args), sampler, earlier)
         problem, sampler = aimed(problem, sampler, aims, allows)
         problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
