@@ -1,8 +1,7 @@
 """Decisions of a search, and the protocols of samplers, schedulers and resources.
 
-A sampler chooses params, a scheduler decides which trial is brought up to which resource, and a
-resource says what one unit of effort is on a scikit-learn estimator. None of them knows a class
-of the others.
+A sampler chooses params, a scheduler which trial is brought up to which resource, and a resource
+says what one unit of effort is. None of them knows a class of the others.
 """
 
 from abc import ABC, abstractmethod
