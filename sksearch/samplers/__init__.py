@@ -1,20 +1,28 @@
 """What to try: each sampler proposes the params of the next candidate."""
 
+from sksearch.samplers._cmaes import CMAESSampler
+from sksearch.samplers._de import DESampler
 from sksearch.samplers._forest import ForestSampler
+from sksearch.samplers._genetic import GeneticSampler
 from sksearch.samplers._gp import GPSampler
 from sksearch.samplers._grid import GridSampler
 from sksearch.samplers._listed import ListedSampler
+from sksearch.samplers._pso import PSOSampler
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._random import RandomSampler
 from sksearch.samplers._tpe import TPESampler
 from sksearch.samplers._warm_start import EarlierTask, WarmStart
 
 __all__ = [
+    "CMAESSampler",
+    "DESampler",
     "EarlierTask",
     "ForestSampler",
     "GPSampler",
+    "GeneticSampler",
     "GridSampler",
     "ListedSampler",
+    "PSOSampler",
     "QuasiRandomSampler",
     "RandomSampler",
     "TPESampler",
