@@ -41,6 +41,8 @@ class Observations:
         Seconds that the jobs took; NaN for results of an earlier search.
     resource : ndarray of shape (n,)
         Counts of units at which the scores were measured.
+    trial_id : ndarray of shape (n,)
+        The trial of each score; below 0 for results of an earlier search.
     log_index : ndarray of shape (n,)
         Position of each score in the history's log.
     failed : ndarray of shape (n_failed, n_dims)
@@ -66,6 +68,7 @@ class Observations:
     y: np.ndarray
     cost: np.ndarray
     resource: np.ndarray
+    trial_id: np.ndarray
     log_index: np.ndarray
     failed: np.ndarray
     failed_log_index: np.ndarray
@@ -228,6 +231,7 @@ def observe(
         y=y,
         cost=np.r_[np.full(n_known, np.nan), rows[:, 2]],
         resource=np.r_[np.full(n_known, history.problem.max_resources), resources].astype(int),
+        trial_id=np.r_[np.arange(-n_known, 0), ids],
         log_index=np.r_[np.arange(-n_known, 0), rows[:, 3]].astype(int),
         failed=points[failed],
         failed_log_index=np.array([index.failed[i] for i in failed], dtype=int),

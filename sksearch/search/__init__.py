@@ -3,6 +3,13 @@
 from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
 from sksearch.search._base import BaseSearch
 from sksearch.search._earlier import earlier_results
+from sksearch.search._evolution import (
+    CMAESSearchCV,
+    DEHBSearchCV,
+    DESearchCV,
+    GeneticSearchCV,
+    PSOSearchCV,
+)
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
@@ -13,6 +20,7 @@ from sksearch.search._parameters import (
     Count,
     HalvingParameters,
     ModelParameters,
+    PopulationParameters,
     ResourceParameters,
     documented,
 )
@@ -22,16 +30,22 @@ __all__ = [
     "ASHASearchCV",
     "BOHBSearchCV",
     "BaseSearch",
+    "CMAESSearchCV",
     "Count",
+    "DEHBSearchCV",
+    "DESearchCV",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",
     "GPHalvingSearchCV",
     "GPHyperbandSearchCV",
+    "GeneticSearchCV",
     "HalvingParameters",
     "HyperbandSearchCV",
     "IncrementalEvaluationSearchCV",
     "ModelParameters",
     "PASHASearchCV",
+    "PSOSearchCV",
+    "PopulationParameters",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
     "ResourceParameters",

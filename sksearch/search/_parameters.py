@@ -75,6 +75,14 @@ class ModelParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class PopulationParameters:
+    """Parameters of searches whose candidates are made of others."""
+
+    population_size: Annotated[int, Interval(Integral, 4, None, closed="left")] | None = None
+    batch_size: CountOrAuto = 1
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class ResourceParameters:
     """Parameters of searches that spend a resource step by step.
 
@@ -299,6 +307,12 @@ n_initial : int or None, default=None
     number of parameters, fewer in a short search.
 """
 
+POPULATION_SIZE = """
+population_size : int or None, default=None
+    Count of candidates from which new ones are made, at least 4. None: by the number of
+    parameters, see the sampler.
+"""
+
 BATCH_SIZE = """
 batch_size : int or "auto", default={default}
     Count of candidates that are under way at a time. With 1 only the folds of one candidate are
@@ -442,6 +456,7 @@ def documented(search: type[T]) -> type[T]:
         "head": HEAD,
         "common": COMMON,
         "n_initial": N_INITIAL,
+        "population_size": POPULATION_SIZE,
         "batch_size": BATCH_SIZE.format(default=repr(vars(search).get("batch_size", 1))),
         "resources": RESOURCES,
         "select": SELECT,

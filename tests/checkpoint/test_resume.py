@@ -57,6 +57,11 @@ SEARCHES = {
     "random": (sks.RandomSearchCV, {"n_iter": 12}),
     "tpe": (sks.TPESearchCV, {"n_iter": 12}),
     "gp": (sks.GPBayesSearchCV, {"n_iter": 12}),
+    "cma-es": (sks.CMAESSearchCV, {"n_iter": 12, "population_size": 4}),
+    "de": (sks.DESearchCV, {"n_iter": 12, "population_size": 4}),
+    "dehb": (sks.DEHBSearchCV, EPOCHS),
+    "genetic": (sks.GeneticSearchCV, {"n_iter": 12, "population_size": 4}),
+    "pso": (sks.PSOSearchCV, {"n_iter": 12, "population_size": 4}),
 }
 
 

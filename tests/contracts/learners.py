@@ -1,8 +1,17 @@
 """All samplers that learn, in all their forms, and names for them that fit on a line."""
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
-from sksearch.samplers import ForestSampler, GPSampler, HypervolumeSampler, TPESampler
+from sksearch.samplers import (
+    CMAESSampler,
+    DESampler,
+    ForestSampler,
+    GeneticSampler,
+    GPSampler,
+    HypervolumeSampler,
+    PSOSampler,
+    TPESampler,
+)
 from sksearch.samplers._gp import CHOICES, FAMILIES, PENDING
 
 GP = [
@@ -13,13 +22,23 @@ GP = [
     GPSampler(marginalise=True),
     GPSampler(transfer="joint"),
 ]
+EVOLUTION = [CMAESSampler(), DESampler(), GeneticSampler(), PSOSampler()]
 LEARNERS = [
     *GP,
     TPESampler(),
     TPESampler(multivariate=False),
     ForestSampler(),
     HypervolumeSampler(),
+    *EVOLUTION,
+    PSOSampler(asynchronous=False),
 ]
+
+
+def beginning_after(sampler, n):
+    """The sampler, whose proposals depend on results after n of them, or as few as it can."""
+    if sampler in EVOLUTION or isinstance(sampler, PSOSampler):
+        return replace(sampler, population_size=max(4, n))
+    return replace(sampler, n_initial=n)
 
 
 def name_of(value):

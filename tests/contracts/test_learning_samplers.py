@@ -12,12 +12,20 @@ from sklearn.datasets import load_iris
 from sksearch import BOHBSearchCV, GPHyperbandSearchCV
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
-from sksearch.samplers import ForestSampler, GPSampler, TPESampler
+from sksearch.samplers import (
+    CMAESSampler,
+    DESampler,
+    ForestSampler,
+    GeneticSampler,
+    GPSampler,
+    PSOSampler,
+    TPESampler,
+)
 from sksearch.samplers._observations import TRANSFERS
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space, When
 from sksearch.study import Study
-from tests.contracts.learners import LEARNERS, name_of
+from tests.contracts.learners import EVOLUTION, LEARNERS, beginning_after, name_of
 from tests.fakes import Curve
 
 MIXED = {
@@ -79,7 +87,7 @@ SCORES = {
 }
 
 
-PLAIN = [GPSampler(), TPESampler(), TPESampler(multivariate=False), ForestSampler()]
+PLAIN = [GPSampler(), TPESampler(), TPESampler(multivariate=False), ForestSampler(), *EVOLUTION]
 #: Plain samplers with all scores, each other form with every third.
 WHATEVER = [
     pytest.param(
@@ -93,7 +101,7 @@ WHATEVER = [
 
 @pytest.mark.parametrize(("sampler", "scores"), WHATEVER)
 def test_whatever_the_scores_proposals_are_new_candidates(sampler, scores):
-    study = study_of(replace(sampler, n_initial=2), n=7)
+    study = study_of(beginning_after(sampler, 2), n=7)
     started = run(study, SCORES[scores], n_running=2)
     space = study.history.problem.space
     for params in started:
@@ -126,14 +134,14 @@ def test_points_may_repeat_themselves(sampler):
     scores = np.random.default_rng(0).normal(size=15)
     for y in (scores, np.tile(scores[:3], 5), np.where(scores > 0.5, np.nan, scores)):
         ask(sampler, history_with(points, y))
-    ask(replace(sampler, n_initial=2), history_with(points[:1] * 9, scores[:9]))
+    ask(beginning_after(sampler, 2), history_with(points[:1] * 9, scores[:9]))
 
 
 @pytest.mark.parametrize("score", [0.5, np.nan])
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_one_point_is_enough_to_go_on(sampler, score):
     for n_initial in (1, 2, 5):
-        ask(replace(sampler, n_initial=n_initial), history_with(draws(1), [score]))
+        ask(beginning_after(sampler, n_initial), history_with(draws(1), [score]))
 
 
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
@@ -168,7 +176,7 @@ def test_a_space_of_twelve_is_gone_through_without_duplicate_or_warning(sampler,
     ids=["choices", "a constant", "constants", "hardly ever active", "many"],
 )
 def test_odd_spaces_have_candidates(sampler, space):
-    study = study_of(replace(sampler, n_initial=3), n=6, space=space)
+    study = study_of(beginning_after(sampler, 3), n=6, space=space)
     started = run(study, lambda params: sum(map(len, map(str, params.values()))))
     assert len(started) == 6
 
@@ -224,7 +232,7 @@ def test_the_cache_may_be_emptied_at_any_event(sampler):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sampler", [GPSampler(), TPESampler(), ForestSampler()], ids=name_of)
+@pytest.mark.parametrize("sampler", PLAIN, ids=name_of)
 def test_a_study_may_be_pickled_at_any_event(sampler):
     whole = run(study_of(sampler, 30), n_running=2)
     assert run(study_of(sampler, 30), n_running=2, before_ask=pickled) == whole
@@ -249,6 +257,11 @@ def test_samplers_are_values(sampler):
         (TPESampler, {"transfer": "joint"}, "transfer='joint' must be one of"),
         (TPESampler, {"gamma": 0.0}, "gamma=0.0 must be between"),
         (TPESampler, {"gamma": 1.0}, "gamma=1.0 must be between"),
+        (DESampler, {"population_size": 3}, "population_size=3 must be at least 4"),
+        (GeneticSampler, {"population_size": 1}, "population_size=1 must be at least 4"),
+        (PSOSampler, {"transfer": "joint"}, "transfer='joint' must be one of"),
+        (CMAESSampler, {"population_size": 3}, "population_size=3 must be at least 4"),
+        (CMAESSampler, {"sigma": 0.0}, "sigma=0.0 must be greater than 0"),
     ],
 )
 def test_bad_options_are_refused(sampler, kwargs, message):
@@ -264,6 +277,7 @@ def hybrid_cases():
         yield GPSampler(transfer=transfer)
         if transfer != "joint":
             yield TPESampler(transfer=transfer)
+    yield from EVOLUTION
     yield GPSampler(transfer="joint", pending="fantasies")
     yield GPSampler(transfer="joint", pending="penalisation")
     yield GPSampler(acquisition="ei_distribution", transfer="all")
@@ -275,7 +289,7 @@ def hybrid_cases():
 @pytest.mark.parametrize("sampler", list(hybrid_cases()), ids=name_of)
 def test_every_bracket_of_a_hybrid_spends_what_it_does_in_hyperband(sampler, n_running):
     problem = Problem(Space(MIXED), 1, 9, seed=0)
-    study = Study(problem, replace(sampler, n_initial=3), Hyperband())
+    study = Study(problem, beginning_after(sampler, 3), Hyperband())
     running, spent = [], Counter()
     while True:
         while len(running) < n_running and (job := study.ask()) is not None:

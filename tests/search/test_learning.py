@@ -16,11 +16,16 @@ from sklearn.svm import SVC
 
 from sksearch import (
     BOHBSearchCV,
+    CMAESSearchCV,
+    DEHBSearchCV,
+    DESearchCV,
     ForestBayesSearchCV,
+    GeneticSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
     GPHyperbandSearchCV,
     HyperbandSearchCV,
+    PSOSearchCV,
     RandomSearchCV,
     SearchCV,
     TPEHalvingSearchCV,
@@ -30,13 +35,14 @@ from sksearch import (
 from sksearch.samplers import GPSampler
 from sksearch.samplers._gp import CHOICES, PENDING
 from sksearch.schedulers import SuccessiveHalving
-from sksearch.search._parameters import ResourceParameters
+from sksearch.search._parameters import ModelParameters, ResourceParameters
 from tests.comparisons import assert_same_results
 from tests.fakes import Curve, Failing
 
 X, y = load_iris(return_X_y=True)
-FULL = [GPBayesSearchCV, TPESearchCV, ForestBayesSearchCV]
-HYBRID = [BOHBSearchCV, GPHyperbandSearchCV, GPHalvingSearchCV]
+EVOLUTION = [CMAESSearchCV, DESearchCV, GeneticSearchCV, PSOSearchCV]
+FULL = [GPBayesSearchCV, TPESearchCV, ForestBayesSearchCV, *EVOLUTION]
+HYBRID = [BOHBSearchCV, GPHyperbandSearchCV, GPHalvingSearchCV, DEHBSearchCV]
 
 
 class Bowl(RegressorMixin, BaseEstimator):
@@ -294,7 +300,8 @@ def test_failures_are_avoided_though_scores_grow_towards_them(cls):
 
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_a_search_where_all_fail_says_so(cls):
-    search = search_of(cls, Failing(threshold=-1.0), {"quality": uniform(0, 1)}, n_initial=3)
+    early = {"n_initial": 3} if issubclass(cls, ModelParameters) else {}
+    search = search_of(cls, Failing(threshold=-1.0), {"quality": uniform(0, 1)}, **early)
     with pytest.raises(ValueError, match="too good to be true"):
         search.fit(X, y)
 
@@ -399,6 +406,8 @@ def test_of_several_metrics_the_one_to_refit_is_learnt_from():
     ids=str,
 )
 def test_bad_arguments_are_refused(cls, kwargs):
+    if "n_initial" in kwargs and not issubclass(cls, ModelParameters):
+        kwargs = {"population_size": kwargs["n_initial"]}
     with pytest.raises(
         ValueError, match=f"The '{next(iter(kwargs))}' parameter of {cls.__name__}"
     ):

@@ -1,0 +1,276 @@
+"""CMA-ES on the package ``cmaes``, rebuilt from the history.
+
+==========  ======================================================================
+lambda      size of a generation
+draw        a point as the optimizer knows it, before it is rounded to a candidate
+==========  ======================================================================
+"""
+
+import copy
+import importlib.util
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sksearch.base import Sampler, Start
+from sksearch.history import History, Params, Problem
+from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
+from sksearch.space import Space
+
+MIN_SIZE = 4
+N_DRAWS = 100  # until a candidate is new
+N_RESAMPLED = 50  # until a draw is inside of the ranges
+MIN_STEP = 1e-6  # on the unit cube; below it the distribution is made anew
+MAX_DOUBLINGS = 5  # of the population
+MAX_STEPS = 15  # values of an integer, or of ordered choices, up to which each has a margin
+DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds that nothing else has
+
+
+@dataclass(frozen=True)
+class CMAESSampler(Sampler):
+    """Draw from a normal distribution that follows the results: CMA-ES with margin.
+
+    Numbers have a joint normal distribution on the unit cube, whose mean, step and covariances are
+    learnt from generation to generation; choices have probabilities. Margins keep every value of
+    an integer and every choice likely enough to be drawn [1]_. It needs the package ``cmaes``:
+    ``pip install "sksearch[cma]"``.
+
+    Parameters
+    ----------
+    population_size : int or None, default=None
+        Count of results in a generation, at least 4. None: ``4 + floor(3 log(n_dims))``.
+    sigma : float, default=0.2
+        First standard deviation, as a share of each parameter's range.
+
+    Raises
+    ------
+    ImportError
+        If ``cmaes`` is not installed.
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    The distribution is a function of the history: draws are repeated in the order of the log, and
+    every so many results of the same resource, in the order in which they came, are a generation.
+    So candidates under way do no harm; a result may come a generation late. Results at less than
+    a fortieth of the largest resource are left out.
+
+    Scores count by their ranks alone, failures rank last. A generation of equal scores teaches
+    nothing. A draw that stands for a known candidate enters with the score that is known, and
+    another one is drawn. The first mean is the first of the user's guesses, else the best
+    candidate of an earlier search, else the middle of the space. When steps have become smaller
+    than a millionth of the space, or for the other reasons of ``cmaes``, it begins anew at a
+    random place with twice the population.
+
+    References
+    ----------
+    .. [1] R. Hamano, S. Saito, M. Nomura, K. Uchida, S. Shirakawa, "CatCMA with margin:
+       stochastic optimization for continuous, integer, and categorical variables", GECCO 2025.
+       https://arxiv.org/abs/2504.07884
+    .. [2] N. Hansen, "The CMA evolution strategy: a tutorial", 2016.
+       https://arxiv.org/abs/1604.00772
+    """
+
+    population_size: int | None = None
+    sigma: float = 0.2
+    learns = True
+
+    def __post_init__(self) -> None:
+        if self.population_size is not None and self.population_size < MIN_SIZE:
+            raise ValueError(
+                f"population_size={self.population_size} must be at least {MIN_SIZE}, or None."
+            )
+        if not 0 < self.sigma <= 1:
+            raise ValueError(
+                f"sigma={self.sigma} must be greater than 0 and at most 1: it is a share of each "
+                "parameter's range."
+            )
+        if importlib.util.find_spec("cmaes") is None:
+            raise ImportError('CMA-ES needs the package cmaes: pip install "sksearch[cma]".')
+
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
+        """Draw from the distribution that the results so far have led to."""
+        space = history.problem.space
+        if not any(dimension.size > 1 for dimension in space.dimensions):
+            return space.sample(rng)
+        evolution = history.cache.get(self)
+        if evolution is None:
+            evolution = history.cache[self] = Evolution(self, history.problem)
+        evolution.read(history)
+        params = evolution.propose()
+        return space.sample(rng) if params is None else params
+
+
+class Evolution:
+    """The state of CMA-ES after a part of the log."""
+
+    def __init__(self, sampler: CMAESSampler, problem: Problem):
+        self.sampler = sampler
+        self.problem = problem
+        self.code = Code(problem.space)
+        self.n_read = 0
+        self.n_restarts = 0
+        self.optimizer = self._make(self._first_mean())
+        self.draws: list[Any] = []  # of all trials
+        self.trial_ids: dict[tuple, int] = {}  # by key
+        self.latest: dict[int, tuple[int, float]] = {}  # resource and loss, by trial id
+        # Draws and losses of the generation that is under way, by resource:
+        self.generations: dict[int, list[tuple[Any, float]]] = {}
+
+    def __deepcopy__(self, memo: dict) -> "Evolution":
+        # A proposal changes the distribution and the generation under way, and nothing else.
+        other = copy.copy(self)
+        other.optimizer = copy.deepcopy(self.optimizer)
+        other.generations = {r: list(results) for r, results in self.generations.items()}
+        return other
+
+    def read(self, history: History) -> None:
+        """Go through what is new in the log."""
+        space, points = self.problem.space, ResultIndex.of(history).points.rows
+        for event, trial_id, resource in history.log[self.n_read :]:
+            trial = history.trials[trial_id]
+            if event == "tell":
+                self.latest[trial_id] = resource, -trial.results[resource].score
+                self._enter(self.draws[trial_id], *self.latest[trial_id])
+            elif trial_id == len(self.draws):
+                params, draw = self._draw(trial_id)
+                key = space.key(trial.params)
+                if params is None or space.key(params) != key:  # a guess, or drawn at random
+                    draw = self.code.encode(points[trial_id], self.optimizer)
+                self.draws.append(draw)
+                self.trial_ids[key] = trial_id
+        self.n_read = len(history.log)
+
+    def propose(self) -> Params | None:
+        """Params of the next trial, None if no new ones were drawn; changes nothing."""
+        trial_id = len(self.draws)
+        params, _ = self._sample(self._rng(trial_id))
+        if self.problem.space.key(params) not in self.trial_ids:
+            return params
+        return copy.deepcopy(self)._draw(trial_id)[0]
+
+    def _rng(self, trial_id: int) -> np.random.RandomState:
+        words = np.random.SeedSequence((self.problem.seed, DRAW, trial_id))
+        return np.random.RandomState(np.random.MT19937(words))
+
+    def _sample(self, rng: np.random.RandomState) -> tuple[Params, Any]:
+        """Params and a draw, inside of the ranges if one of many is."""
+        self.optimizer._rng = rng
+        for _ in range(N_RESAMPLED):
+            draw = self.optimizer.ask()
+            # What is clipped to an end of its range would be proposed there over and over.
+            if draw.x is None or (draw.x == draw._v_raw[: len(draw.x)]).all():
+                break
+        return self.problem.space.from_unit(self.code.decode(draw)), draw
+
+    def _draw(self, trial_id: int) -> tuple[Params | None, Any]:
+        """Params and draw of a new trial, None if all were known; those are told as known."""
+        rng, key_of = self._rng(trial_id), self.problem.space.key
+        for _ in range(N_DRAWS):
+            params, draw = self._sample(rng)
+            known = self.trial_ids.get(key_of(params))
+            if known is None:
+                return params, draw
+            if known in self.latest:
+                self._enter(draw, *self.latest[known])
+        return None, None
+
+    def _enter(self, draw: Any, resource: int, loss: float) -> None:
+        """Add a result to its generation, and let the distribution learn from a complete one."""
+        if resource * MAX_RESOURCE_RATIO < self.problem.max_resources:
+            return
+        generation = self.generations.setdefault(resource, [])
+        generation.append((draw, loss))
+        if len(generation) < self.optimizer.population_size:
+            return
+        del self.generations[resource]
+        losses = np.array([loss for _, loss in generation])
+        if np.isnan(losses).all() or (losses == losses[0]).all():
+            return  # nothing to learn
+        # A diverged training is no measure of the others. NaN sorts last.
+        order = np.argsort(losses, kind="stable")
+        self.optimizer.tell([(generation[i][0], float(rank)) for rank, i in enumerate(order)])
+        if self.code.n_numbers and self._is_over():
+            self.n_restarts += 1
+            self.generations.clear()
+            rng = np.random.default_rng((self.problem.seed, RESTART, self.n_restarts))
+            self.optimizer = self._make(rng.random(self.problem.space.n_dims))
+
+    def _is_over(self) -> bool:
+        steps = self.optimizer._sigma * np.sqrt(np.diag(self.optimizer._C))
+        return bool(steps.max() < MIN_STEP) or self.optimizer.should_stop()
+
+    def _first_mean(self) -> np.ndarray:
+        """Where the first distribution is, a point of the cube."""
+        space = self.problem.space
+        known = sorted(self.problem.known, key=lambda pair: -pair[1])
+        guesses = [params for params in self.problem.initial_params if space.contains(params)]
+        guesses += [params for params, _ in known]
+        u = space.to_unit(guesses[0]) if guesses else np.full(space.n_dims, np.nan)
+        return np.where(np.isnan(u), 0.5, u)
+
+    def _make(self, mean: np.ndarray) -> Any:
+        """An optimizer that begins at a point of the cube."""
+        import cmaes
+
+        code = self.code
+        n = code.n_numbers
+        size = self.sampler.population_size
+        size = size or 4 + math.floor(3 * math.log(n + len(code.choices)))
+        return cmaes.CatCMAwM(
+            x_space=[[0.0, 1.0]] * len(code.reals) or None,
+            z_space=code.places or None,
+            c_space=code.n_choices or None,
+            population_size=size * 2 ** min(self.n_restarts, MAX_DOUBLINGS),
+            mean=mean[code.numbers] if n else None,
+            sigma=self.sampler.sigma,
+            cov=np.eye(n) if n else None,
+        )
+
+
+class Code:
+    """How the coordinates of a space are told to ``cmaes``: as reals, as steps, as choices.
+
+    Two values alone are choices, as its authors advise; a constant is left out.
+    """
+
+    def __init__(self, space: Space):
+        sizes = np.array([d.size for d in space.dimensions])
+        choices = (sizes == 2) | (space.categorical & (sizes > 1))
+        steps = ~choices & (sizes > 2) & (sizes <= MAX_STEPS)
+        self.n_dims = space.n_dims
+        self.reals = np.flatnonzero(~choices & ~steps & (sizes > 1))
+        self.steps = np.flatnonzero(steps)
+        self.choices = np.flatnonzero(choices)
+        self.numbers = np.r_[self.reals, self.steps]
+        self.n_numbers = len(self.numbers)
+        self.n_choices = [int(n) for n in sizes[self.choices]]
+        ladders: list[Any] = [space.dimensions[j] for j in self.steps]
+        self.places = [[d.to_unit(d.value(i)) for i in range(int(d.size))] for d in ladders]
+
+    def decode(self, draw: Any) -> np.ndarray:
+        """Point of the unit cube."""
+        u = np.full(self.n_dims, 0.5)
+        if draw.x is not None:
+            u[self.reals] = draw.x
+        if draw.z is not None:
+            u[self.steps] = draw.z
+        if draw.c is not None:
+            u[self.choices] = (draw.c.argmax(axis=1) + 0.5) / self.n_choices
+        return u
+
+    def encode(self, u: np.ndarray, optimizer: Any) -> Any:
+        """A draw that stands for a point; the mean where it is NaN, which has no pull."""
+        v = z = c = None
+        if self.n_numbers:
+            v = np.where(np.isnan(u[self.numbers]), optimizer._mean, u[self.numbers])
+            z = v[len(self.reals) :]
+        if self.n_choices:
+            which = np.floor(np.nan_to_num(u[self.choices]) * self.n_choices).astype(int)
+            likely = optimizer._q.argmax(axis=1)
+            which = np.where(np.isnan(u[self.choices]), likely, which)
+            c = np.arange(max(self.n_choices)) == which[:, np.newaxis]
+        return type(optimizer).Solution(None if v is None else v[: len(self.reals)], z, c, v)

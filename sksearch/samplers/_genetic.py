@@ -1,0 +1,87 @@
+"""A genetic algorithm over mixed and conditional spaces.
+
+==========  ======================================================================
+N           size of the population
+d           count of genes
+==========  ======================================================================
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sksearch.history import History, Problem
+from sksearch.samplers._observations import Observations
+from sksearch.samplers._population import PopulationSampler, genes_of, reflected
+from sksearch.space import Space
+
+BEYOND = 0.5  # how far beyond its parents a child may lie, as a share of their distance
+SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])  # of mutations, as shares of a range
+
+
+@dataclass(frozen=True)
+class GeneticSampler(PopulationSampler):
+    """Cross and mutate the best candidates: a genetic algorithm.
+
+    Parameters
+    ----------
+    population_size : int or None, default=None
+        Count of the best results that can have children, at least 4. None: twice the number of
+        parameters, from 8 to 20.
+    transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
+        Which results of a search with several resources it learns from, see `TPESampler`.
+
+    Notes
+    -----
+    There are no generations: each child has its place among the N best as soon as its score is
+    known, so candidates under way do no harm. Each parent is the better of two random members. A
+    number of the child is uniform between those of its parents and half their distance beyond
+    them, BLX-0.5 [1]_; a choice is that of one of them. Then each parameter is mutated with
+    probability 1 / d: a number by a normal step of a random scale from 0.3 to 30 % of its range,
+    a choice by a draw from all.
+
+    A parameter that is active in only one of the parents comes from that one. One that is active
+    in none of them, and in the child, is drawn anew. Rounded numbers stand for all of their
+    interval, so that integers can drift.
+
+    References
+    ----------
+    .. [1] L. J. Eshelman, J. D. Schaffer, "Real-coded genetic algorithms and
+       interval-schemata", Foundations of Genetic Algorithms 2, 1993.
+       https://doi.org/10.1016/B978-0-08-094832-4.50018-0
+    """
+
+    population_size: int | None = None
+    transfer: str = "rung"
+
+    def count_initial(self, problem: Problem) -> int:
+        """Count of members, which are quasi-random at first."""
+        return self.population_size or min(20, max(8, 2 * problem.space.n_dims))
+
+    def _offspring(
+        self, history: History, data: Observations, rng: np.random.Generator
+    ) -> np.ndarray:
+        best = np.lexsort((-data.trial_id, -data.y))[: self.count_initial(history.problem)]
+        return _child(history.problem.space, data.U[best], rng)
+
+
+def _child(space: Space, members: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Genes of a child of two of the members, which are sorted, best first."""
+    n, d = members.shape
+    i, j = rng.integers(n, size=(2, 2)).min(axis=1)  # two tournaments
+    while j == i:
+        j = rng.integers(n)
+    one, other = members[i], members[j]
+    parents = np.array(
+        [np.where(np.isnan(one), other, one), np.where(np.isnan(other), one, other)]
+    )
+    low, high = np.sort(genes_of(space, parents, rng), axis=0)
+    # Sorted gene by gene, so either choice is that of a random parent.
+    mixed = low + (high - low) * rng.uniform(-BEYOND, 1 + BEYOND, d)
+    chosen = np.where(rng.random(d) < 0.5, low, high)
+
+    step = rng.choice(SCALES, d) * rng.standard_normal(d)
+    is_mutant = rng.random(d) < 1 / d
+    numbers = reflected(np.where(is_mutant, mixed + step, mixed))
+    choices = np.where(is_mutant, rng.random(d), chosen)
+    return np.where(space.categorical, choices, numbers)

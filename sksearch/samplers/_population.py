@@ -1,0 +1,97 @@
+"""What samplers with a population share: who is in it, and how whole points are made.
+
+==========  ======================================================================
+N           size of the population
+slot        place of a trial in the population: its id modulo N
+genes       coordinates of a point of the cube, none of them missing
+==========  ======================================================================
+"""
+
+from abc import abstractmethod
+from collections.abc import Collection
+
+import numpy as np
+
+from sksearch.history import History, Params
+from sksearch.samplers._observations import WITHOUT_JOINT, Observations
+from sksearch.samplers._surrogate import LearningSampler
+from sksearch.space import Space
+
+MIN_SIZE = 4
+N_OFFSPRING = 8  # that are made until one is a new candidate
+
+
+class PopulationSampler(LearningSampler):
+    """A sampler whose first population is a part of a scrambled Sobol sequence."""
+
+    population_size: int | None = None
+    transfer: str = "rung"
+
+    def __post_init__(self) -> None:
+        self._check(transfer=WITHOUT_JOINT)
+
+    def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
+        for _ in range(N_OFFSPRING):
+            params = history.problem.space.from_unit(self._offspring(history, data, rng))
+            if not history.knows(params):
+                break
+        return params
+
+    @abstractmethod
+    def _offspring(
+        self, history: History, data: Observations, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Genes of a new candidate, shape (n_dims,)."""
+
+    def _check(self, **allowed: Collection[str]) -> None:
+        super()._check(**allowed)
+        size = self.population_size
+        if size is not None and size < MIN_SIZE:
+            raise ValueError(
+                f"population_size={size} must be at least {MIN_SIZE}, or None: new candidates "
+                "are made of several others."
+            )
+
+
+def genes_of(space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw for each point one that stands for the same candidate.
+
+    A number that is rounded, and a parameter that is not active, stand for an interval. A point
+    of it is drawn, so that small differences between points add up to a step to the next value,
+    and a parameter that was never active is as good as new.
+
+    Parameters
+    ----------
+    space : Space
+        Where from.
+    U : ndarray of shape (n, n_dims)
+        Canonical points, NaN where inactive.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    genes : ndarray of shape (n, n_dims)
+        In [0, 1]; the middle of its interval for a choice.
+    """
+    lower, upper = space.cells(U)
+    inactive = np.isnan(U)
+    lower, upper = np.where(inactive, 0.0, lower), np.where(inactive, 1.0, upper)
+    genes = lower + (upper - lower) * rng.random(U.shape)
+    return np.where(space.categorical & ~inactive, U, genes)
+
+
+def reflected(U: np.ndarray) -> np.ndarray:
+    """Points of the cube, where coordinates that leave it come back from its sides."""
+    U = np.abs(U) % 2
+    return np.minimum(U, 2 - U)
+
+
+def best_of_slots(data: Observations, size: int) -> np.ndarray:
+    """Rows of the best result of each slot that has one, shape (at most size,), best first.
+
+    Of equal scores the later one stays, so that a plateau can be crossed.
+    """
+    order = np.lexsort((-data.trial_id, -data.y))
+    _, first = np.unique(data.trial_id[order] % size, return_index=True)
+    return order[np.sort(first)]

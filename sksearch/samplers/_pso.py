@@ -1,0 +1,98 @@
+"""Particle swarm optimisation.
+
+==========  ======================================================================
+N           count of particles; trial i is a place of particle i modulo N
+x           the last place of a particle, from where it moves on
+p, g        the best places of the particle and of all
+==========  ======================================================================
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sksearch.history import History, Problem
+from sksearch.samplers._observations import Observations, ResultIndex
+from sksearch.samplers._population import PopulationSampler, genes_of, reflected
+from sksearch.space import Space
+
+INERTIA = 0.7298  # [2]_, with PULL: swarms that neither explode nor stop too early
+PULL = 1.49618
+MAX_STEP = 0.5  # of the range
+FRESH = 0.1  # weight of a draw from all choices, where that of the own one is INERTIA
+
+
+@dataclass(frozen=True)
+class PSOSampler(PopulationSampler):
+    """Let particles fly on, drawn to the best places found: particle swarm optimisation.
+
+    Parameters
+    ----------
+    population_size : int or None, default=None
+        Count of particles, at least 4. None: 10.
+    asynchronous : bool, default=True
+        Whether a particle knows all results so far. False: only those of earlier rounds, in each
+        of which every particle moves once.
+    transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
+        Which results of a search with several resources it learns from, see `TPESampler`.
+
+    Notes
+    -----
+    The velocity is ``0.7298 (x - x') + 1.49618 (a (p - x) + b (g - x))``, with x' the place before
+    the last one, and a and b uniform in [0, 1] for each parameter [2]_. Steps are at most half of
+    a range, and reflected at its ends. A particle moves on though its last result is not known
+    yet, and nothing waits for the end of a round; results of a round that come after it has ended
+    count from then on.
+
+    A choice is the particle's own, its best, that of all, or one drawn anew, in proportion to the
+    same weights. Rounded numbers and inactive parameters stand for all of their interval.
+
+    References
+    ----------
+    .. [1] J. Kennedy, R. Eberhart, "Particle swarm optimization", ICNN 1995.
+       https://doi.org/10.1109/ICNN.1995.488968
+    .. [2] M. Clerc, J. Kennedy, "The particle swarm: explosion, stability, and convergence in a
+       multidimensional complex space", IEEE Trans. Evolutionary Computation 6, 2002.
+       https://doi.org/10.1109/4235.985692
+    """
+
+    population_size: int | None = None
+    asynchronous: bool = True
+    transfer: str = "rung"
+
+    def count_initial(self, problem: Problem) -> int:
+        """Count of particles, whose first places are quasi-random."""
+        return self.population_size or 10
+
+    def _offspring(
+        self, history: History, data: Observations, rng: np.random.Generator
+    ) -> np.ndarray:
+        """The next place of the particle whose turn it is."""
+        space, trial_id = history.problem.space, len(history.trials)
+        size = self.count_initial(history.problem)
+        n_seen = trial_id if self.asynchronous else trial_id - trial_id % size
+        best = np.argsort(-data.y, kind="stable")
+        seen = best[data.trial_id[best] < n_seen]
+        best = seen if len(seen) else best
+        own = best[data.trial_id[best] % size == trial_id % size]
+        g = data.U[best[0]]
+        p = data.U[own[0]] if len(own) else g
+
+        places = ResultIndex.of(history).points.rows[trial_id % size : trial_id : size]
+        x = places[-1] if len(places) else p
+        before = places[-2] if len(places) > 1 else x
+        return _moved(space, np.array([x, before, p, g]), rng)
+
+
+def _moved(space: Space, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The next place of a particle; its last two places, its best and the best are given."""
+    x, before, p, g = genes_of(space, places, rng)
+    a, b = PULL * rng.random((2, len(x)))
+    velocity = INERTIA * (x - before) + a * (p - x) + b * (g - x)
+    numbers = reflected(x + np.clip(velocity, -MAX_STEP, MAX_STEP))
+    if not space.categorical.any():
+        return numbers
+    weights = np.array([np.full(len(x), INERTIA), a, b, np.full(len(x), FRESH)]).cumsum(axis=0)
+    which = (rng.random(len(x)) * weights[-1] >= weights).sum(axis=0)
+    choices = np.choose(which, [x, p, g, rng.random(len(x))])
+    return np.where(space.categorical, choices, numbers)
