@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sksearch._gpus import gpus_in_use
+
 MAX_SEED = 2**31 - 1
 
 
@@ -49,8 +51,9 @@ def generator_states() -> dict[str, Any]:
     states: dict[str, Any] = {"numpy": np.random.get_state(), "python": random.getstate()}
     if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "get_rng_state"):
         states["torch"] = torch.get_rng_state()
-        if torch.cuda.is_initialized():
-            states["cuda"] = torch.cuda.get_rng_state_all()
+        for kind, gpus in gpus_in_use().items():
+            # There is one GPU of the kind "mps" at most.
+            states[kind] = gpus.get_rng_state() if kind == "mps" else gpus.get_rng_state_all()
     return states
 
 
@@ -59,8 +62,10 @@ def set_generator_states(states: dict[str, Any]) -> None:
     np.random.set_state(states["numpy"])
     random.setstate(states["python"])
     if "torch" in states:
-        torch = sys.modules["torch"]
-        torch.set_rng_state(states["torch"])
-        if "cuda" in states:
-            for device, state in enumerate(states["cuda"][: torch.cuda.device_count()]):
-                torch.cuda.set_rng_state(state, device)
+        sys.modules["torch"].set_rng_state(states["torch"])
+        for kind, gpus in gpus_in_use().items():
+            if kind == "mps" and kind in states:
+                gpus.set_rng_state(states[kind])
+            elif kind in states:
+                for device, state in enumerate(states[kind][: gpus.device_count()]):
+                    gpus.set_rng_state(state, device)

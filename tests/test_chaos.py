@@ -66,7 +66,7 @@ print(*sorted(set(search.statuses_)), search.best_params_["quality"] > 0.5)
 """
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize(
     ("how", "backend", "n_jobs"),
     [
@@ -85,7 +85,7 @@ def test_a_candidate_that_ends_the_process_is_found_out_by_the_next(
         return subprocess.run(
             [sys.executable, "-W", "ignore", "-c", DEADLY, folder, how, backend, str(n_jobs)],
             env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
-            capture_output=True, text=True, timeout=50,
+            capture_output=True, text=True, timeout=LIMIT // 2 - 10,
         )  # fmt: skip
 
     assert start().returncode == (3 if how == "exit" else -signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_a_users_own_script_is_killed_and_compared(shift, status, says, tmp_path
     out = capsys.readouterr().out
     assert "2 kills" in out
     assert says in out
-    assert out.count("ok    0 ") == 2
+    assert out.count("ok    0 ") == 3
 
 
 def test_a_script_without_a_search_and_one_that_fails_are_told(tmp_path):

@@ -1,7 +1,7 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -154,7 +154,7 @@ def check_containers(X: Any, y: Any) -> None:
 
 
 def _has_rows(data):
-    if isinstance(data, str | bytes):
+    if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
         return False
     shape = getattr(data, "shape", None)
     if isinstance(shape, tuple):
@@ -222,6 +222,9 @@ def check_sample_weight(X: Any, params: dict[str, Any]) -> None:
                 "pass one weight for each row."
             )
         values = to_numpy(weight)
+        if values.dtype.kind not in "biufO":
+            first = values.tolist()[0]
+            raise ValueError(f"{name} has {first!r:.80}: pass a finite number for each row.")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0][0])
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from sksearch._gpus import free_gpu_caches
 from sksearch.neural._torch import torch
 
 #: What PyTorch says when the memory of the CPU is full, or too little is left on the GPU to
@@ -19,10 +20,11 @@ SHARE_KEPT = 0.02
 
 def choose_device(name: str) -> torch.device:
     """Return the device of a name; "auto" is the GPU where there is one."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    device = torch.device(name)
     there = {"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None), "mps": torch.backends.mps}
+    if name == "auto":
+        gpus = (kind for kind, backend in there.items() if backend and backend.is_available())
+        name = next(gpus, "cpu")
+    device = torch.device(name)
     backend = there.get(device.type)
     if device.type in there and (backend is None or not backend.is_available()):
         raise ValueError(
@@ -116,6 +118,5 @@ def memory_errors() -> Iterator[None]:
             raise
         traceback.clear_frames(error.__traceback__)  # they hold the tensors
     gc.collect()
-    if torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
+    free_gpu_caches()
     raise MemoryError(message)

@@ -32,7 +32,8 @@ precision : {"auto", "fp32", "bf16", "fp16"}, default="auto"
     Precision of matrix products and convolutions. "auto" is "bf16" on a GPU that has it, else
     "fp32".
 device : str, default="auto"
-    Where to compute, as in PyTorch: "cpu", "cuda", "cuda:1". "auto" is a GPU where there is one.
+    Where to compute, as in PyTorch: "cpu", "cuda", "cuda:1". "auto" is a GPU where there is one,
+    the first kind of "cuda", "xpu" and "mps".
 n_jobs : int or None, default=None
     Count of threads on the CPU; None is 1, -1 is all. The last bits of results depend on it.
 compile : bool, default=False

@@ -59,8 +59,8 @@ def as_resource(resource: str | Resource | None, estimator: Any, n_rows: int = 0
     """
     if resource is None:
         return WholeResource()
-    if isinstance(resource, ParameterResource):
-        resource = resource.name
+    if isinstance(resource, ParameterResource):  # whatever its name, "epochs" too
+        return ParameterResource.of(resource.name, estimator, n_rows)
     if isinstance(resource, Resource):
         return resource
     if resource in _NAMED:

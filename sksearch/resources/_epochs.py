@@ -13,7 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from sksearch._clock import now
 from sksearch.base import Labels, Resource, State, fit
-from sksearch.resources._nets import check_net, is_net, train_net
+from sksearch.resources._nets import check_net, is_net, refuse_keras, train_net
 from sksearch.resources._pipeline import enter, last_step, replace_last_step
 
 #: Count of epochs where the user names no maximum: the R of Hyperband's published table.
@@ -177,6 +177,8 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
             f"resource={resource!r} needs an estimator with partial_fit, and "
             f"{type(last).__name__} has none. {WAYS}"
         )
+    for model in (last, getattr(last, "estimator", None)):
+        refuse_keras(model)
     if is_net(last):
         check_net(last)
     elif is_net(getattr(last, "estimator", None)):
@@ -239,6 +241,7 @@ def advance(
     """Train the last step up to `n_steps` calls, on the rows that `enter` returned."""
     last = last_step(state.estimator)
     _refuse_early_stopping(last)
+    refuse_keras(last)
     if hasattr(last, "partial_fit"):
         kwargs = _arguments(last, state.n_steps == 0, classes, last_params)
         if is_net(last):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._gpus import free_gpu_caches
 from sksearch._seeds import generator_states, set_generator_states
 from sksearch.base import State
 from sksearch.resources._pipeline import last_step
@@ -29,6 +30,10 @@ REFUSED = {
     "TrainEndCheckpoint": SHARED_FILE,
     "LoadInitState": SHARED_FILE,
 }
+
+
+#: First part of the module of wrappers whose models are others after they were pickled.
+KERAS = "scikeras"
 
 
 class DivergedError(ArithmeticError):
@@ -45,6 +50,17 @@ def _is_skorchs(cls):
 
 
 # ---- before training
+
+
+def refuse_keras(estimator: Any) -> None:
+    """Raise ValueError for a model of Keras, which does not go on exactly where it was."""
+    if any(cls.__module__.partition(".")[0] == KERAS for cls in type(estimator).__mro__):
+        raise ValueError(
+            f"{type(estimator).__name__} of scikeras cannot be trained in parts: a model that "
+            "was stored, or came from another process, goes on otherwise than the one that was "
+            "not. Search with resource='n_samples' or 'folds', or with "
+            "resource=ParameterResource('epochs'), which fits it anew at each rung."
+        )
 
 
 def check_labels(net: Any, labels: Any) -> None:
@@ -251,9 +267,7 @@ def _move(net, device):
         part.to(device)
     for optimizer in _parts(net, "_optimizers"):
         optimizer.load_state_dict(optimizer.state_dict())  # moves to where the weights are
-    torch = sys.modules["torch"]
-    if torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
+    free_gpu_caches()
 
 
 def _parts(net, kind):

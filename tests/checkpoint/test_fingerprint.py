@@ -564,14 +564,13 @@ print(json.dumps(parts(param_distributions={{"alpha": uniform(0, 1)}}, scoring=m
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_descriptions_are_the_same_in_every_process(request):
     script = SCRIPT.format(root=str(request.config.rootpath))
     outputs = {
         subprocess.run(
             [sys.executable, "-c", script],
             env=os.environ | {"PYTHONHASHSEED": str(seed)},
-            capture_output=True, text=True, check=True, timeout=60,
+            capture_output=True, text=True, check=True, timeout=90,
         ).stdout
         for seed in (0, 1, 2)
     }  # fmt: skip

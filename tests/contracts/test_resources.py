@@ -209,6 +209,28 @@ def test_early_stopping_is_refused_with_a_sentence():
             train(EpochsResource(), estimator, 1)
 
 
+class KerasClassifier(SGDClassifier):
+    """Looks like one of scikeras."""
+
+    __module__ = "scikeras.wrappers"
+
+    def __init__(self, epochs=1):
+        super().__init__(random_state=0)
+        self.epochs = epochs
+
+
+def test_a_model_of_keras_is_fitted_anew_or_refused_with_a_way():
+    for estimator in (KerasClassifier(), make_pipeline(StandardScaler(), KerasClassifier())):
+        for resource in (EpochsResource(), SecondsResource()):
+            with pytest.raises(ValueError, match=r"ParameterResource\('epochs'\)"):
+                resource.check(estimator, [])
+    with pytest.raises(ValueError, match="cannot be trained in parts"):
+        train(EpochsResource(), KerasClassifier(), 1)
+    anew = as_resource(ParameterResource("epochs"), KerasClassifier())
+    assert (type(anew), anew.continues) == (ParameterResource, False)
+    anew.check(KerasClassifier(), [])
+
+
 def test_a_net_with_max_epochs_gets_all_epochs_in_one_call():
     class Net(SGDClassifier):
         """skorch's protocol: one call of partial_fit is max_epochs epochs."""

@@ -5,6 +5,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -273,6 +274,20 @@ def test_memory_is_given_back_where_a_gpu_is_in_use(in_use, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", torch)
     free_gpu_memory()
     assert torch.calls == ["empty"] * in_use
+
+
+def test_the_gpu_of_a_mac_is_treated_like_others(monkeypatch):
+    torch, mac = FakeTorch(in_use=False), FakeTorch()
+    mac.is_available, mac.get_rng_state = lambda: True, lambda: mac.states[0]
+    mac.set_rng_state = lambda state: mac.states.__setitem__(0, state)
+    torch.mps, torch.backends = mac, SimpleNamespace(mps=mac)
+    torch.manual_seed = mac.manual_seed
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    with seeded(1, 2):
+        assert mac.states[0] != "first"
+    assert mac.states[0] == "first"
+    free_gpu_memory()
+    assert mac.calls == ["empty"]
 
 
 def test_generators_of_gpus_are_what_they_were(monkeypatch):

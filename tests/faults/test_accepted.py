@@ -188,7 +188,11 @@ def test_a_resource_whose_values_are_no_integers_is_refused(name):
     refuses(f"resource='{name}' is no integer", HyperbandSearchCV, resource=name, max_resources=9)
 
 
-@pytest.mark.parametrize("data", ["abc", b"abc", 3, None])
+def test_weights_that_are_texts_are_refused():
+    refuses("sample_weight has 'a': pass", fit={"sample_weight": ["a"] * len(ROWS)})
+
+
+@pytest.mark.parametrize("data", ["abc", b"abc", 3, None, {1, 2}, iter([1, 2])])
 def test_data_without_rows_are_named(data):
     refuses(r"X=.*has no rows: pass", X=data)
     if data is not None:

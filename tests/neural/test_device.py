@@ -8,7 +8,7 @@ pytest.importorskip("skorch")
 import torch
 
 from sksearch.neural import PixelLogisticClassifier
-from sksearch.neural._device import choose_precision, memory_errors
+from sksearch.neural._device import choose_device, choose_precision, memory_errors
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,15 @@ def test_a_gpu_that_is_not_there_is_named(images, monkeypatch):
 def test_other_gpus_that_are_not_there_are_named(name, images):
     with pytest.raises(ValueError, match=f"device='{name}' needs a GPU .* finds none"):
         PixelLogisticClassifier(device=name).fit(*images)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "xpu", "mps", "cpu"])
+def test_auto_is_the_gpu_that_is_there(kind, monkeypatch):
+    modules = {"cuda": torch.cuda, "xpu": torch.xpu, "mps": torch.backends.mps}
+    for name, module in modules.items():
+        monkeypatch.setattr(module, "is_available", lambda name=name: name == kind)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert choose_device("auto").type == kind
 
 
 @pytest.mark.parametrize(("native", "expected"), [(True, "bf16"), (False, "fp32")])

@@ -8,6 +8,7 @@ from typing import Any
 
 import joblib
 
+from sksearch._gpus import free_gpu_caches, gpus_in_use
 from sksearch._threads import one_blas_thread
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
@@ -84,10 +85,9 @@ def _start_gpu():
 
 def free_gpu_memory() -> None:
     """Give back what PyTorch keeps of a GPU's memory for later."""
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
+    if gpus_in_use():
         gc.collect()
-        torch.cuda.empty_cache()
+        free_gpu_caches()
 
 
 def run_limited(
