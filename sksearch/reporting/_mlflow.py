@@ -1,6 +1,8 @@
 """The candidates of a search as runs of MLflow."""
 
+import io
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
@@ -83,6 +85,12 @@ def to_mlflow(
     begin, end = (min(known), max(known)) if known else (None, None)
     search_id = client.create_run(experiment_id, begin, None, name).info.run_id
 
+    def end_run(run_id, status, time):
+        """End a run, unless the search goes on."""
+        if status is not None:
+            with redirect_stdout(io.StringIO()):  # it prints two lines for each run
+                client.set_terminated(run_id, status, time)
+
     def log(run_id, candidate, rows, status, time):
         """Write params and metrics of a candidate, and end its run."""
         params = [Param(k, short_repr(v, LONGEST)) for k, v in candidate.params.items()]
@@ -90,8 +98,7 @@ def to_mlflow(
         for i in range(0, max(len(params), len(metrics)), N_PARAMS):
             part = slice(i, i + N_PARAMS)
             client.log_batch(run_id, params=params[part], metrics=metrics[part])
-        if status is not None:
-            client.set_terminated(run_id, status, time)
+        end_run(run_id, status, time)
 
     for i, (candidate, (start, stop)) in enumerate(zip(table.candidates, times, strict=True)):
         tags = {"mlflow.parentRunId": search_id, "status": candidate.status}
@@ -102,8 +109,8 @@ def to_mlflow(
     state = "FINISHED" if getattr(search, "finished", True) else None
     if best is not None:
         log(search_id, best, [best.row], state, end)
-    elif state is not None:
-        client.set_terminated(search_id, "FAILED", end)
+    else:
+        end_run(search_id, state and "FAILED", end)
     return search_id
 
 
