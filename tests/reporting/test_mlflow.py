@@ -95,6 +95,13 @@ def test_failures_and_unfinished_searches_are_told_apart(tmp_path):
     }
 
 
+def test_a_search_that_has_no_result_yet_says_so():
+    search = RandomSearchCV(Curve(), SPACE)
+    search.cv_results_ = {"params": []}
+    with pytest.raises(ValueError, match="no result yet"):
+        to_mlflow(search)
+
+
 @NEEDS_MLFLOW
 def test_a_search_of_scikit_learn_with_two_metrics(tmp_path):
     uri = f"sqlite:///{tmp_path}/runs.db"
