@@ -74,7 +74,7 @@ class PredictionDisplay:
     >>> from sksearch.plotting import PredictionDisplay
     >>> space = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
     >>> found = minimize(
-    ...     lambda p: p["x"] ** 2 + p["y"] ** 2, space, method="gp", n_iter=12, random_state=0
+    ...     lambda p: p["x"] ** 2 + p["y"] ** 2, space, n_iter=12, random_state=0
     ... )
     >>> display = PredictionDisplay.from_search(found)
     >>> 0 < display.n_predicted_ < 12

@@ -1,12 +1,17 @@
 """The candidates of a search as runs of MLflow."""
 
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
 
 from sksearch._description import short_repr
+from sksearch.history import Params
 from sksearch.reporting._table import Table, read
+
+Metric = tuple[str, float, int]  # name, value and step
 
 N_PARAMS, LONGEST = 100, 500  # of one request, and characters of a value: what servers accept
 
@@ -65,49 +70,63 @@ def to_mlflow(
     >>> search = RandomSearchCV(SVC(), {"C": [0.1, 1, 10]}, n_iter=3, random_state=0).fit(X, y)
     >>> to_mlflow(search, tracking_uri="http://localhost:5000")  # doctest: +SKIP
     """
-    try:
-        from mlflow.entities import Metric, Param
-        from mlflow.tracking import MlflowClient
-    except ImportError as error:
-        raise ImportError(
-            'to_mlflow needs MLflow, which is not installed: pip install "sksearch[mlflow]".'
-        ) from error
     table = read(search)
-    client = MlflowClient(tracking_uri=tracking_uri)
-    found = client.get_experiment_by_name(experiment)
-    experiment_id = found.experiment_id if found else client.create_experiment(experiment)
     times = _times(table)
     known = [time for both in times for time in both if time is not None]
-    name = run_name or getattr(search, "header", {}).get("class", type(search).__name__)
-    best = table.candidates[table.best] if table.best is not None else None
     begin, end = (min(known), max(known)) if known else (None, None)
-    search_id = client.create_run(experiment_id, begin, None, name).info.run_id
-
-    def log(run_id, candidate, rows, status, time):
-        """Write params and metrics of a candidate, and end its run."""
-        params = [Param(k, short_repr(v, LONGEST)) for k, v in candidate.params.items()]
-        metrics = [Metric(*metric[:2], time or 0, metric[2]) for metric in _metrics(table, rows)]
-        for i in range(0, max(len(params), len(metrics)), N_PARAMS):
-            part = slice(i, i + N_PARAMS)
-            client.log_batch(run_id, params=params[part], metrics=metrics[part])
-        if status is not None:
-            client.set_terminated(run_id, status, time)
-
+    name = run_name or getattr(search, "header", {}).get("class", type(search).__name__)
+    runs = _Runs(tracking_uri, experiment)
+    search_id = runs.begin(name, {}, begin)
     for i, (candidate, (start, stop)) in enumerate(zip(table.candidates, times, strict=True)):
         tags = {"mlflow.parentRunId": search_id, "status": candidate.status}
         tags |= {"error": candidate.error} if candidate.error else {}
-        run = client.create_run(experiment_id, start, tags, f"candidate {i}")
-        status = "FINISHED" if candidate.status == "ok" else "FAILED"
-        log(run.info.run_id, candidate, candidate.rows, status, stop)
-    state = "FINISHED" if getattr(search, "finished", True) else None
-    if best is not None:
-        log(search_id, best, [best.row], state, end)
-    elif state is not None:
-        client.set_terminated(search_id, "FAILED", end)
+        run_id = runs.begin(f"candidate {i}", tags, start)
+        runs.log(run_id, candidate.params, _metrics(table, candidate.rows), stop)
+        runs.end(run_id, "FINISHED" if candidate.status == "ok" else "FAILED", stop)
+    if table.best is not None:
+        best = table.candidates[table.best]
+        runs.log(search_id, best.params, _metrics(table, [best.row]), end)
+    if getattr(search, "finished", True):
+        runs.end(search_id, "FAILED" if table.best is None else "FINISHED", end)
     return search_id
 
 
-def _metrics(table: Table, rows: Sequence[int]) -> Iterator[tuple[str, float, int]]:
+class _Runs:
+    """The runs of one experiment; times are milliseconds since 1970, None for now."""
+
+    def __init__(self, tracking_uri: str | None, experiment: str):
+        try:
+            from mlflow import entities
+            from mlflow.tracking import MlflowClient
+        except ImportError as error:
+            raise ImportError(
+                'to_mlflow needs MLflow, which is not installed: pip install "sksearch[mlflow]".'
+            ) from error
+        self._entities, self._client = entities, MlflowClient(tracking_uri=tracking_uri)
+        known = self._client.get_experiment_by_name(experiment)
+        self._id = known.experiment_id if known else self._client.create_experiment(experiment)
+
+    def begin(self, name: str, tags: dict[str, str], time: int | None) -> str:
+        """Begin a run, and return its id."""
+        return self._client.create_run(self._id, time, tags, name).info.run_id
+
+    def log(
+        self, run_id: str, params: Params, metrics: Iterable[Metric], time: int | None
+    ) -> None:
+        """Write params and metrics, as many in one request as servers accept."""
+        given = [self._entities.Param(k, short_repr(v, LONGEST)) for k, v in params.items()]
+        made = [self._entities.Metric(name, x, time or 0, step) for name, x, step in metrics]
+        for i in range(0, max(len(given), len(made)), N_PARAMS):
+            part = slice(i, i + N_PARAMS)
+            self._client.log_batch(run_id, params=given[part], metrics=made[part])
+
+    def end(self, run_id: str, status: str, time: int | None) -> None:
+        """End a run."""
+        with redirect_stdout(io.StringIO()):  # two lines for each run
+            self._client.set_terminated(run_id, status, time)
+
+
+def _metrics(table: Table, rows: Sequence[int]) -> Iterator[Metric]:
     """Yield name, value and step of all that was measured in these rows."""
     resources = table.results.get("n_resources")
     for column, values in table.results.items():

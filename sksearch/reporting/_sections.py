@@ -269,9 +269,8 @@ def _audit(facts):
     else:
         found = "none would have won"
     who = words.count(n, "stopped candidate")
-    return [
-        f"audit of {who}: {found}; of all stopped at most {words.percent(most)} would, by 95 %"
-    ]
+    most = f"of all stopped at most {words.percent(most)} would, with 95 % confidence"
+    return [f"audit of {who}: {found}; {most}"]
 
 
 def _failed(facts, full):

@@ -276,6 +276,8 @@ def read(search: Any) -> Table:
                 "scikit-learn."
             )
         raise ValueError(f"This {type(search).__name__} is not fitted: call fit first.")
+    if not results["params"]:
+        raise ValueError("This search has no result yet, so there is nothing to tell.")
     rows = _Rows(search)
     candidates = [rows.candidate(each) for each in rows.by_candidate]
     return Table(search, results, rows.metric, candidates, rows.best(candidates), rows.rungs())

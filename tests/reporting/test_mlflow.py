@@ -1,5 +1,7 @@
 """A search as runs of MLflow: in a database, and on a real server of this machine."""
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -61,10 +63,11 @@ def check(search, uri):
 
 
 @NEEDS_MLFLOW
-def test_each_candidate_is_a_run_inside_the_run_of_its_search(tmp_path):
+def test_each_candidate_is_a_run_inside_the_run_of_its_search(tmp_path, capsys):
     args = {"resource": "epochs", "max_resources": 9, "cv": 2, "random_state": 0}
     search = HyperbandSearchCV(Curve(), SPACE, **args).fit(X, Y)
     check(search, f"sqlite:///{tmp_path}/runs.db")
+    assert capsys.readouterr().out == "", "not two lines for each candidate"
 
 
 @NEEDS_MLFLOW
@@ -92,6 +95,13 @@ def test_failures_and_unfinished_searches_are_told_apart(tmp_path):
     }
 
 
+def test_a_search_that_has_no_result_yet_says_so():
+    search = RandomSearchCV(Curve(), SPACE)
+    search.cv_results_ = {"params": []}
+    with pytest.raises(ValueError, match="no result yet"):
+        to_mlflow(search)
+
+
 @NEEDS_MLFLOW
 def test_a_search_of_scikit_learn_with_two_metrics(tmp_path):
     uri = f"sqlite:///{tmp_path}/runs.db"
@@ -116,7 +126,9 @@ def server(tmp_path):
     command += ["--default-artifact-root", str(tmp_path / "artifacts")]
     uri = f"http://127.0.0.1:{port}"
     with open(tmp_path / "log", "wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path)
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, cwd=tmp_path, start_new_session=True
+        )
         try:
             deadline = time.monotonic() + 120
             while process.poll() is None and time.monotonic() < deadline:
@@ -127,8 +139,8 @@ def server(tmp_path):
                     time.sleep(0.2)
             yield uri
         finally:
-            process.terminate()
-            process.wait(30)
+            os.killpg(process.pid, signal.SIGKILL)  # its workers outlive it otherwise
+            process.wait()
 
 
 @NEEDS_SERVER
@@ -138,7 +150,8 @@ def test_a_real_server_has_the_runs(server):
 
 
 def test_without_mlflow_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "mlflow", None)
+    for name in ("mlflow", "mlflow.entities", "mlflow.tracking"):
+        monkeypatch.setitem(sys.modules, name, None)
     search = RandomSearchCV(Curve(), SPACE, n_iter=2, cv=2, random_state=0).fit(X, Y)
     with pytest.raises(ImportError, match=r'pip install "sksearch\[mlflow\]"'):
         to_mlflow(search)

@@ -84,7 +84,10 @@ def test_a_page_has_its_pictures_in_it_and_loads_nothing(search, tmp_path):
     search.report(tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     loads = parsed(html).loads
-    assert len(loads) == 2
+    captions = re.findall("<figcaption>(.*?)</figcaption>", html)
+    assert len(loads) == len(captions) == 4
+    for text in ("The best candidates", "All scores", "Scores over the param", "each worker did"):
+        assert sum(text in caption for caption in captions) == 1
     assert all(each.startswith("data:image/png;base64,") for each in loads)
     assert 'name="viewport"' in html
 
