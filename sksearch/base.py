@@ -214,7 +214,7 @@ class Sampler(ABC):
     learns: bool = False
     #: Whether several objectives are looked at, and not the score alone.
     vectors: bool = False
-    #: Whether measured bounds are looked at; other samplers that learn see worse scores instead.
+    #: Whether measured bounds are looked at; other samplers see worse scores where one is broken.
     keeps_bounds: bool = False
 
     @abstractmethod
@@ -268,8 +268,7 @@ class Scheduler(ABC):
     #: folds, `plan` is the most that is done, ``batch_size`` holds with every sampler, and models
     #: learn from all candidates together, see `Problem.races`.
     races: bool = False
-    #: Whether candidates are compared by the order of their results, with bounds and several
-    #: objectives, and not by the numbers of one score.
+    #: Whether candidates are compared by rank, with bounds and objectives, not by one score.
     ranks: bool = False
 
     @abstractmethod

@@ -9,10 +9,12 @@ from sksearch._fronts import fronts
 from sksearch._threads import one_blas_thread
 from sksearch.acquisition import Draws, HypervolumeCriterion, Strips
 from sksearch.history import History, Params
+from sksearch.samplers._gp import GPSampler
 from sksearch.samplers._gp_models import Models
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
+ONE_SCORE = GPSampler()  # proposes where there is one objective
 MARGIN = 0.1  # of the range of all, how far below the front's worst values the reference is
 
 
@@ -33,8 +35,8 @@ class HypervolumeSampler(LearningSampler):
     and a reference point [1]_, a tenth of the range of all below its worst values. It is exact
     for two objectives, and for more an average over points of what the front leaves open. The
     objectives are transformed as scores are in `GPSampler`. Failures and bounds are modelled as
-    there, and pending candidates count as known at their predicted means. With one objective the
-    volume is the score, and this is expected improvement.
+    there, and pending candidates count as known at their predicted means. With one objective it
+    is `GPSampler`.
 
     References
     ----------
@@ -69,11 +71,13 @@ class HypervolumeSampler(LearningSampler):
         self._check(transfer=WITHOUT_JOINT)
 
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
+        if not history.problem.objectives:
+            return ONE_SCORE._propose(history, data, rng)
         with one_blas_thread():
             criterion = self._criterion(history, data, rng)
-            best = data.best_first
-            front = best[fronts(data.objectives[best]) == 0] if data.feasible.any() else best
             # The front is what is searched around: its members are the incumbents.
+            front = np.flatnonzero(data.feasible)
+            front = front[fronts(data.objectives[front]) == 0] if len(front) else data.best_first
             near = replace(data, U=data.U[front], objectives=data.objectives[front],
                            slacks=data.slacks[front], y=data.y[front])  # fmt: skip
             return maximiser(criterion, history, near, rng, 400, 15, 4)
