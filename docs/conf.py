@@ -49,6 +49,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
 }
+toc_object_entries_show_parents = "hide"
 html_sidebars = {"index": [], "tutorial": []}
 
 myst_enable_extensions = ["colon_fence"]
@@ -67,6 +68,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "ignore_pattern": r"benchmarks|make_|experiment_",
     "filename_pattern": "/plot_",
+    "within_subsection_order": "gallery_order.FirstThingsFirst",
     "download_all_examples": False,
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("sksearch",),

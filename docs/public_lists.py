@@ -114,7 +114,7 @@ def _section(title, module_name, names):
     rows = "\n".join(f"   {prefix}{name}" for name in names)
     return (
         f"## {title}\n\n{intro}\n\n```{{eval-rst}}\n.. currentmodule:: sksearch\n\n"
-        f".. autosummary::\n   :toctree: generated\n\n{rows}\n```\n"
+        f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{rows}\n```\n"
     )
 
 

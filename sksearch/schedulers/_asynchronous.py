@@ -42,7 +42,7 @@ class AsynchronousScheduler(BracketScheduler):
     ... class TwoRungs(AsynchronousScheduler):
     ...     factor: float = 3
     ...     variant: str = "promotion"
-    ...     def brackets(self, problem):
+    ...     def bracket_table(self, problem):
     ...         return [(9, [problem.max_resources // 3, problem.max_resources])]
     >>> problem = GammaCurves(Branin(), n_epochs=27)
     >>> history = play(RandomSampler(), TwoRungs(), problem, random_state=0, n_workers=2)

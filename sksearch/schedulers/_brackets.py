@@ -117,7 +117,7 @@ class BracketScheduler(Scheduler):
     >>> @dataclass(frozen=True)
     ... class Screening(BracketScheduler):
     ...     factor: float = 4
-    ...     def brackets(self, problem):
+    ...     def bracket_table(self, problem):
     ...         return [(8, [problem.max_resources // 4, problem.max_resources])]
     >>> Screening().plan(Problem(Space({"C": range(99)}), max_resources=8)).brackets[0]
     (Rung(resource=2, n_candidates=8), Rung(resource=8, n_candidates=2))
