@@ -72,6 +72,16 @@ class CMAESSampler(Sampler):
        https://arxiv.org/abs/2504.07884
     .. [2] N. Hansen, "The CMA evolution strategy: a tutorial", 2016.
        https://arxiv.org/abs/1604.00772
+
+    Examples
+    --------
+    >>> from sksearch.samplers import CMAESSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> problem = GammaCurves(Branin())
+    >>> history = play(CMAESSampler(), FullFidelity(80), problem, random_state=0)
+    >>> bool(max(trial.results[81].score for trial in history.trials) > -1)  # at best -0.398
+    True
     """
 
     population_size: int | None = None

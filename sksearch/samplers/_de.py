@@ -57,6 +57,16 @@ class DESampler(PopulationSampler):
     .. [2] J. Zhang, A. C. Sanderson, "JADE: adaptive differential evolution with optional
        external archive", IEEE Trans. Evolutionary Computation 13, 2009.
        https://doi.org/10.1109/TEVC.2009.2014613
+
+    Examples
+    --------
+    >>> from sksearch.samplers import DESampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> problem = GammaCurves(Branin())
+    >>> history = play(DESampler(), FullFidelity(80), problem, random_state=0)
+    >>> bool(max(trial.results[81].score for trial in history.trials) > -1)  # at best -0.398
+    True
     """
 
     population_size: int | None = None

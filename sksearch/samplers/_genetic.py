@@ -49,6 +49,16 @@ class GeneticSampler(PopulationSampler):
     .. [1] L. J. Eshelman, J. D. Schaffer, "Real-coded genetic algorithms and
        interval-schemata", Foundations of Genetic Algorithms 2, 1993.
        https://doi.org/10.1016/B978-0-08-094832-4.50018-0
+
+    Examples
+    --------
+    >>> from sksearch.samplers import GeneticSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> problem = GammaCurves(Branin())
+    >>> history = play(GeneticSampler(), FullFidelity(80), problem, random_state=0)
+    >>> bool(max(trial.results[81].score for trial in history.trials) > -1)  # at best -0.398
+    True
     """
 
     population_size: int | None = None

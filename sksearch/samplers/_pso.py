@@ -54,6 +54,16 @@ class PSOSampler(PopulationSampler):
     .. [2] M. Clerc, J. Kennedy, "The particle swarm: explosion, stability, and convergence in a
        multidimensional complex space", IEEE Trans. Evolutionary Computation 6, 2002.
        https://doi.org/10.1109/4235.985692
+
+    Examples
+    --------
+    >>> from sksearch.samplers import PSOSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> problem = GammaCurves(Branin())
+    >>> history = play(PSOSampler(), FullFidelity(80), problem, random_state=0)
+    >>> bool(max(trial.results[81].score for trial in history.trials) > -1)  # at best -0.398
+    True
     """
 
     population_size: int | None = None

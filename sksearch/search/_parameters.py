@@ -76,7 +76,25 @@ class ModelParameters:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PopulationParameters:
-    """Parameters of searches whose candidates are made of others."""
+    """Parameters of searches whose candidates are made of others.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sksearch.samplers import GeneticSampler
+    >>> from sksearch.schedulers import FullFidelity
+    >>> from sksearch.search import BaseSearch, PopulationParameters
+    >>> @dataclass(kw_only=True, eq=False, repr=False)
+    ... class MySearchCV(PopulationParameters, BaseSearch):
+    ...     def _compose(self, space, rng):
+    ...         return GeneticSampler(self.population_size), FullFidelity(6)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = MySearchCV(RidgeClassifier(), {"alpha": list(range(1, 20))}, population_size=4)
+    >>> len(search.fit(X, y).cv_results_["params"])
+    6
+    """
 
     population_size: Annotated[int, Interval(Integral, 4, None, closed="left")] | None = None
     batch_size: CountOrAuto = 1
