@@ -10,11 +10,14 @@ from sksearch import samplers
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
+    DESampler,
     EarlierTask,
+    GeneticSampler,
     GPSampler,
     GridSampler,
     ListedSampler,
     NSGA2Sampler,
+    PSOSampler,
     QuasiRandomSampler,
     RandomSampler,
     ScalarisedSampler,
@@ -206,6 +209,21 @@ LEARNT = [
         TPESampler(n_initial=4, multivariate=False),
         "bbbb",
         [0.007141191605, 0.018433636104, 0.570806434716, 0.691537439074],
+    ),
+    (
+        DESampler(4),
+        "accc",
+        [0.709781261198, 0.313420568334, 0.464031040635, 0.165675213886],
+    ),
+    (
+        GeneticSampler(4),
+        "ccbb",
+        [0.289220258151, 0.641517219321, 0.277739828492, 0.062312901462],
+    ),
+    (
+        PSOSampler(4),
+        "acca",
+        [0.208008719055, 0.163033483852, 0.802063774909, 0.597261087596],
     ),
     (GPSampler(n_initial=4), "abbb", [0.1390313, 0.3022363, 0.1899048, 0.3563593]),
 ]
