@@ -155,7 +155,7 @@ def test_gaps_of_a_table_are_parameters_that_were_inactive():
             "one objective, not several",
         ),
     ],
-    ids=str,
+    ids=range(8),
 )
 def test_what_cannot_be_read_is_refused_before_any_training(source, error, text):
     search = GPBayesSearchCV(Curve(), {"quality": uniform(0, 1)}, prior_results=source)
