@@ -24,6 +24,7 @@ N_OFFSPRING = 8  # that are made until one is a new candidate
 class PopulationSampler(LearningSampler):
     """A sampler whose first population is a part of a scrambled Sobol sequence."""
 
+    keeps_bounds = False
     population_size: int | None = None
     transfer: str = "rung"
 
@@ -33,7 +34,7 @@ class PopulationSampler(LearningSampler):
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
         for _ in range(N_OFFSPRING):
             params = history.problem.space.from_unit(self._offspring(history, data, rng))
-            if not history.knows(params):
+            if history.takes(params):
                 break
         return params
 

@@ -19,6 +19,7 @@ from sksearch import (
     SuccessiveHalvingSearchCV,
     TPESearchCV,
     load_history,
+    samplers,
 )
 from sksearch._fronts import best_first, crowding, fronts, hypervolume
 from sksearch.history import Problem, Result
@@ -288,3 +289,14 @@ def test_three_objectives_are_proposed_for():
             study.tell(job, Result(values[0], objectives=values))
         volumes[type(sampler)] = np.mean([trial.params["y"] for trial in study.history.trials][8:])
     assert volumes[HypervolumeSampler] < 0.5 * volumes[RandomSampler]
+
+
+@pytest.mark.parametrize("name", ["DESampler", "GeneticSampler", "PSOSampler"])
+def test_samplers_of_one_score_are_wrapped(name):
+    sampler = getattr(samplers, name)(population_size=6)
+    bound = Bound("luck", ">=", 0.4)
+    for kwargs in ({}, {"objectives": None, "refit": "gain", "constraints": bound}):
+        search = tradeoff(
+            SearchCV, n_iter=None, sampler=sampler, scheduler=FullFidelity(12), **kwargs
+        )
+        assert len(search.history_.trials) == 12
