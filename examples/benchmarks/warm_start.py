@@ -1,0 +1,111 @@
+"""What results of other tables are worth: `WarmStart` beside the same sampler without them.
+
+The recorded scores of 48 candidates for ten tables and five models (`_fold_scores.py`): each pair
+is a task in its turn, and the same candidates on the nine other tables are what earlier searches
+have found. Regret is 0 at the best candidate and 1 at the median one. Misled: the earlier scores
+are those of another model, which say nothing of this one. Printed is the mean regret after n
+candidates, and how many candidates the warm start needs for what the cold one has after n: bars
+are n / 2, and 1.1 n if it is misled, at n = 10 and 20.
+
+    python examples/benchmarks/warm_start.py [--seeds 3] [--samplers GP TPE random]
+"""
+
+import argparse
+import math
+import sys
+
+import numpy as np
+from _fold_scores import MODELS, TABLES, model_of, read
+from sklearn.model_selection import ParameterSampler
+
+from sksearch.history import Problem, Result
+from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, TPESampler, WarmStart
+from sksearch.schedulers import FullFidelity
+from sksearch.space import Space
+from sksearch.study import Study
+
+N = 32
+SHOWN = (2, 5, 10, 15, 20, 30)
+JUDGED = (10, 20)
+SAMPLERS = {"GP": GPSampler(), "TPE": TPESampler(), "random": RandomSampler()}
+
+
+def tasks_of(model, record):
+    """Return candidates and mean scores by table; names without those of a pipeline's steps."""
+    found = {}
+    for table in TABLES:
+        scores = record[table, model].mean(axis=1)
+        drawn = ParameterSampler(model_of(model, table)[1], len(scores), random_state=0)
+        params = [{name.rpartition("__")[2]: v for name, v in each.items()} for each in drawn]
+        found[table] = params, scores
+    return found
+
+
+def earlier_of(params, scores):
+    """These candidates with those scores, as many as both have."""
+    n = min(len(params), len(scores))
+    return EarlierTask(params[:n], scores[:n])
+
+
+def regrets(params, scores, sampler, seed):
+    """Return the regret of the best one after each candidate, shape (N,)."""
+    space = Space([{name: [v] for name, v in each.items()} for each in params])
+    by_key = {space.key(each): score for each, score in zip(params, scores, strict=True)}
+    n = min(N, len(by_key))
+    study = Study(Problem(space, seed=seed, n_candidates=n), sampler, FullFidelity(n))
+    found = []
+    while (job := study.ask()) is not None:
+        found.append(by_key[space.key(job.params)])
+        study.tell(job, Result(found[-1]))
+    best, median = scores.max(), np.median(scores)
+    curve = (best - np.maximum.accumulate(found)) / max(best - median, 1e-12)
+    return np.r_[curve, np.zeros(N - n)]
+
+
+def needed(curve, regret):
+    """Count of candidates after which a mean curve has come to a regret."""
+    there = np.flatnonzero(curve <= regret)
+    return int(there[0]) + 1 if len(there) else math.inf
+
+
+def main():
+    """Run, print, and return whether a bar failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
+    args = parser.parse_args()
+    record, failed = read(), False
+    tasks = {model: tasks_of(model, record) for model in MODELS}
+    print(f"{'':<14}" + "".join(f"{f'n = {n}':>9}" for n in SHOWN) + "   needed for 10, 20")
+    for name in args.samplers:
+        sampler, curves = SAMPLERS[name], {"cold": [], "warm": [], "misled": []}
+        for model, found in tasks.items():
+            other_model = tasks[MODELS[(MODELS.index(model) + 1) % len(MODELS)]]
+            for table, task in found.items():
+                told = [EarlierTask(*pair) for other, pair in found.items() if other != table]
+                wrong = [
+                    earlier_of(found[other][0], other_model[other][1])
+                    for other in found
+                    if other != table
+                ]
+                ways = {
+                    "cold": sampler,
+                    "warm": WarmStart(sampler, told),
+                    "misled": WarmStart(sampler, wrong),
+                }
+                for seed in range(args.seeds):
+                    for way, used in ways.items():
+                        curves[way].append(regrets(*task, used, seed))
+        means = {way: np.mean(each, axis=0) for way, each in curves.items()}
+        for way, mean in means.items():
+            counts = [needed(mean, means["cold"][n - 1]) for n in JUDGED]
+            line = "".join(f"{mean[n - 1]:>9.4f}" for n in SHOWN)
+            print(f"{f'{name}, {way}':<14}{line}   {counts}")
+            share = {"warm": 0.5, "misled": 1.1}.get(way, 1.0)
+            failed |= any(count > share * n for count, n in zip(counts, JUDGED, strict=True))
+    print("bars:", "FAILED" if failed else "ok")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
