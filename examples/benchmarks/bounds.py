@@ -5,7 +5,7 @@ Problems are those of Gardner et al. (2014, the first simulation), Branin's func
 net with a bound on its size. Optuna's Gaussian process and Parzen estimator are told of the bound
 by ``constraints_func``.
 
-    python examples/benchmarks/bounds.py --seeds 10 --out bounds.jsonl
+    python examples/benchmarks/bounds.py --seeds 10
 
 The regret is that of the best feasible candidate after 30 and 60 evaluations, and before any
 that of the worst feasible value in a thousand draws. What was found is kept in the file.
@@ -26,6 +26,8 @@ from sksearch.samplers import ForestSampler, GPSampler, RandomSampler, TPESample
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
+
+RECORDS = Path(__file__).parent / "records/bounds.jsonl"
 
 # ---- problems: what to minimise, and what must not be positive
 
@@ -195,7 +197,7 @@ def main():
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS))
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
-    parser.add_argument("--out", type=Path, default=Path("bounds.jsonl"))
+    parser.add_argument("--out", type=Path, default=RECORDS)
     args = parser.parse_args()
     report(run(args.out, args.problems, args.methods, args.seeds, args.evaluations))
 

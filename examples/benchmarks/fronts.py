@@ -5,7 +5,7 @@ prediction for a neural net and for gradient boosting. The peers are Optuna's NS
 Gaussian process (which is BoTorch's expected hypervolume improvement), and pymoo's NSGA-II. All
 have the same count of evaluations; pymoo is not told of choices, which it gets as numbers.
 
-    python examples/benchmarks/fronts.py --seeds 5 --evaluations 60 --out fronts.jsonl
+    python examples/benchmarks/fronts.py --seeds 5 --evaluations 60
 
 Volumes are divided by that of the best known front, of all methods and seeds together for the
 real problems. What was found is kept in the file, and what it has is not run again.
@@ -36,6 +36,7 @@ from sksearch.space import Space
 from sksearch.study import Study
 
 N_DIMS = 6
+RECORDS = Path(__file__).parent / "records/fronts.jsonl"
 
 # ---- problems: objectives to be minimised
 
@@ -290,7 +291,7 @@ def main():
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS))
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
-    parser.add_argument("--out", type=Path, default=Path("fronts.jsonl"))
+    parser.add_argument("--out", type=Path, default=RECORDS)
     args = parser.parse_args()
     report(run(args.out, args.problems, args.methods, args.seeds, args.evaluations))
 

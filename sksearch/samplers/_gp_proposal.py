@@ -163,7 +163,8 @@ class Maximum(Strategy):
         cost = proposal.models.log_cost() if self.per_second else None
         if proposal.models.joint:  # scores of several resources cannot be compared
             return proposal.maximiser(proposal.criterion(self.acquisition, log_cost=cost))
-        is_stuck = len(y) - 1 - np.argmax(y) >= PATIENCE
+        # Who breaks a bound says nothing of the scores.
+        is_stuck = np.count_nonzero(np.isfinite(y[np.argmax(y) + 1 :])) >= PATIENCE
         if is_stuck and len(history.trials) % 2:
             return SECOND_OPINION._propose(history, proposal.data, proposal.rng)
         return proposal.maximiser(proposal.criterion(self.acquisition, margin_of_ties(y), cost))
