@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from sksearch.base import Sampler, Start
-from sksearch.history import History, Params, Problem
+from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
 from sksearch.space import Space
 
 MIN_SIZE = 4
 N_DRAWS = 100  # until a candidate is new
-N_RESAMPLED = 50  # until a draw is inside of the ranges
+N_RESAMPLED = 50  # until a draw is inside of the ranges, and allowed
 MIN_STEP = 1e-6  # on the unit cube; below it the distribution is made anew
 MAX_DOUBLINGS = 5  # of the population
 MAX_STEPS = 15  # values of an integer, or of ordered choices, up to which each has a margin
@@ -58,12 +58,12 @@ class CMAESSampler(Sampler):
     So candidates under way do no harm; a result may come a generation late. Results at less than
     a fortieth of the largest resource are left out.
 
-    Scores count by their ranks alone, failures rank last. A generation of equal scores teaches
-    nothing. A draw that stands for a known candidate enters with the score that is known, and
-    another one is drawn. The first mean is the first of the user's guesses, else the best
-    candidate of an earlier search, else the middle of the space. When steps have become smaller
-    than a millionth of the space, or for the other reasons of ``cmaes``, it begins anew at a
-    random place with twice the population.
+    Scores count by their ranks alone; broken bounds rank behind all of them, failures last. A
+    generation of equal scores teaches nothing. A draw that stands for a known candidate enters
+    with the score that is known, and another one is drawn. The first mean is the first of the
+    user's guesses, else the best candidate of an earlier search, else the middle of the space.
+    When steps have become smaller than a millionth of the space, or for the other reasons of
+    ``cmaes``, it begins anew at a random place with twice the population.
 
     References
     ----------
@@ -126,9 +126,9 @@ class Evolution:
         self.optimizer = self._make(self._first_mean())
         self.draws: list[Any] = []  # of all trials
         self.trial_ids: dict[tuple, int] = {}  # by key
-        self.latest: dict[int, tuple[int, float]] = {}  # resource and loss, by trial id
-        # Draws and losses of the generation that is under way, by resource:
-        self.generations: dict[int, list[tuple[Any, float]]] = {}
+        self.latest: dict[int, tuple[int, Result]] = {}  # resource and result, by trial id
+        # Draws and results of the generation that is under way, by resource:
+        self.generations: dict[int, list[tuple[Any, Result]]] = {}
 
     def __deepcopy__(self, memo: dict) -> "Evolution":
         # A proposal changes the distribution and the generation under way, and nothing else.
@@ -143,7 +143,7 @@ class Evolution:
         for event, trial_id, resource in history.log[self.n_read :]:
             trial = history.trials[trial_id]
             if event == "tell":
-                self.latest[trial_id] = resource, -trial.results[resource].score
+                self.latest[trial_id] = resource, trial.results[resource]
                 self._enter(self.draws[trial_id], *self.latest[trial_id])
             elif trial_id == len(self.draws):
                 params, draw = self._draw(trial_id)
@@ -167,13 +167,16 @@ class Evolution:
         return np.random.RandomState(np.random.MT19937(words))
 
     def _sample(self, rng: np.random.RandomState) -> tuple[Params, Any]:
-        """Params and a draw, inside of the ranges if one of many is."""
+        """Params and a draw, inside of the ranges and allowed if one of many is."""
         self.optimizer._rng = rng
         for _ in range(N_RESAMPLED):
             draw = self.optimizer.ask()
             # What is clipped to an end of its range would be proposed there over and over.
-            if draw.x is None or (draw.x == draw._v_raw[: len(draw.x)]).all():
-                break
+            if draw.x is not None and (draw.x != draw._v_raw[: len(draw.x)]).any():
+                continue
+            params = self.problem.space.from_unit(self.code.decode(draw))
+            if self.problem.allows is None or self.problem.allows(params):
+                return params, draw
         return self.problem.space.from_unit(self.code.decode(draw)), draw
 
     def _draw(self, trial_id: int) -> tuple[Params | None, Any]:
@@ -188,20 +191,23 @@ class Evolution:
                 self._enter(draw, *self.latest[known])
         return None, None
 
-    def _enter(self, draw: Any, resource: int, loss: float) -> None:
+    def _enter(self, draw: Any, resource: int, result: Result) -> None:
         """Add a result to its generation, and let the distribution learn from a complete one."""
         if resource * MAX_RESOURCE_RATIO < self.problem.max_resources:
             return
         generation = self.generations.setdefault(resource, [])
-        generation.append((draw, loss))
+        generation.append((draw, result))
         if len(generation) < self.optimizer.population_size:
             return
         del self.generations[resource]
-        losses = np.array([loss for _, loss in generation])
-        if np.isnan(losses).all() or (losses == losses[0]).all():
+        # Failures are worse than broken bounds, and those worse than low scores.
+        failed = [math.isnan(result.score) for _, result in generation]
+        broken = [result.violation for _, result in generation]
+        losses = [0.0 if f else -r.score for f, (_, r) in zip(failed, generation, strict=True)]
+        if len(set(zip(failed, broken, losses, strict=True))) == 1:
             return  # nothing to learn
-        # A diverged training is no measure of the others. NaN sorts last.
-        order = np.argsort(losses, kind="stable")
+        # A diverged training is no measure of the others.
+        order = np.lexsort((losses, broken, failed))
         self.optimizer.tell([(generation[i][0], float(rank)) for rank, i in enumerate(order)])
         if self.code.n_numbers and self._is_over():
             self.n_restarts += 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from sksearch.history import History, Problem
 from sksearch.samplers._observations import Observations
-from sksearch.samplers._population import PopulationSampler, genes_of, reflected
+from sksearch.samplers._population import PopulationSampler, fittest, genes_of, reflected
 from sksearch.space import Space
 
 BEYOND = 0.5  # how far beyond its parents a child may lie, as a share of their distance
@@ -71,7 +71,7 @@ class GeneticSampler(PopulationSampler):
     def _offspring(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> np.ndarray:
-        best = np.lexsort((-data.trial_id, -data.y))[: self.count_initial(history.problem)]
+        best = fittest(data)[: self.count_initial(history.problem)]
         return _child(history.problem.space, data.U[best], rng)
 
 

@@ -18,7 +18,7 @@ from sksearch.samplers._surrogate import LearningSampler
 from sksearch.space import Space
 
 MIN_SIZE = 4
-N_OFFSPRING = 8  # that are made until one is a new candidate
+N_OFFSPRING = 20  # that are made until one is new and allowed
 
 
 class PopulationSampler(LearningSampler):
@@ -88,11 +88,18 @@ def reflected(U: np.ndarray) -> np.ndarray:
     return np.minimum(U, 2 - U)
 
 
-def best_of_slots(data: Observations, size: int) -> np.ndarray:
-    """Rows of the best result of each slot that has one, shape (at most size,), best first.
+def fittest(data: Observations) -> np.ndarray:
+    """Rows of the results, shape (n,): those that keep all bounds first, and best first.
 
-    Of equal scores the later one stays, so that a plateau can be crossed.
+    Of equal scores the later one is first, so that a plateau can be crossed.
     """
-    order = np.lexsort((-data.trial_id, -data.y))
+    if data.slacks.shape[1] or data.objectives.shape[1] > 1:
+        return data.best_first
+    return np.lexsort((-data.trial_id, -data.y))
+
+
+def best_of_slots(data: Observations, size: int) -> np.ndarray:
+    """Rows of the best result of each slot that has one, shape (at most size,), best first."""
+    order = fittest(data)
     _, first = np.unique(data.trial_id[order] % size, return_index=True)
     return order[np.sort(first)]

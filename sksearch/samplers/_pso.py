@@ -13,7 +13,7 @@ import numpy as np
 
 from sksearch.history import History, Problem
 from sksearch.samplers._observations import Observations, ResultIndex
-from sksearch.samplers._population import PopulationSampler, genes_of, reflected
+from sksearch.samplers._population import PopulationSampler, fittest, genes_of, reflected
 from sksearch.space import Space
 
 INERTIA = 0.7298  # [2]_, with PULL: swarms that neither explode nor stop too early
@@ -81,7 +81,7 @@ class PSOSampler(PopulationSampler):
         space, trial_id = history.problem.space, len(history.trials)
         size = self.count_initial(history.problem)
         n_seen = trial_id if self.asynchronous else trial_id - trial_id % size
-        best = np.argsort(-data.y, kind="stable")
+        best = fittest(data)
         seen = best[data.trial_id[best] < n_seen]
         best = seen if len(seen) else best
         own = best[data.trial_id[best] % size == trial_id % size]

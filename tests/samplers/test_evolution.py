@@ -235,6 +235,26 @@ def test_it_begins_at_the_first_guess_or_the_best_of_an_earlier_search(given):
         assert params["y"] == pytest.approx(0.05, abs=0.06)
 
 
+@pytest.mark.parametrize("sampler", EVOLUTION, ids=name_of)
+def test_bounds_are_kept_later(sampler):
+    """The score grows beyond the bound, where x is greater than 0.4."""
+    study = study_of(sampler, SQUARE, n=80, bounds=("x",))
+    while (job := study.ask()) is not None:
+        x, y = job.params["x"], job.params["y"]
+        study.tell(job, Result(x - (y - 0.5) ** 2, slacks=(0.4 - x,)))
+    late = [trial.results[1] for trial in study.history.trials[-30:]]
+    assert np.mean([result.violation == 0 for result in late]) > 0.3, "x would be 1"
+    assert max(result.score for result in late if not result.violation) > 0.37
+
+
+@pytest.mark.parametrize("sampler", EVOLUTION, ids=name_of)
+def test_candidates_that_are_not_allowed_are_not_tried(sampler):
+    study = study_of(sampler, SQUARE, n=80, allows=lambda p: p["x"] + p["y"] < 0.5)
+    found = run(study, lambda p: p["x"])
+    assert all(params["x"] + params["y"] < 0.5 for params, _ in found)
+    assert max(score for _, score in found) > 0.42
+
+
 def test_it_begins_anew_when_it_has_converged():
     study = study_of(CMAESSampler(), {"x": uniform(0, 1)}, n=400)
     run(study, lambda p: -((p["x"] - 0.3) ** 2))
