@@ -87,6 +87,7 @@ class CMAESSampler(Sampler):
     population_size: int | None = None
     sigma: float = 0.2
     learns = True
+    keeps_bounds = True
 
     def __post_init__(self) -> None:
         if self.population_size is not None and self.population_size < MIN_SIZE:

@@ -12,7 +12,7 @@ from sksearch.models import GaussianProcess, MixedKernel, inverse_power_transfor
 from sksearch.models._kernels import FAMILIES
 from sksearch.samplers._gp_models import Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
-from sksearch.samplers._observations import TRANSFERS, Observations, observe
+from sksearch.samplers._observations import TRANSFERS, Observations, observe, point_of
 from sksearch.samplers._surrogate import LearningSampler, all_points, first_new
 
 CHOICES = tuple(ACQUISITIONS)
@@ -139,11 +139,11 @@ class GPSampler(LearningSampler):
         prediction : Prediction or None
             None before there is a model.
         """
-        space = history.problem.space
-        data = observe(history, start, self.transfer, space.n_dims + 2)
+        problem = history.problem
+        data = observe(history, start, self.transfer, problem.space.n_dims + 2)
         if not self._is_enough(history, data):
             return None
-        U = space.to_unit(params)[np.newaxis]
+        U = point_of(problem, params)[np.newaxis]
         with one_blas_thread():
             models = Models(self, history, data)
             processes = models.scores()
@@ -154,7 +154,7 @@ class GPSampler(LearningSampler):
         z = mean + Z_95 * spread * np.array([-1.0, 0.0, 1.0])
         low, score, high = map(float, inverse_power_transform(data.y, z))
         at = data.resource[0] if np.ptp(data.resource) == 0 else start.resource
-        at = history.problem.max_resources if models.joint else at
+        at = problem.max_resources if models.joint else at
         return Prediction(score, low, high, int(at))
 
     def _without_model(

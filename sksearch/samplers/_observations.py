@@ -15,7 +15,7 @@ import numpy as np
 
 from sksearch._fronts import best_first
 from sksearch.base import Start
-from sksearch.history import History, Result, Trial
+from sksearch.history import History, Params, Problem, Result, Trial
 
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model. All rungs of
@@ -85,11 +85,16 @@ class Observations:
         return np.all(self.slacks >= 0, axis=1)
 
     @property
+    def violation(self) -> np.ndarray:
+        """By how much bounds are broken, all together, shape (n,); 0 where none is."""
+        return -np.minimum(self.slacks, 0).sum(axis=1)
+
+    @property
     def best_first(self) -> np.ndarray:
         """Indices of the points with a score, shape (n,): those that keep all bounds first."""
         if not self.slacks.shape[1] and self.objectives.shape[1] == 1:
             return np.argsort(-self.y, kind="stable")
-        return best_first(self.objectives, -np.minimum(self.slacks, 0).sum(axis=1))
+        return best_first(self.objectives, self.violation)
 
     @property
     def pending(self) -> np.ndarray:
@@ -146,8 +151,7 @@ class ResultIndex:
                 points = np.array([space.to_unit(params) for params, _ in known])
                 index.known = points, np.array([score for _, score in known])
         for trial in history.trials[index.points.n :]:
-            is_baseline = history.problem.has_baseline and trial.id == 0
-            index.points.append((space.place if is_baseline else space.to_unit)(trial.params))
+            index.points.append(point_of(history.problem, trial.params))
         for position in range(index.n_read, len(history.log)):
             event, trial_id, resource = history.log[position]
             if event == "tell":
@@ -164,6 +168,11 @@ class ResultIndex:
         self.scored[trial_id, resource] = position
         rows = self.by_resource.setdefault(resource, GrowingArray(4))
         rows.append((trial_id, result.score, result.cost, position))
+
+
+def point_of(problem: Problem, params: Params) -> np.ndarray:
+    """Coordinates of a candidate, or of a baseline that lies outside of the space."""
+    return (problem.space.place if problem.has_baseline else problem.space.to_unit)(params)
 
 
 def observe(

@@ -24,7 +24,6 @@ N_OFFSPRING = 20  # that are made until one is new and allowed
 class PopulationSampler(LearningSampler):
     """A sampler whose first population is a part of a scrambled Sobol sequence."""
 
-    keeps_bounds = False
     population_size: int | None = None
     transfer: str = "rung"
 
@@ -89,13 +88,11 @@ def reflected(U: np.ndarray) -> np.ndarray:
 
 
 def fittest(data: Observations) -> np.ndarray:
-    """Rows of the results, shape (n,): those that keep all bounds first, and best first.
+    """Rows of the results, shape (n,): those that keep all bounds come first, best first.
 
     Of equal scores the later one is first, so that a plateau can be crossed.
     """
-    if data.slacks.shape[1] or data.objectives.shape[1] > 1:
-        return data.best_first
-    return np.lexsort((-data.trial_id, -data.y))
+    return np.lexsort((-data.trial_id, -data.y, data.violation))
 
 
 def best_of_slots(data: Observations, size: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from sksearch.models import robust_power_transform
 
 METHODS = ("tchebycheff", "hypervolume")
 RHO = 0.05  # weight of the sum beside the largest part, see [1]_
+KEPT = ("gp", "earlier tasks")  # in the cache: what is there tells itself whether it is old
 MARGIN = 0.05  # of the range, how far below the worst values the reference point is
 
 
@@ -110,11 +111,12 @@ class ScalarisedSampler(Sampler):
             )
             for trial in history.trials
         ]
-        # What depends on no score is kept: a finite space's points, and the models of bounds.
-        kept = history.cache.setdefault(("scalarised", self), {})
+        # What depends on no score is kept: a finite space's points, models of bounds and of
+        # earlier tasks.
+        kept = history.cache.get(("scalarised", self), {})
         view.cache = {
             key: value for key, value in kept.items()
-            if key == "points" or (isinstance(key, tuple) and key[0] == "gp")
+            if key == "points" or (isinstance(key, tuple) and key[0] in KEPT)
         }  # fmt: skip
         history.cache["scalarised", self] = view.cache
         return view

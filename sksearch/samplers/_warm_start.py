@@ -19,9 +19,9 @@ from scipy.stats import norm, rankdata
 from sksearch._threads import one_blas_thread
 from sksearch.acquisition import LogEI, candidates
 from sksearch.base import Sampler, Start
-from sksearch.history import History, Params
+from sksearch.history import History, Params, Prediction
 from sksearch.models import GaussianProcess, MixedKernel, learn_theta, robust_power_transform
-from sksearch.samplers._observations import Observations, observe
+from sksearch.samplers._observations import Observations, ResultIndex, observe
 from sksearch.samplers._surrogate import all_points, best_points, first_new
 from sksearch.space import Space
 
@@ -74,6 +74,9 @@ class EarlierTask:
                 f"An earlier task has {len(self.params)} params and {len(self.scores)} scores: "
                 "each candidate needs one."
             )
+
+    def __hash__(self) -> int:
+        return hash((self.scores, self.same_task))  # dicts have none
 
     def points(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Return points of the candidates that the space has, and their scores."""
@@ -174,9 +177,13 @@ class WarmStart(Sampler):
                     return self._expected_gain(history, data, tasks, weights, rng)
         return self.sampler.ask(history, start, rng)
 
+    def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
+        """Say what the sampler's model expects, whoever has proposed the candidate."""
+        return self.sampler.predict(history, start, params)
+
     def _tasks(self, history: History) -> "list[_Task]":
         """Models of the earlier tasks that have enough results in this space."""
-        key = "earlier tasks"
+        key = "earlier tasks", self
         if key not in history.cache:
             space = history.problem.space
             pairs = [task.points(space) for task in self.earlier]
@@ -195,8 +202,7 @@ class WarmStart(Sampler):
     ) -> Params:
         """The candidate whose improvement is greatest, a weighted mean over all models."""
         space = history.problem.space
-        place = space.place if history.problem.has_baseline else space.to_unit
-        tried = np.array([place(trial.params) for trial in history.trials])
+        tried = ResultIndex.of(history).points.rows
         points = all_points(history)
         if points is None:
             near = np.vstack([best_points(data), *(task.top for task in tasks)])

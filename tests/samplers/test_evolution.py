@@ -17,6 +17,7 @@ from sksearch.samplers import (
     PSOSampler,
     QuasiRandomSampler,
     RandomSampler,
+    for_aims,
 )
 from sksearch.samplers._cmaes import Code, Evolution
 from sksearch.samplers._observations import observe
@@ -239,6 +240,7 @@ def test_it_begins_at_the_first_guess_or_the_best_of_an_earlier_search(given):
 def test_bounds_are_kept_later(sampler):
     """The score grows beyond the bound, where x is greater than 0.4."""
     study = study_of(sampler, SQUARE, n=80, bounds=("x",))
+    assert for_aims(sampler, study.history.problem) is sampler
     while (job := study.ask()) is not None:
         x, y = job.params["x"], job.params["y"]
         study.tell(job, Result(x - (y - 0.5) ** 2, slacks=(0.4 - x,)))

@@ -10,7 +10,7 @@ from sksearch.base import Start
 from sksearch.history import History, Prediction, Problem, Result
 from sksearch.models import inverse_power_transform, robust_power_transform
 from sksearch.plotting import PredictionDisplay
-from sksearch.samplers import GPSampler, RandomSampler
+from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -120,6 +120,23 @@ def test_predictions_are_in_the_journal_and_a_search_that_goes_on_has_them(tmp_p
     assert predictions(load_history(tmp_path)) == predictions(whole)
     assert predictions(fit(tmp_path)) == predictions(whole)
     assert sum(p is not None for p in predictions(whole)) == 5
+
+
+def test_a_baseline_outside_of_the_space_is_predicted_where_it_counts():
+    known = tuple(({"C": c}, -((np.log10(c) - 1) ** 2)) for c in np.geomspace(0.1, 100, 9))
+    problem = Problem(
+        Space({"C": loguniform(0.1, 100)}), seed=0, initial_params=({"C": "scale"},),
+        has_baseline=True, known=known,
+    )  # fmt: skip
+    job = Study(problem, GPSampler(), FullFidelity(3)).ask()
+    assert job.params == {"C": "scale"}
+    assert job.prediction.low < job.prediction.high
+
+
+def test_a_warm_start_predicts_as_its_sampler_does():
+    task = EarlierTask([{"x": u, "lr": u} for u in (0.1, 0.3, 0.7)], [1.0, 2.0, 0.5])
+    history = played(WarmStart(GPSampler(n_initial=5), [task]), 8)
+    assert [trial.prediction is None for trial in history.trials] == [True] * 5 + [False] * 3
 
 
 def test_samplers_without_a_model_predict_nothing():

@@ -26,8 +26,16 @@ from sksearch import (
     minimize,
 )
 from sksearch.checkpoint import SearchMismatchError
-from sksearch.history import Problem, Result
-from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, TPESampler, WarmStart
+from sksearch.history import History, Problem, Result
+from sksearch.samplers import (
+    EarlierTask,
+    GPSampler,
+    RandomSampler,
+    TPESampler,
+    WarmStart,
+    _warm_start,
+    for_aims,
+)
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -276,6 +284,32 @@ def test_results_of_tasks_that_mislead_are_soon_forgotten(kind):
     warm = np.mean([run(WarmStart(sampler, others), s, 33) for s in range(6)], axis=0)
     cold = np.mean([run(sampler, s, 30) for s in range(6)], axis=0)
     assert -warm[32] <= 1.5 * -cold[29] + 1e-4
+
+
+def test_warm_starts_may_be_nested_and_each_has_its_own_tasks():
+    near, far = list(tasks(0.03)), list(tasks(0, -1))
+    history = History(Problem(Space(FLAT), seed=0))
+    inner = WarmStart(RandomSampler(), far)
+    outer = WarmStart(inner, near)
+    assert len(outer._tasks(history)) == len(inner._tasks(history)) == 3
+    best = [each._tasks(history)[0].top[0] for each in (outer, inner)]
+    assert not np.allclose(*best)
+
+
+@pytest.mark.parametrize("aims", [{"bounds": ("b",)}, {"objectives": ("a", "b")}], ids=str)
+def test_a_warm_start_of_a_search_with_bounds_or_objectives(aims, monkeypatch):
+    learnt = []
+    make = _warm_start._Task
+    monkeypatch.setattr(_warm_start, "_Task", lambda *args: learnt.append(1) or make(*args))
+    problem = Problem(Space(FLAT), seed=0, **aims)
+    sampler = for_aims(WarmStart(RandomSampler(), tasks(0.03)), problem)
+    study = Study(problem, sampler, FullFidelity(9))
+    while (job := study.ask()) is not None:
+        score = scores_of(job.params)
+        values = {"slacks": (score + 1,)} if problem.bounds else {"objectives": (score, -score)}
+        study.tell(job, Result(score, **values))
+    assert len(study.history.trials) == 9
+    assert len(learnt) == 3, "models of earlier tasks are learnt once"
 
 
 def test_only_the_order_of_earlier_scores_counts():
