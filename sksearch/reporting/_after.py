@@ -128,8 +128,8 @@ class AfterSearch:
         Raises
         ------
         ValueError
-            If the search is not fitted, if the folds are not those of the search, or if there are
-            rows that no fold tests.
+            If the search is not fitted, if the folds are not those of the search, if there are
+            rows that no fold tests, or if a candidate has no such method.
         RuntimeError
             If a worker process dies.
         """
