@@ -16,6 +16,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -95,6 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     folder = Path(args.folder).expanduser()
     output = args.output or (folder if folder.is_dir() else folder.parent) / "watch.html"
+    if args.output and (output.is_dir() or not output.parent.is_dir()):
+        parser.error(f"--output {output} must be a file in a folder that there is.")
     while True:
         try:
             saved, text = _read(folder, args.every)
@@ -158,10 +161,10 @@ def page(path: str | os.PathLike, every: float | None = None) -> str:
 
 def _positive(word):
     """Seconds of the command line."""
-    seconds = float(word)
-    if not 0 < seconds < math.inf:
-        raise ValueError
-    return seconds
+    with suppress(ValueError):
+        if 0 < (seconds := float(word)) < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{word!r} must be a count of seconds above 0.")
 
 
 def _read(path, every):

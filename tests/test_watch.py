@@ -120,6 +120,11 @@ def test_a_folder_without_a_search_is_an_error(tmp_path, capsys):
         page(tmp_path)
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--every", "0"])
+    assert "'0' must be a count of seconds above 0" in capsys.readouterr().err
+    for output in (tmp_path, tmp_path / "nothing" / "page.html"):
+        with pytest.raises(SystemExit):
+            main([str(tmp_path), "--output", str(output)])
+        assert "must be a file in a folder that there is" in capsys.readouterr().err
 
 
 @FAILURES

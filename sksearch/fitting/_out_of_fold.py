@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from sksearch._compat import check_method_params, num_samples, safe_split, to_numpy
 from sksearch.base import State
@@ -31,13 +31,13 @@ class FoldPredictor:
 
     Parameters
     ----------
-    method : str
-        "auto", or what the estimator has.
+    methods : dict of int to str
+        By trial id what the model is asked for.
     found : dict of int to str
         By trial id the parameter whose value training has found, if there is one.
     """
 
-    method: str
+    methods: dict[int, str]
     found: dict[int, str] = field(default_factory=dict)
 
     def __call__(
@@ -51,7 +51,9 @@ class FoldPredictor:
             data: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, rows)
             X_test, _ = safe_split(state.estimator, context.X, context.y, test, rows)
             state = self._train(context, task, environment, state, steps, data, params)
-            return np.asarray(context.splits[task.fold][1]), self._predict(context, state, X_test)
+            return np.asarray(context.splits[task.fold][1]), self._predict(
+                context, task, state, X_test
+            )
 
     def _train(self, context, task, environment, state, steps, data, params):
         name = self.found.get(task.trial_id)
@@ -60,20 +62,38 @@ class FoldPredictor:
             return growth.refit(state, data, task.params[name], context.classes, params)
         return train_further(context, task, environment, state, steps, data, params)
 
-    def _predict(self, context: Context, state: State, X: Any) -> np.ndarray:
+    def _predict(self, context: Context, task: Task, state: State, X: Any) -> np.ndarray:
         """Predictions, those of classes that the fold has not seen 0, or lowest of all."""
-        model, method = state.estimator, self.method
-        if method == "auto":
-            classifies = is_classifier(model)
-            method = next(m for m in METHODS[0 if classifies else 2 :] if hasattr(model, m))
-        given = to_numpy(getattr(model, method)(X))
-        classes = context.classes
+        model, method = state.estimator, self.methods[task.trial_id]
+        given, classes = getattr(model, method)(X), context.classes
+        if isinstance(given, list):  # one for each output
+            parts = zip(given, model.classes_, classes, strict=True)
+            return np.hstack([_columns_of(*part, 0.0) for part in parts])
+        given = to_numpy(given)
         if method == "predict" or given.ndim != 2 or not isinstance(classes, np.ndarray):
             return given
-        whole = np.zeros((len(given), len(classes)))
-        whole += 0 if method == "predict_proba" else given.min()
-        whole[:, np.searchsorted(classes, to_numpy(model.classes_))] = given
-        return whole
+        lowest = 0.0 if method == "predict_proba" else given.min()
+        return _columns_of(given, model.classes_, classes, lowest)
+
+
+def _columns_of(given: Any, seen: Any, classes: np.ndarray, lowest: float) -> np.ndarray:
+    """A column for each of all classes, of predictions for those that a fold has seen."""
+    whole = np.full((len(given), len(classes)), lowest)
+    whole[:, np.searchsorted(classes, to_numpy(seen))] = to_numpy(given)
+    return whole
+
+
+def _method_of(model: Any, method: str) -> str:
+    """Name what a model is asked for; ValueError if it has nothing of the kind."""
+    methods = (method,)
+    if method == "auto":
+        methods = METHODS if is_classifier(model) else METHODS[2:]
+    found = next((name for name in methods if hasattr(model, name)), None)
+    if found is None:
+        raise ValueError(
+            f"method={method!r}: {type(model).__name__} has no {' and no '.join(methods)}."
+        )
+    return found
 
 
 def out_of_fold(
@@ -90,16 +110,26 @@ def out_of_fold(
     chosen : list of (Trial, int, dict)
         Each with the resource that counts for it, and its params there.
     method : str
-        As for `FoldPredictor`.
+        "auto", or one of `METHODS`.
 
     Returns
     -------
     predictions : list of ndarray of shape (n_samples, ...)
         Means over the folds that test a row.
+
+    Raises
+    ------
+    ValueError
+        If a candidate has no such method, or labels would have to be averaged.
     """
     context = setup.context
+    models = {
+        trial.id: clone(context.estimator).set_params(**clone(params, safe=False))
+        for trial, _, params in chosen
+    }
+    methods = {i: _method_of(model, method) for i, model in models.items()}
     outcomes = [(trial.id, setup.problem.space.outcome(trial.params)) for trial, *_ in chosen]
-    function = FoldPredictor(method, {i: found[0] for i, found in outcomes if found})
+    function = FoldPredictor(methods, {i: found[0] for i, found in outcomes if found})
     jobs = [
         [_task(context, *each, fold) for fold in range(len(context.splits))] for each in chosen
     ]
@@ -107,7 +137,9 @@ def out_of_fold(
     with make_executor(function, context, *args) as executor:
         futures = [[executor.submit(task) for task in tasks] for tasks in jobs]
         found = [[_wait(executor, future) for future in row] for row in futures]
-    return [_assembled(parts, num_samples(context.X)) for parts in found]
+    n = num_samples(context.X)
+    is_label = [methods[i] == "predict" and is_classifier(models[i]) for i in methods]
+    return [_assembled(*each, n) for each in zip(found, is_label, strict=True)]
 
 
 def digest_of_folds(splits: list) -> str:
@@ -155,8 +187,10 @@ def _task(context: Context, trial: Trial, resource: int, params: Params, fold: i
     )
 
 
-def _assembled(parts: list[tuple[np.ndarray, np.ndarray]], n_samples: int) -> np.ndarray:
-    """One array of the predictions of all folds."""
+def _assembled(
+    parts: list[tuple[np.ndarray, np.ndarray]], is_label: bool, n_samples: int
+) -> np.ndarray:
+    """One array of the predictions of all folds; those that are no labels have a mean."""
     counts = np.zeros(n_samples, dtype=int)
     for rows, _ in parts:
         counts[rows] += 1
@@ -166,7 +200,7 @@ def _assembled(parts: list[tuple[np.ndarray, np.ndarray]], n_samples: int) -> np
             f"{(counts == 0).sum()} rows are in no test fold, so no model can predict them that "
             "has not seen them: pass a cv whose test folds have all rows, such as KFold."
         )
-    if first.dtype.kind == "f":
+    if first.dtype.kind == "f" and not is_label:
         total = np.zeros((n_samples, *first.shape[1:]))
         for rows, given in parts:
             total[rows] += given

@@ -56,7 +56,8 @@ class SearchLog:
         n_told = sum(map(len, self._scores.values()))
         earlier = f", {n_told:,} evaluations are known" if n_told else ""
         plan = self._plan
-        n = "candidates" if plan.is_endless else f"{plan.n_candidates:,} candidates"
+        n = f"{plan.n_candidates:,} candidates"
+        n = "candidates until the time is up" if plan.is_endless else n
         self._is_open = True
         LOGGER.info("%sbegins, %s, %d folds%s", self._head, n, plan.n_splits, earlier)
 

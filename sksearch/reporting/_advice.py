@@ -168,6 +168,19 @@ def failures(facts: Facts) -> list[Advice]:
     return found[:3]
 
 
+def broken_bounds(facts: Facts) -> list[Advice]:
+    """The winner itself breaks a bound."""
+    table = facts.table
+    if table.best is None or not table.violations[table.best] > 0:
+        return []
+    text = (
+        "No candidate keeps all bounds of constraints: the winner is the one that breaks them "
+        f"least, by {table.violations[table.best]:.3g} in units of the bounds. Loosen them, or "
+        "widen the space."
+    )
+    return [Advice("bounds", text, "")]
+
+
 def one_candidate(facts: Facts) -> list[Advice]:
     """There was no choice."""
     if len(facts.table.candidates) != 1:
@@ -313,6 +326,7 @@ def found_late(facts: Facts) -> list[Advice]:
 
 RULES: tuple[Callable[[Facts], list[Advice]], ...] = (
     no_winner,
+    broken_bounds,
     failures,
     one_candidate,
     few_folds,

@@ -128,8 +128,8 @@ class AfterSearch:
         Raises
         ------
         ValueError
-            If the search is not fitted, if the folds are not those of the search, or if there are
-            rows that no fold tests.
+            If the search is not fitted, if the folds are not those of the search, if there are
+            rows that no fold tests, or if a candidate has no such method.
         RuntimeError
             If a worker process dies.
         """
@@ -273,6 +273,7 @@ def _order(table):
     """Indices of the candidates, best first."""
     rows = [candidate.row for candidate in table.candidates]
     ranks = np.asarray(table.results[f"rank_test_{table.metric}"])[rows]
-    by_resource = np.array([-candidate.resource for candidate in table.candidates])
+    broken = table.violations > 0
+    by_resource = np.array([-candidate.resource for candidate in table.candidates]) * ~broken
     missing = ~np.isfinite(table.means)
-    return np.lexsort((ranks, by_resource * (not table.any_rung_wins), missing))
+    return np.lexsort((ranks, by_resource * (not table.any_rung_wins), broken, missing))

@@ -282,6 +282,8 @@ def _finalists(results, metric):
     if "n_resources" in results:
         resources = np.asarray(results["n_resources"])
         may_win &= resources == resources[leader]
+    if "violation" in results:
+        may_win &= results["violation"] <= results["violation"][leader]
     if not may_win[leader]:
         raise ValueError(
             "No candidate has a score on every fold: there is nothing to choose from."

@@ -1,6 +1,7 @@
 """The candidates of a search as runs of MLflow."""
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from typing import Any
@@ -13,6 +14,7 @@ from sksearch.reporting._table import Table, read
 
 Metric = tuple[str, float, int]  # name, value and step
 
+NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # servers refuse names that have it
 N_PARAMS, LONGEST = 100, 500  # of one request, and characters of a value: what servers accept
 
 
@@ -58,7 +60,8 @@ def to_mlflow(
     Notes
     -----
     Nothing but the numbers and texts of ``cv_results_`` is sent: no data and no models. Each call
-    makes new runs.
+    makes new runs. In names of params and metrics an underscore stands for what MLflow refuses,
+    such as parentheses.
 
     Examples
     --------
@@ -114,8 +117,9 @@ class _Runs:
         self, run_id: str, params: Params, metrics: Iterable[Metric], time: int | None
     ) -> None:
         """Write params and metrics, as many in one request as servers accept."""
-        given = [self._entities.Param(k, short_repr(v, LONGEST)) for k, v in params.items()]
-        made = [self._entities.Metric(name, x, time or 0, step) for name, x, step in metrics]
+        param, metric = self._entities.Param, self._entities.Metric
+        given = [param(_name(k), short_repr(v, LONGEST)) for k, v in params.items()]
+        made = [metric(_name(k), x, time or 0, step) for k, x, step in metrics]
         for i in range(0, max(len(given), len(made)), N_PARAMS):
             part = slice(i, i + N_PARAMS)
             self._client.log_batch(run_id, params=given[part], metrics=made[part])
@@ -124,6 +128,11 @@ class _Runs:
         """End a run."""
         with redirect_stdout(io.StringIO()):  # two lines for each run
             self._client.set_terminated(run_id, status, time)
+
+
+def _name(text: str) -> str:
+    """Return a name that servers accept."""
+    return NOT_IN_NAMES.sub("_", text)
 
 
 def _metrics(table: Table, rows: Sequence[int]) -> Iterator[Metric]:

@@ -160,7 +160,13 @@ def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = F
     Next      1. There was one candidate, so nothing was chosen. Give several values.
                      param_distributions['n_neighbors'] = [...]  # two values or more
     """
-    made = Report(find_facts(read(search)), full)
+    table = read(search)
+    if not hasattr(search, "estimator"):
+        raise TypeError(
+            f"search is a {type(search).__name__}, which has no estimator, and a report needs it: "
+            "call fit of the search with its checkpoint_dir once more, it trains nothing again."
+        )
+    made = Report(find_facts(table), full)
     if path is not None:
         made.save(path)
     return made

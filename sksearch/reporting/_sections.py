@@ -51,7 +51,8 @@ def find_facts(table: Table) -> Facts:
     none = np.zeros(len(table.candidates), dtype=bool)
     if table.best is None:
         return Facts(table, None, none, None, failures, [])
-    selected = selected_score(table.aligned, chosen=table.best, test_ratio=table.test_ratio)
+    could_win = np.where(table.is_allowed[:, np.newaxis], table.aligned, np.nan)
+    selected = selected_score(could_win, chosen=table.best, test_ratio=table.test_ratio)
     lowest, highest = _limits(table)
     selected = replace(selected, low=max(selected.low, lowest), high=min(selected.high, highest))
     scores = np.where(table.finalists[:, np.newaxis], table.scores, np.nan)
@@ -120,7 +121,12 @@ def _winner(facts):
         return Section("Winner", ("none: no candidate has a score",))
     best = table.candidates[table.best]
     at = f"  ({best.resource:,} {table.unit})" if best.resource and not table.races else ""
-    return Section("Winner", (words.params(best.params) + at,))
+    lines = [words.params(best.params) + at]
+    broken = np.isfinite(table.means) & (table.violations > 0)
+    if broken.any():
+        many = words.count(len(table.candidates), "candidate")
+        lines.append(f"{broken.sum():,} of {many} break a bound of constraints")
+    return Section("Winner", tuple(lines))
 
 
 def _score(facts):
@@ -256,12 +262,11 @@ def _audit(facts):
     ids = table.audited
     others = np.where(table.finalists, table.means, np.nan)
     others[ids] = np.nan
-    scores = table.means[ids]
-    scores = scores[np.isfinite(scores)]
-    if not len(scores) or not np.isfinite(others).any():
+    ids = ids[np.isfinite(table.means[ids])]
+    if not len(ids) or not np.isfinite(others).any():
         return []
-    best = np.nanmax(others)
-    n, better = len(scores), int((scores > best).sum())
+    best, scores = np.nanmax(others), np.where(table.is_allowed, table.means, -np.inf)[ids]
+    n, better = len(ids), int((scores > best).sum())
     most = beta.ppf(0.95, better + 1, n - better) if better < n else 1.0
     if better:
         gain = words.score(scores.max() - best, _error(facts))

@@ -137,10 +137,22 @@ class Table:
         return [candidate for candidate in self.candidates if candidate.status != "ok"]
 
     @cached_property
+    def violations(self) -> np.ndarray:
+        """By how much each candidate breaks bounds of ``constraints``; 0 where there are none."""
+        rows = [candidate.row for candidate in self.candidates]
+        return np.asarray(self.results.get("violation", np.zeros(max(rows) + 1)))[rows]
+
+    @cached_property
+    def is_allowed(self) -> np.ndarray:
+        """Whether each candidate breaks bounds no more than the winner does."""
+        most = 0.0 if self.best is None else self.violations[self.best]
+        return self.violations <= most
+
+    @cached_property
     def finalists(self) -> np.ndarray:
         """Whether each candidate may win: it has all folds and the resource of the winner."""
         top = self.candidates[self.best].resource if self.best is not None else 0
-        return np.array(
+        return self.is_allowed & np.array(
             [c.is_complete and (self.any_rung_wins or c.resource == top) for c in self.candidates]
         )
 

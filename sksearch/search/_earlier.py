@@ -173,13 +173,15 @@ def _resource_that_counts(counts: Mapping[int, int]) -> int:
 
 def _of_table(results: Mapping[str, Any], refit: Any) -> tuple[list[Params], list[float]]:
     """Of ``cv_results_``, or of a table with a column for each parameter and one of scores."""
+    if not all(isinstance(values, Iterable) for values in results.values()):
+        raise TypeError(f"prior_results: a dict of {', '.join(map(str, results))} is not {KINDS}.")
     columns = {str(name): list(values) for name, values in results.items()}
     score = _score_column(columns, refit)
-    if "params" in columns:
+    if all(isinstance(each, Mapping) for each in columns.get("params", [None])):
         params = [dict(each) for each in columns["params"]]
-    else:
+    else:  # a file of text has no dicts
         names = [name for name in columns if name.startswith(PREFIX)]
-        names = names or [name for name in columns if name != score]
+        names = names or [name for name in columns if name not in (score, "params")]
         rows = zip(*(columns[name] for name in names), strict=True)
         keys = [name.removeprefix(PREFIX) for name in names]
         params = [_without_gaps(keys, row) for row in rows]

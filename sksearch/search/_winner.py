@@ -1,15 +1,17 @@
 """Who wins a search, by one metric or from a front."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from sksearch._compat import BaseSearchCV, is_scorer
 from sksearch.base import Sampler
-from sksearch.fitting._aims import Aims, Allows, make_aims, make_allows
+from sksearch.fitting._aims import Aims, Allows, Bound, make_aims, make_allows
 from sksearch.fitting._input import check_scoring
 from sksearch.fitting._results import chosen_index
 from sksearch.history import Problem
@@ -18,6 +20,8 @@ from sksearch.reporting._front import check_choice, choose
 from sksearch.samplers import for_aims
 from sksearch.schedulers import Audited
 from sksearch.space import Space
+
+N_DRAWS = 20  # candidates of which one must be able to predict
 
 
 class Winner(BaseSearchCV):
@@ -86,12 +90,26 @@ def aims_of(
 ) -> tuple[Aims, Allows | None]:
     """Return objectives and bounds, and what is allowed; errors if they do not fit the search."""
     aims = make_aims(search.objectives, search.constraints, search.scoring, scorers)
+    if "predict_time" in aims.measures and not _may_predict(search.estimator, space):
+        raise ValueError(
+            f"'predict_time' is an objective or a bound, and {type(search.estimator).__name__} "
+            "has no predict: leave it out."
+        )
     if earlier and (aims.objectives or aims.bounds):
         raise ValueError(
             "prior_results are scores alone, and the search has objectives or bounds: leave one "
             "of them out, or pass the earlier candidates as initial_params."
         )
     return aims, make_allows(search.constraints, space)
+
+
+def _may_predict(estimator: Any, space: Space) -> bool:
+    """Whether the estimator has ``predict``, as it is or with other steps that are searched."""
+    if hasattr(estimator, "predict"):
+        return True
+    rng = np.random.default_rng(0)
+    drawn = (clone(estimator).set_params(**space.sample(rng)) for _ in range(N_DRAWS))
+    return any(hasattr(each, "predict") for each in drawn)
 
 
 def aimed(
@@ -111,6 +129,11 @@ def rule_for(
     ValueError for a `refit` that chooses nobody.
     """
     if not aims.objectives:
+        if isinstance(search.refit, Bound | Mapping):
+            raise ValueError(
+                f"refit={search.refit} chooses from the front of several objectives: pass "
+                "objectives=, or True, False, the name of a metric or a function."
+            )
         names = [*problem.space.names, *problem.space.outcomes]
         check_rule(search.refit, search.scoring, names, n_splits)
         return rule_of(search.refit, search.scoring), refit_metric

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import uniform
 
 import sksearch
-from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch.progress import _status_line
 from tests.fakes import Curve, Failing
 
@@ -48,6 +48,14 @@ def test_info_is_begin_rungs_and_end(caplog):
         scores = results["mean_test_score"][rows]
         assert len(scores) == int(n)
         assert (best, middle) == (f"{scores.max():.4g}", f"{np.median(scores):.4g}")
+
+
+def test_a_search_without_end_says_when_it_ends(caplog):
+    caplog.set_level(logging.INFO, logger="sksearch")
+    SearchCV(Curve(), SPACE, timeout=0.2, cv=2).fit(X, Y)
+    assert messages(caplog, logging.INFO)[0] == (
+        "Search: begins, candidates until the time is up, 2 folds"
+    )
 
 
 def test_debug_is_each_result(caplog):

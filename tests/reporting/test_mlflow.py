@@ -71,6 +71,17 @@ def test_each_candidate_is_a_run_inside_the_run_of_its_search(tmp_path, capsys):
 
 
 @NEEDS_MLFLOW
+def test_names_that_mlflow_refuses_are_changed(tmp_path):
+    uri = f"sqlite:///{tmp_path}/runs.db"
+    search = RandomSearchCV(
+        DecisionTreeClassifier(), {"max_depth": [1]}, n_iter=1, cv=2,
+        scoring={"F1 (macro) %": "f1_macro"}, refit="F1 (macro) %",
+    ).fit(*load_iris(return_X_y=True))  # fmt: skip
+    _, parent, _ = runs_of(uri, to_mlflow(search, tracking_uri=uri))
+    assert parent.data.metrics["F1 _macro_ _"] == search.best_score_
+
+
+@NEEDS_MLFLOW
 @pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
 def test_failures_and_unfinished_searches_are_told_apart(tmp_path):
     uri = f"sqlite:///{tmp_path}/runs.db"

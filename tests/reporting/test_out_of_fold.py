@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, randint
 from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics import accuracy_score, r2_score
@@ -99,6 +100,19 @@ def test_rows_that_several_folds_test_have_their_mean():
     np.testing.assert_allclose(search.out_of_fold(X, Y).sum(axis=1), 1)
     with pytest.raises(ValueError, match="labels have no mean"):
         search.out_of_fold(X, Y, method="predict")
+    search.fit(X, Y.astype(float))
+    with pytest.raises(ValueError, match="labels have no mean"):
+        search.out_of_fold(X, Y.astype(float), method="predict")
+
+
+def test_several_outputs_stand_side_by_side():
+    labels = np.column_stack([Y > 0, Y == 1]).astype(int)
+    search = RandomSearchCV(*KNN, n_iter=2, **ARGS).fit(X, labels)
+    given = search.out_of_fold(X, labels)
+    splits = freeze_folds(3, search.estimator, X, labels, {})
+    _, test = splits[0]
+    model = search.best_estimator_.fit(X[splits[0][0]], labels[splits[0][0]])
+    np.testing.assert_allclose(given[test], np.hstack(model.predict_proba(X[test])))
 
 
 def test_labels_are_given_as_they_are():
@@ -138,5 +152,8 @@ def test_bad_input_is_refused_before_any_training():
             search.out_of_fold(X, Y, n=n)
     with pytest.raises(ValueError, match="method='transform' must be one of"):
         search.out_of_fold(X, Y, method="transform")
-    with pytest.raises(AttributeError, match="decision_function"):
+    with pytest.raises(ValueError, match="KNeighborsClassifier has no decision_function"):
         search.out_of_fold(X, Y, method="decision_function")
+    components = RandomSearchCV(PCA(), {"n_components": [1, 2]}, n_iter=2, cv=3).fit(X)
+    with pytest.raises(ValueError, match="PCA has no predict"):
+        components.out_of_fold(X)

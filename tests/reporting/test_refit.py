@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
+from sksearch import Bound, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
 from sksearch.reporting import best, fastest, one_standard_error, simplest, to_frame
 
 X, Y = load_iris(return_X_y=True)
@@ -38,6 +38,30 @@ def test_the_simplest_of_equals_is_simpler_than_the_best_one():
         refit: search_with(refit).fit(X, Y).best_params_ for refit in (True, "1se", "simplest")
     }
     assert found == {True: {"max_depth": 4}, "1se": {"max_depth": 3}, "simplest": {"max_depth": 2}}
+
+
+def sizes():
+    """Bytes of the models, by depth."""
+    search = search_with(True, constraints=Bound("model_size", ">=", 1)).fit(X, Y)
+    params, found = search.cv_results_["params"], search.cv_results_["mean_model_size"]
+    return {each["max_depth"]: size for each, size in zip(params, found, strict=True)}
+
+
+@pytest.mark.parametrize("refit", ["1se", "simplest"])
+def test_a_rule_chooses_among_those_that_keep_the_bounds(refit):
+    bound = Bound("model_size", ">=", sizes()[4])
+    search = search_with(refit, constraints=bound).fit(X, Y)
+    assert search.best_params_ == {"max_depth": 4}
+    said = " ".join(str(search.report(full=True)).split())
+    assert "3 of 8 candidates break a bound" in said
+    assert "5 of 5 candidates" in said, "nobody is tied that breaks it"
+    assert {params["max_depth"] for params in search.best(5)} == {4, 5, 6, 7, 8}
+
+
+@pytest.mark.filterwarnings("ignore:No candidate keeps all bounds")
+def test_a_winner_that_breaks_a_bound_is_reported():
+    search = search_with(True, constraints=Bound("score", ">=", 2)).fit(X, Y)
+    assert search.report().advice[0].rule == "bounds"
 
 
 def test_the_rules_serve_the_searches_of_scikit_learn():

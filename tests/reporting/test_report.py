@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When, report
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When, load_history, report
 from sksearch.reporting import Report, to_frame
 from sksearch.reporting._table import read
 from tests.fakes import Failing
@@ -125,6 +125,14 @@ def test_full_leaves_nothing_out(search):
 def test_what_is_no_fitted_search_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_what_a_checkpoint_has_is_no_search_to_report_on(tmp_path):
+    RandomSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, n_iter=1, checkpoint_dir=tmp_path).fit(
+        X, Y
+    )
+    with pytest.raises(TypeError, match="SavedSearch, which has no estimator"):
+        report(load_history(tmp_path))
 
 
 def test_a_file_of_another_kind_is_refused(search):

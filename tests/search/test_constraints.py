@@ -8,6 +8,8 @@ import pytest
 from scipy.stats import randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -141,6 +143,17 @@ def test_bad_constraints_are_refused_before_anything_is_trained(constraints, err
 
     with pytest.raises(error, match=message):
         RandomSearchCV(NeverFitted(), SPACE, constraints=constraints).fit(X, y)
+
+
+def test_the_time_of_a_prediction_needs_a_model_that_predicts():
+    limit = Bound("predict_time", "<=", 1)
+    search = RandomSearchCV(PCA(), {"n_components": [1, 2]}, n_iter=2, constraints=limit)
+    with pytest.raises(ValueError, match="PCA has no predict: leave it out"):
+        search.fit(X)
+    steps = {"model": [DecisionTreeClassifier(max_depth=2), DecisionTreeClassifier(max_depth=3)]}
+    pipe = Pipeline([("model", "passthrough")])
+    search.set_params(estimator=pipe, param_distributions=steps, scoring="accuracy")
+    assert search.fit(X, y).cv_results_["violation"].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,13 @@ def test_a_metric_that_is_not_measured_is_refused_before_anything_is_trained():
         search.fit(X, y)
 
 
+@pytest.mark.parametrize("refit", [{"score": 1}, Bound("score", ">=", 0.5)])
+def test_a_choice_from_a_front_needs_objectives(refit):
+    search = RandomSearchCV(Tradeoff(), SQUARE, refit=refit)
+    with pytest.raises(ValueError, match="of several objectives: pass objectives="):
+        search.fit(X, y)
+
+
 def test_bounds_hold_on_the_front():
     search = tradeoff(GPBayesSearchCV, n_iter=15, constraints=Bound("luck", ">=", 0.5))
     assert (search.cv_results_["mean_test_luck"][search.pareto_.index] >= 0.5).all()

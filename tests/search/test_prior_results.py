@@ -90,6 +90,13 @@ def test_all_forms_of_the_same_search_are_read_alike(tmp_path):
         np.testing.assert_allclose(each.scores, search.cv_results_["mean_test_score"])
 
 
+def test_a_table_that_was_a_file_is_read(tmp_path):
+    search = random_search()
+    pd.DataFrame(search.cv_results_).to_csv(tmp_path / "results.csv")
+    found = earlier_results(pd.read_csv(tmp_path / "results.csv"))
+    assert found.params == tuple(search.cv_results_["params"])
+
+
 def test_searches_of_scikit_learn_are_read():
     for search in (
         GridSearchCV(SVC(), {"C": [0.1, 1, 10]}),
@@ -155,6 +162,7 @@ def test_gaps_of_a_table_are_parameters_that_were_inactive():
         (GridSearchCV(SVC(), {"C": [1]}), ValueError, "GridSearchCV is not fitted"),
         (GPBayesSearchCV(SVC(), SPACE), ValueError, "GPBayesSearchCV is not fitted"),
         ({"params": [{"C": 1}]}, ValueError, "needs a column of scores"),
+        ([{"C": 1.0}], TypeError, "a dict of C is not a fitted search"),
         ({"params": [{"C": 1}], "mean_test_score": [np.nan]}, ValueError, "no finite score"),
         ("no such folder", FileNotFoundError, "no such folder"),
         (
@@ -163,7 +171,7 @@ def test_gaps_of_a_table_are_parameters_that_were_inactive():
             "one objective, not several",
         ),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_what_cannot_be_read_is_refused_before_any_training(source, error, text):
     search = GPBayesSearchCV(Curve(), {"quality": uniform(0, 1)}, prior_results=source)
