@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sksearch._clock import wall_time
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
 from sksearch.checkpoint._folder import write_atomically
@@ -236,7 +237,7 @@ def _head(saved, path):
         progress = replace(progress, seconds_left=0.0)
     else:
         file = path if path.is_file() else path / "journal.jsonl"
-        ago = max(0.0, time.time() - file.stat().st_mtime)
+        ago = max(0.0, wall_time() - file.stat().st_mtime)
         state = f"Not finished; the last entry of its journal is {duration(ago)} old."
     lines = [state, str(progress) + ("" if seconds is None else f", {duration(seconds)} so far")]
     yield "".join(f"<p>{_text(line)}</p>" for line in lines)

@@ -187,7 +187,8 @@ class FieldConstraints:
         if cls not in self._known:
             found = {field.name: constraints_of(_evaluated(cls, field)) for field in fields(cls)}
             own = {name: constraints for name, constraints in found.items() if constraints}
-            self._known[cls] = self._inherited | own
+            free = dict.fromkeys(found, "no_validation")  # ``fit`` looks at these itself
+            self._known[cls] = free | self._inherited | own
         return self._known[cls]
 
 
