@@ -85,7 +85,7 @@ def _columns_of(given: Any, seen: Any, classes: np.ndarray, lowest: float) -> np
 
 def _method_of(model: Any, method: str) -> str:
     """Name what a model is asked for; ValueError if it has nothing of the kind."""
-    methods = (method,)
+    methods: tuple[str, ...] = (method,)
     if method == "auto":
         methods = METHODS if is_classifier(model) else METHODS[2:]
     found = next((name for name in methods if hasattr(model, name)), None)
