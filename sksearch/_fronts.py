@@ -27,7 +27,10 @@ def fronts(Y: np.ndarray) -> np.ndarray:
         Index of each point's front, int.
     """
     n = len(Y)
-    dominates: Any = (Y[:, None] >= Y).all(axis=2) & (Y[:, None] > Y).any(axis=2)
+    is_no_worse = np.ones((n, n), bool)
+    for y in Y.T:
+        is_no_worse &= y[:, np.newaxis] >= y
+    dominates = is_no_worse & ~is_no_worse.T
     n_above = dominates.sum(axis=0)
     front, level = np.full(n, -1), 0
     while (front < 0).any():

@@ -281,9 +281,10 @@ def make_allows(constraints: Any, space: Space) -> Allows | None:
     if not functions:
         return None
     allows, rng = Allows(functions), np.random.default_rng(0)
-    if not [None for _ in range(N_DRAWS) if allows(space.sample(rng))]:
+    some = [None for _ in range(N_DRAWS) if allows(space.sample(rng))]
+    if not some and space.sample_unseen(set(), rng, allows) is None:
         raise ValueError(
-            f"constraints: none of {N_DRAWS} candidates of param_distributions is allowed. Check "
+            "constraints: no candidate of param_distributions was found that is allowed. Check "
             "the functions, or narrow the space to where they hold."
         )
     return allows

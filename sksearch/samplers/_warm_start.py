@@ -169,12 +169,13 @@ class WarmStart(Sampler):
             if tasks and history.problem.space.n_dims:
                 transfer = getattr(self.sampler, "transfer", "rung")
                 data = observe(history, start, transfer if transfer != "joint" else "rung")
-                weights = np.r_[np.full(len(tasks), 1 / len(tasks)), 0.0]
-                if len(data.y) >= N_FIRST:
-                    weights = _weights(tasks, data, history.problem.space, rng)
-                share = (1 - weights[-1]) * min(1.0, FADES_FROM / max(1, len(data.y)))
-                if rng.random() < share:
-                    return self._expected_gain(history, data, tasks, weights, rng)
+                drawn = rng.random() * max(1.0, len(data.y) / FADES_FROM)
+                if drawn < 1:  # the most that the tasks can weigh: mostly no weights are needed
+                    weights = np.r_[np.full(len(tasks), 1 / len(tasks)), 0.0]
+                    if len(data.y) >= N_FIRST:
+                        weights = _weights(tasks, data, history.problem.space, rng)
+                    if drawn < 1 - weights[-1]:
+                        return self._expected_gain(history, data, tasks, weights, rng)
         return self.sampler.ask(history, start, rng)
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:

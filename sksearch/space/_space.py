@@ -342,22 +342,23 @@ class Space(Beyond):
         -------
         dict or None
             The candidate. It is uniform among the unseen ones of a finite space of at most 100000
-            candidates. None if all candidates were seen, or 100 draws from an infinite space, of
-            which with `allows` there are 10000.
+            candidates. None if all candidates were seen, or 100 draws from an infinite space.
+            With `allows` there are 10000 draws, and none of a larger space is enumerated.
         """
         finite = self.size != math.inf
+        few = self.size <= MAX_ENUMERATED
 
         def is_new(params: dict[str, Any]) -> bool:
             return self.key(params) not in keys and (allows is None or allows(params))
 
-        for _ in range(N_TRIES if finite or allows is None else N_TRIES_ALLOWED):
+        for _ in range(N_TRIES if few or allows is None else N_TRIES_ALLOWED):
             params = self.candidate(randbelow(rng, int(self.size))) if finite else self.sample(rng)
             if is_new(params):
                 return params
-        if not finite:
+        if not few and (not finite or allows is not None):
             return None
         unseen = (i for i in range(int(self.size)) if is_new(self.candidate(i)))
-        if self.size > MAX_ENUMERATED:
+        if not few:
             i = next(unseen, None)
             return None if i is None else self.candidate(i)
         left = list(unseen)

@@ -25,6 +25,7 @@ from sksearch import (
     load_history,
 )
 from sksearch.base import Sampler
+from sksearch.fitting._aims import make_allows
 from sksearch.history import Problem, Result, best_first
 from sksearch.samplers import (
     ForestSampler,
@@ -111,6 +112,12 @@ def test_what_is_allowed_of_a_finite_space_is_gone_through(sampler):
     assert found == {(a, b) for a in range(6) for b in range(a)}
 
 
+def test_a_small_part_of_a_finite_space_is_found():
+    space = Space({"a": range(100), "b": range(100)})
+    allows = make_allows(lambda params: params["a"] == params["b"] == 57, space)
+    assert allows({"a": 57, "b": 57})
+
+
 def test_the_estimator_as_it_is_comes_first_only_if_it_is_allowed():
     def small(params):
         return params["max_depth"] <= 3  # a TypeError for the estimator's own None
@@ -129,7 +136,7 @@ def test_the_estimator_as_it_is_comes_first_only_if_it_is_allowed():
     ("constraints", "error", "message"),
     [
         (lambda params: 1, TypeError, "must return True or False, got 1"),
-        (lambda params: False, ValueError, "none of 1000 candidates"),
+        (lambda params: False, ValueError, "no candidate of param_distributions"),
         (lambda params: params["C"] > 0, ValueError, "raised KeyError.*use params.get"),
         ([3], TypeError, "3 must be a function"),
         (Bound("widt", "<=", 1), ValueError, "'widt' is an objective or a bound"),

@@ -252,6 +252,14 @@ def test_unseen_finds_the_last_candidate_of_a_large_space():
     assert space.sample_unseen(keys, np.random.default_rng(0)) == {"a": 77}
 
 
+def test_unseen_is_drawn_from_what_is_allowed_of_a_large_space():
+    space, rng = Space({name: range(100) for name in "abc"}), np.random.default_rng(0)
+    drawn = [space.sample_unseen(set(), rng, lambda p: sum(p.values()) < 30) for _ in range(40)]
+    means = np.mean([[*params.values()] for params in drawn], axis=0)
+    assert (abs(means - 29 / 4) < 3).all(), means  # of one in 200
+    assert space.sample_unseen(set(), rng, lambda params: False) is None
+
+
 def test_unseen_of_an_infinite_space_gives_up_after_some_draws():
     space = Space({"a": stats.poisson(1e-9)})
     assert space.size == math.inf
