@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,13 @@ class ParetoFront:
         -------
         volume : float
             In the product of the objectives' units. Three objectives or more need moocore.
+
+        Raises
+        ------
+        ValueError
+            If the reference has another count of values than there are objectives.
         """
-        return hypervolume(self.values * self.signs, np.asarray(reference) * self.signs)
+        return hypervolume(self.values * self.signs, self._signed(reference))
 
     def knee(self) -> int:
         """Return the row farthest from the plane through the ends, all ranges counting alike."""
@@ -109,8 +115,13 @@ class ParetoFront:
         -------
         index : int
             Row of ``cv_results_``; where none keeps the bound, that which breaks it least.
+
+        Raises
+        ------
+        ValueError
+            If the bound is on something else.
         """
-        slack = [bound.slack(value) for value in self.values[:, self.names.index(bound.metric)]]
+        slack = [bound.slack(value) for value in self.values[:, self._column(bound.metric)]]
         kept = np.flatnonzero(np.array(slack) >= 0)
         return int(self.index[kept[0] if len(kept) else np.argmax(slack)])
 
@@ -120,20 +131,39 @@ class ParetoFront:
         Parameters
         ----------
         weights : dict of str to float
-            By objective; 0 for those that are left out.
+            By objective, 0 or more; 0 for those that are left out. Objectives that are to be small
+            have them, too.
 
         Returns
         -------
         index : int
             Row of ``cv_results_``.
+
+        Raises
+        ------
+        ValueError
+            If a weight is below 0 or of something else, or none is above 0.
         """
+        _check_weights(weights, self.names)
         w = np.array([weights.get(name, 0.0) for name in self.names])
         return int(self.index[np.argmax(self._scaled() @ w)])
 
     def best(self, name: str) -> int:
-        """Return the row that is best in one of the objectives."""
-        j = self.names.index(name)
+        """Return the row that is best in one of the objectives; ValueError for another name."""
+        j = self._column(name)
         return int(self.index[np.argmax(self.signs[j] * self.values[:, j])])
+
+    def _signed(self, reference: Sequence[float]) -> np.ndarray:
+        if np.shape(reference) != (len(self.names),):
+            raise ValueError(
+                f"reference={reference} must have a value for each of {', '.join(self.names)}."
+            )
+        return np.asarray(reference) * self.signs
+
+    def _column(self, name: str) -> int:
+        if name not in self.names:
+            raise ValueError(f"{name!r} is no objective: name one of {', '.join(self.names)}.")
+        return self.names.index(name)
 
     def _scaled(self) -> np.ndarray:
         """Values on the front from 0, the worst, to 1."""
@@ -163,7 +193,7 @@ def hypervolume_curve(
     Raises
     ------
     ValueError
-        If the search has one objective.
+        If the search has one objective, or the reference another count of values.
 
     Examples
     --------
@@ -191,8 +221,7 @@ def hypervolume_curve(
     volume = np.zeros(len(found))
     if not len(Y):
         return np.arange(1, len(found) + 1), volume
-    signs = search.pareto_.signs
-    low = Y.min(axis=0) if reference is None else np.asarray(reference) * signs
+    low = Y.min(axis=0) if reference is None else search.pareto_._signed(reference)
     for n in range(len(found)):
         now = np.searchsorted(good, n, side="right")
         volume[n] = hypervolume(Y[:now], low) if now else 0.0
@@ -211,10 +240,21 @@ def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
     if isinstance(refit, Bound) and refit.metric not in names:
         raise ValueError(f"refit={refit} is on {refit.metric!r}, and must be on an objective: "
                          f"one of {sorted(names)}.")  # fmt: skip
-    if isinstance(refit, Mapping) and not (refit and names.issuperset(refit)):
-        raise ValueError(f"refit={refit} must have weights of objectives, {sorted(names)}.")
+    if isinstance(refit, Mapping):
+        _check_weights(refit, aims.names, "refit=")
     if isinstance(refit, str) and metrics is not None:
         _check_known(refit, {"knee", *names, *metrics})
+
+
+def _check_weights(weights: Mapping[str, Any], names: Sequence[str], where: str = "") -> None:
+    """Raise ValueError unless there are weights of objectives alone."""
+    values = list(weights.values())
+    is_weight = [isinstance(w, Real) and 0 <= float(w) < math.inf for w in values]
+    if not (set(names).issuperset(weights) and all(is_weight) and any(values)):
+        raise ValueError(
+            f"{where}{weights} must have weights of objectives, {', '.join(names)}: 0 or more, "
+            "and one above 0. Those that are to be small have positive weights, too."
+        )
 
 
 def _check_known(refit: str, known: set[str]) -> None:

@@ -214,6 +214,10 @@ def test_promotion_is_by_non_dominated_sorting(cls):
         ({"refit": "elbow"}, ValueError, "refit='elbow' must be one of"),
         ({"refit": Bound("luck", "<=", 1)}, ValueError, "must be on an objective"),
         ({"refit": {"luck": 1}}, ValueError, "must have weights of objectives"),
+        ({"refit": {"gain": 1, "price": -1}}, ValueError, "0 or more"),
+        ({"refit": {"gain": "all"}}, ValueError, "0 or more"),
+        ({"refit": {"gain": np.nan}}, ValueError, "0 or more"),
+        ({"refit": {"gain": 0}}, ValueError, "one above 0"),
         ({"objectives": ["gain", "speed"]}, ValueError, "must return .*speed"),
     ],
 )
@@ -221,6 +225,20 @@ def test_promotion_is_by_non_dominated_sorting(cls):
 def test_bad_objectives_and_choices_are_refused(kwargs, error, message):
     with pytest.raises(error, match=message):
         tradeoff(n_iter=3, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda front: front.best("luck"), "'luck' is no objective"),
+        (lambda front: front.within(Bound("luck", "<=", 1)), "'luck' is no objective"),
+        (lambda front: front.weighted({"luck": 1}), "weights of objectives, gain, price"),
+        (lambda front: front.hypervolume([0]), "a value for each of gain, price"),
+    ],
+)
+def test_a_front_is_asked_for_its_objectives(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask(tradeoff(n_iter=3).pareto_)
 
 
 def test_a_metric_that_is_not_measured_is_refused_before_anything_is_trained():
