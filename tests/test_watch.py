@@ -235,3 +235,16 @@ def test_times_far_apart_and_thousands_of_workers_make_a_page(tmp_path):
     text = page(tmp_path)
     assert is_closed(text)
     assert "nan" not in text
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, 1])
+def test_forged_bounds_are_refused(tmp_path, value):
+    hyperband(tmp_path).fit(X, Y)
+
+    def change(record):
+        if record["k"] == "header":
+            record["bounds"] = [["score", "<=", value]]
+
+    forge(tmp_path, change)
+    with pytest.raises(JournalError, match="bounds"):
+        page(tmp_path)

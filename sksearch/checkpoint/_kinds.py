@@ -192,5 +192,6 @@ def _is_bound(value):
         and len(value) == 3
         and text(value[0])
         and value[1] in ("<=", ">=")
-        and number(value[2])
+        and isinstance(value[2], float)
+        and math.isfinite(value[2])
     )

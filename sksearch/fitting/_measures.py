@@ -6,7 +6,7 @@ from sksearch._clock import now
 from sksearch._compat import num_samples
 from sksearch.base import State
 from sksearch.fitting._scores import failure, reraise_if_not_the_candidates
-from sksearch.fitting._states import dump_state
+from sksearch.fitting._states import size_of
 
 N_REPEATS = 3  # of a prediction, of which the fastest counts: the others waited for something
 
@@ -35,7 +35,7 @@ def measure(context: Any, task: Any, output: Any, state: State, X: Any) -> None:
             elif name == "predict_time":
                 found[name] = _predict_time(state.estimator, X)
             else:
-                found[name] = len(dump_state(State(state.estimator)))
+                found[name] = size_of(State(state.estimator))
     except BaseException as error:
         reraise_if_not_the_candidates(context, error)
         output.status, output.error = failure(error)

@@ -70,7 +70,11 @@ class FoldPredictor:
             parts = zip(given, model.classes_, classes, strict=True)
             return np.hstack([_columns_of(*part, 0.0) for part in parts])
         given = to_numpy(given)
-        if method == "predict" or given.ndim != 2 or not isinstance(classes, np.ndarray):
+        if method == "predict" or not isinstance(classes, np.ndarray):
+            return given
+        if given.ndim == 1 and len(classes) > 2:  # the fold has seen two of them
+            given = np.column_stack([-given, given])
+        if given.ndim != 2 or given.shape[1] != len(model.classes_):  # a column for each pair
             return given
         lowest = 0.0 if method == "predict_proba" else given.min()
         return _columns_of(given, model.classes_, classes, lowest)

@@ -138,6 +138,16 @@ def dump_state(state: State) -> bytes:
     return buffer.getvalue()
 
 
+def size_of(state: State) -> int:
+    """Count the bytes of a pickled state, the same in every process.
+
+    Which equal texts are one object is another matter in another process. So each counts once.
+    """
+    counter = _Counter()
+    _SizePickler(counter, protocol=5).dump(state)
+    return counter.n_bytes
+
+
 def load_state(content: bytes) -> State:
     """Unpickle a state that was pickled by this search; ValueError if it is another object."""
     state = _StateUnpickler(io.BytesIO(content)).load()
@@ -163,6 +173,33 @@ class _StatePickler(cloudpickle.CloudPickler):
         if is_net(obj) and type(obj).__getstate__.__module__.startswith("skorch."):
             return object.__new__, (type(obj),), vars(obj), None, None, _set_attributes
         return super().reducer_override(obj)
+
+
+class _Counter:
+    """A file that forgets what is written to it."""
+
+    def __init__(self):
+        self.n_bytes = 0
+
+    def write(self, content):
+        self.n_bytes += memoryview(content).nbytes
+
+
+class _SizePickler(_StatePickler):
+    """Writes a reference for each text and each dtype, and the first of equal ones in full."""
+
+    def __init__(self, counter, protocol):
+        super().__init__(counter, protocol)
+        self.counter, self.seen = counter, set()
+
+    def persistent_id(self, obj):
+        if type(obj) is not str and not isinstance(obj, np.dtype):
+            return super().persistent_id(obj)
+        text = obj if type(obj) is str else repr(obj)
+        if text not in self.seen:
+            self.seen.add(text)
+            self.counter.n_bytes += len(text.encode("utf-8", "surrogatepass"))
+        return 0
 
 
 def _set_attributes(obj, attributes):

@@ -89,11 +89,13 @@ def best_rows(
     """Choose the rows of an ensemble, best first: those that got as much as the best of all.
 
     If `any_rung_wins`, it is each candidate's best row. `refit` may name the metric that counts,
-    else it is the first.
+    else it is the first. Nobody is in it who breaks bounds more than the best does.
     """
     ranked = [name for name in results if name.startswith("rank_test_")]
     ranks = results[f"rank_test_{refit}" if f"rank_test_{refit}" in ranked else ranked[0]]
-    order = [rows[i] for i in np.argsort(ranks, kind="stable") if statuses[i] == "ok"]
+    ok = [i for i in np.argsort(ranks, kind="stable") if statuses[i] == "ok"]
+    violations = results.get("violation", np.zeros(len(rows)))
+    order = [rows[i] for i in ok if violations[i] <= violations[ok[0]]]
     chosen: dict[int, Row] = {}  # a trial has several rows, also where a list has it twice
     for row in order:
         if any_rung_wins or row.n_resources == order[0].n_resources:

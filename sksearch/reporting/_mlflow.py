@@ -15,6 +15,7 @@ from sksearch.reporting._table import Table, read
 Metric = tuple[str, float, int]  # name, value and step
 
 NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # servers refuse names that have it
+LONGEST_NAME = 250
 N_PARAMS, LONGEST = 100, 500  # of one request, and characters of a value: what servers accept
 
 
@@ -89,7 +90,9 @@ def to_mlflow(
     if table.best is not None:
         best = table.candidates[table.best]
         runs.log(search_id, best.params, _metrics(table, [best.row]), end)
-    if getattr(search, "finished", True):
+    if getattr(search, "interrupted_", False):
+        runs.end(search_id, "KILLED", end)
+    elif getattr(search, "finished", True):
         runs.end(search_id, "FAILED" if table.best is None else "FINISHED", end)
     return search_id
 
@@ -132,7 +135,7 @@ class _Runs:
 
 def _name(text: str) -> str:
     """Return a name that servers accept."""
-    return NOT_IN_NAMES.sub("_", text)
+    return NOT_IN_NAMES.sub("_", text)[-LONGEST_NAME:]
 
 
 def _metrics(table: Table, rows: Sequence[int]) -> Iterator[Metric]:

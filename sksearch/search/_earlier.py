@@ -30,8 +30,9 @@ def earlier_results(source: Any, *, same_task: bool = False) -> EarlierTask:
     ----------
     source : object
         A fitted search of this library or of scikit-learn, or its ``cv_results_`` as a dict or a
-        DataFrame; a DataFrame with a column for each parameter and one named "score"; a
-        `checkpoint_dir`; what `minimize` or `load_history` returned; or an Optuna study.
+        DataFrame, read from a file of text, too; a DataFrame with a column for each parameter and
+        one named "score"; a `checkpoint_dir`; what `minimize` or `load_history` returned; or an
+        Optuna study.
     same_task : bool, default=False
         Whether estimator, data, folds and metric are those of the new search. Then its models
         take these scores as results of their own, and it begins with the best candidate.

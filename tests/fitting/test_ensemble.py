@@ -27,6 +27,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sksearch import (
     ASHASearchCV,
     BOHBSearchCV,
+    Bound,
     HyperbandSearchCV,
     IncrementalEvaluationSearchCV,
     PASHASearchCV,
@@ -115,6 +116,16 @@ def test_of_a_hold_out_there_is_one_model_for_each_candidate():
     cv = [train_test_split(np.arange(150), test_size=0.3, random_state=0)]
     search = RandomSearchCV(SGD, ALPHA, cv=cv, random_state=0, ensemble_size=4).fit(X, NAMES)
     assert len(search.ensemble_.models) == 4
+
+
+def test_who_breaks_a_bound_is_not_in_it():
+    args = DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 4, 5]}
+    search = RandomSearchCV(
+        *args, n_iter=4, cv=2, constraints=Bound("score", ">=", 0.8), ensemble_size=4
+    ).fit(X, y)
+    n_kept = int((search.cv_results_["violation"] == 0).sum())
+    assert 0 < n_kept < 4
+    assert len(search.ensemble_.models) == 2 * n_kept
 
 
 def test_predictions_of_the_search_are_those_of_its_best_estimator():

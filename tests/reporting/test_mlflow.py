@@ -72,13 +72,15 @@ def test_each_candidate_is_a_run_inside_the_run_of_its_search(tmp_path, capsys):
 
 @NEEDS_MLFLOW
 def test_names_that_mlflow_refuses_are_changed(tmp_path):
-    uri = f"sqlite:///{tmp_path}/runs.db"
+    uri, name = f"sqlite:///{tmp_path}/runs.db", f"{'a' * 260} F1 (macro) %"
     search = RandomSearchCV(
-        DecisionTreeClassifier(), {"max_depth": [1]}, n_iter=1, cv=2,
-        scoring={"F1 (macro) %": "f1_macro"}, refit="F1 (macro) %",
+        DecisionTreeClassifier(), {"max_depth": [1]}, n_iter=1, cv=2, scoring={name: "f1_macro"},
+        refit=name,
     ).fit(*load_iris(return_X_y=True))  # fmt: skip
+    search.interrupted_ = True  # as after Ctrl-C
     _, parent, _ = runs_of(uri, to_mlflow(search, tracking_uri=uri))
-    assert parent.data.metrics["F1 _macro_ _"] == search.best_score_
+    assert parent.data.metrics[f"{'a' * 237} F1 _macro_ _"] == search.best_score_
+    assert parent.info.status == "KILLED"
 
 
 @NEEDS_MLFLOW

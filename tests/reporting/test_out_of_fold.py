@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch.fitting._setup import freeze_folds
@@ -130,6 +131,24 @@ def test_a_class_that_a_fold_has_not_seen_has_a_column_of_its_own():
     given = search.out_of_fold(X, y)
     assert given.shape == (150, 3)
     assert (given[:50, 0] == 0).all()
+
+
+def test_of_two_classes_that_a_fold_has_seen_the_decision_has_two_columns():
+    y = np.repeat([0, 1, 2], 50)
+    search = RandomSearchCV(SVC(), {"C": [1.0]}, n_iter=1, cv=KFold(3)).fit(X, y)
+    given = search.out_of_fold(X, y)
+    decision = SVC().fit(X[50:], y[50:]).decision_function(X[:50])
+    np.testing.assert_allclose(given[:50, 2], decision)
+    np.testing.assert_allclose(given[:50, 1], -decision)
+    assert (given[:50, 0] == given[:50].min()).all()
+
+
+def test_decisions_of_pairs_of_classes_are_given_as_they_are():
+    data, y = make_classification(120, 6, n_informative=4, n_classes=4, random_state=0)
+    search = RandomSearchCV(
+        SVC(decision_function_shape="ovo"), {"C": [1.0]}, n_iter=1, cv=3
+    ).fit(data, y)  # fmt: skip
+    assert search.out_of_fold(data, y).shape == (120, 6)
 
 
 def test_folds_that_cannot_be_made_again_are_refused():

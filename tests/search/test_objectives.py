@@ -7,6 +7,8 @@ import pytest
 from scipy.stats import randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import SGDClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
@@ -22,6 +24,8 @@ from sksearch import (
     samplers,
 )
 from sksearch._fronts import best_first, crowding, fronts, hypervolume
+from sksearch.base import State
+from sksearch.fitting._states import dump_state, load_state, size_of
 from sksearch.history import Problem, Result
 from sksearch.plotting import ParetoDisplay
 from sksearch.reporting import hypervolume_curve
@@ -247,6 +251,14 @@ def test_a_metric_that_is_not_measured_is_refused_before_anything_is_trained():
     )
     with pytest.raises(ValueError, match="'f1' is an objective or a bound"):
         search.fit(X, y)
+
+
+def test_the_size_of_a_model_does_not_depend_on_where_it_was_trained():
+    """A model from another process shares no texts and dtypes with what is in this one."""
+    for model in (SGDClassifier(), RandomForestClassifier(3)):
+        state = State(model.fit(X, y))
+        assert size_of(load_state(dump_state(state))) == size_of(state)
+        assert size_of(state) == pytest.approx(len(dump_state(state)), rel=0.1)
 
 
 @pytest.mark.parametrize("refit", [{"score": 1}, Bound("score", ">=", 0.5)])
