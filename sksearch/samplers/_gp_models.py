@@ -36,7 +36,7 @@ from sksearch.samplers._observations import Observations
 GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
 # Beyond the border of failures a process of scores promises much, since it knows little there.
 # A probability that is smooth lets it go there again and again.
-SHARPNESS = 1e4
+SHARPNESS = 1e3
 MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
 
 
