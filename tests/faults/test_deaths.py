@@ -47,7 +47,7 @@ def signalled(number, log, n_trainings):
     over = threading.Event()
 
     def send():
-        if wait_until(lambda: over.is_set() or len(trainings(log)) >= n_trainings):
+        if wait_until(lambda: over.is_set() or len(trainings(log)) >= n_trainings, 120):
             time.sleep(0.05)
             if not over.is_set():
                 os.kill(os.getpid(), number)
