@@ -99,7 +99,7 @@ class SlowSGD(SGDClassifier):
 
 def slow_halving(folder, **kwargs):
     """A search of 42 epochs, with its checkpoint and its log in a folder."""
-    estimator = SlowSGD(log=str(Path(folder, "log")))
+    estimator = SlowSGD(log=str(Path(folder, "log")), seconds=0.05)
     space = {"alpha": (np.arange(1, 10) / 100).tolist()}
     kwargs = {"checkpoint_dir": Path(folder, "checkpoint")} | kwargs
     return halving(estimator, space, **kwargs)
