@@ -28,6 +28,12 @@ def draw(space: Space, rng: np.random.Generator, n: int) -> np.ndarray:
     return space.canonical(rng.random((n, space.n_dims)))
 
 
+def reflected(U: np.ndarray) -> np.ndarray:
+    """Points of the cube, where coordinates that leave it come back from its sides."""
+    U = np.abs(U) % 2
+    return np.minimum(U, 2 - U)
+
+
 def perturb(space: Space, U: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:
     """Return `n` canonical points near those of `U`.
 
@@ -55,9 +61,7 @@ def perturb(space: Space, U: np.ndarray, rng: np.random.Generator, n: int) -> np
     fresh = rng.random(V.shape)
     V = np.where(np.isnan(V), fresh, V)
     moved = V + rng.choice(SCALES, size=(n, 1)) * rng.standard_normal(V.shape)
-    moved = np.abs(moved) % 2
-    moved = np.minimum(moved, 2 - moved)  # reflected at both ends
-    moved = np.where(space.categorical, fresh, moved)
+    moved = np.where(space.categorical, fresh, reflected(moved))
     change = rng.random(V.shape) < 0.5
     change[np.arange(n), rng.integers(V.shape[1], size=n)] = True
     return space.canonical(np.where(change, moved, V))

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch.acquisition._maximise import SCALES, reflected
 from sksearch.history import History, Problem
 from sksearch.samplers._observations import Observations
-from sksearch.samplers._population import PopulationSampler, fittest, genes_of, reflected
+from sksearch.samplers._population import PopulationSampler, fittest, genes_of
 from sksearch.space import Space
 
 BEYOND = 0.5  # how far beyond its parents a child may lie, as a share of their distance
-SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])  # of mutations, as shares of a range
 
 
 @dataclass(frozen=True)

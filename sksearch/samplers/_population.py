@@ -81,12 +81,6 @@ def genes_of(space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarra
     return np.where(space.categorical & ~inactive, U, genes)
 
 
-def reflected(U: np.ndarray) -> np.ndarray:
-    """Points of the cube, where coordinates that leave it come back from its sides."""
-    U = np.abs(U) % 2
-    return np.minimum(U, 2 - U)
-
-
 def fittest(data: Observations) -> np.ndarray:
     """Rows of the results, shape (n,): those that keep all bounds come first, best first.
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch.acquisition._maximise import reflected
 from sksearch.history import History, Problem
 from sksearch.samplers._observations import Observations, ResultIndex
-from sksearch.samplers._population import PopulationSampler, fittest, genes_of, reflected
+from sksearch.samplers._population import PopulationSampler, fittest, genes_of
 from sksearch.space import Space
 
 INERTIA = 0.7298  # [2]_, with PULL: swarms that neither explode nor stop too early

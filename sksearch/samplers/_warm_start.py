@@ -171,11 +171,13 @@ class WarmStart(Sampler):
                 data = observe(history, start, transfer if transfer != "joint" else "rung")
                 drawn = rng.random() * max(1.0, len(data.y) / FADES_FROM)
                 if drawn < 1:  # the most that the tasks can weigh: mostly no weights are needed
-                    weights = np.r_[np.full(len(tasks), 1 / len(tasks)), 0.0]
+                    weights, own = np.r_[np.full(len(tasks), 1 / len(tasks)), 0.0], None
                     if len(data.y) >= N_FIRST:
-                        weights = _weights(tasks, data, history.problem.space, rng)
+                        y = robust_power_transform(data.y)
+                        own = _learnt(history.problem.space, data.U, y)
+                        weights = _weights(tasks, own, rng)
                     if drawn < 1 - weights[-1]:
-                        return self._expected_gain(history, data, tasks, weights, rng)
+                        return self._expected_gain(history, data, tasks, own, weights, rng)
         return self.sampler.ask(history, start, rng)
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
@@ -198,6 +200,7 @@ class WarmStart(Sampler):
         history: History,
         data: Observations,
         tasks: "list[_Task]",
+        own: GaussianProcess | None,
         weights: np.ndarray,
         rng: np.random.Generator,
     ) -> Params:
@@ -213,8 +216,8 @@ class WarmStart(Sampler):
             if weight:
                 best = task.mean(tried).max() if len(tried) else -MAX_GAIN
                 gain += weight * np.maximum(0.0, task.mean(points) - best)
-        if weights[-1]:
-            gain += weights[-1] * _expected_improvement(space, data, points)
+        if own is not None and weights[-1]:
+            gain += weights[-1] * _expected_improvement(own, data.pending, points)
         return first_new(history, points[np.argsort(-gain, kind="stable")])
 
 
@@ -243,10 +246,11 @@ class _Task:
         return self.gp.predict(U)[0]
 
 
-def _expected_improvement(space: Space, data: Observations, points: np.ndarray) -> np.ndarray:
+def _expected_improvement(
+    gp: GaussianProcess, pending: np.ndarray, points: np.ndarray
+) -> np.ndarray:
     """Of the search's own standardised scores."""
-    gp = _learnt(space, data.U, robust_power_transform(data.y))
-    if len(pending := data.pending):
+    if len(pending):
         gp = gp.condition_on(pending, noise=-0.99 * gp.noise)
     mean, sd = gp.predict(points)
     return np.exp(LogEI()(mean, sd, float(gp.fitted().max())))
@@ -258,14 +262,12 @@ def _learnt(space, U, y):
     return GaussianProcess(kernel, learn_theta(kernel, U, y)).fit(U, y)
 
 
-def _weights(
-    tasks: list[_Task], data: Observations, space: Space, rng: np.random.Generator
-) -> np.ndarray:
-    """Weights of the tasks and, last, of the search's own results, shape (T + 1,)."""
-    y = robust_power_transform(data.y)
-    mean, sd = _learnt(space, data.U, y).leave_one_out()
+def _weights(tasks: list[_Task], gp: GaussianProcess, rng: np.random.Generator) -> np.ndarray:
+    """Weights of the tasks and, last, of the search's own process, shape (T + 1,)."""
+    y = gp.y
+    mean, sd = gp.leave_one_out()
     own = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.standard_normal((len(y), N_SAMPLES))
-    draws = [*(task.gp.sample(data.U, N_SAMPLES, rng) for task in tasks), own]
+    draws = [*(task.gp.sample(gp.U, N_SAMPLES, rng) for task in tasks), own]
     losses = np.array([_misordered(y, each) for each in draws])  # (T + 1, N_SAMPLES)
     is_heard = np.median(losses, axis=1) <= np.quantile(losses[-1], 0.95)
     is_heard[-1] = True

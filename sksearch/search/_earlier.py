@@ -137,7 +137,7 @@ def _read(source: Any) -> tuple[list[Params], list[float]]:
         return _of_optuna(source)
     history = getattr(source, "history_", getattr(source, "history", source))
     if isinstance(history, History):
-        return _of_history(history, getattr(source, "cv_results_", None))
+        return _of_history(history)
     results = getattr(source, "cv_results_", source)
     if hasattr(results, "columns") and hasattr(results, "to_dict"):
         results = results.to_dict("list")
@@ -152,8 +152,8 @@ def _read(source: Any) -> tuple[list[Params], list[float]]:
     raise TypeError(f"prior_results: a {type(source).__name__} is not {KINDS}.")
 
 
-def _of_history(history: History, results: Mapping | None) -> tuple[list[Params], list[float]]:
-    """Of the largest resource with enough results; candidates as their rows name them."""
+def _of_history(history: History) -> tuple[list[Params], list[float]]:
+    """Of the largest resource with enough results."""
     counts: dict[int, int] = {}
     for trial in history.trials:
         for resource, result in trial.results.items():

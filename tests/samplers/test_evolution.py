@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import loguniform, norm, randint, uniform
 
 from sksearch import CMAESSearchCV, minimize
+from sksearch.acquisition._maximise import reflected
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
@@ -21,7 +22,7 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._cmaes import Code, Evolution
 from sksearch.samplers._observations import observe
-from sksearch.samplers._population import best_of_slots, genes_of, reflected
+from sksearch.samplers._population import best_of_slots, genes_of
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space, When
 from sksearch.study import Study
