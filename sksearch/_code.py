@@ -57,11 +57,16 @@ def is_installed_module(module: types.ModuleType) -> bool:
     file = getattr(module, "__file__", None)
     if file is None:
         return False
-    parts = PurePath(file).parts
-    standard = PurePath(sysconfig.get_path("stdlib")).parts
+    parts, standard = PurePath(file).parts, _standard_library()
     return (
         "site-packages" in parts or "dist-packages" in parts or parts[: len(standard)] == standard
     )
+
+
+@functools.cache
+def _standard_library():
+    """Parts of the path of Python's own modules."""
+    return PurePath(sysconfig.get_path("stdlib")).parts
 
 
 def parts_of(function: types.FunctionType) -> tuple:
