@@ -6,6 +6,8 @@ from importlib.util import find_spec
 import pytest
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sksearch/neural/*"]
+if not find_spec("torch"):
+    collect_ignore_glob += ["sksearch/hypergradients/_torch.py"]
 
 #: Engines of others: a cluster may fail by itself. What was tried again is named in the summary.
 CLUSTERS = {"dask", "ray", "spark", "mpi"}

@@ -32,6 +32,7 @@ SECTIONS = {
     "Protocols, jobs and plans": "sksearch.base",
     "Acquisition functions": "sksearch.acquisition",
     "Surrogate models": "sksearch.models",
+    "Hypergradients": "sksearch.hypergradients",
     "Simulators": "sksearch.simulators",
     "Experiments": "sksearch.experiment",
     "Reports": "sksearch.reporting",

@@ -18,7 +18,7 @@ from pathlib import Path
 from scipy.stats import loguniform, randint, uniform
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import SGDClassifier
+from sklearn.linear_model import Ridge, SGDClassifier
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -59,6 +59,9 @@ def cases():
         cls = getattr(sksearch, name)
         params = inspect.signature(cls).parameters
         own = {key: value for key, value in FEW.items() if key in params}
+        if cls is sksearch.HypergradientSearchCV:
+            yield name, cls(Ridge(), {"alpha": loguniform(1e-3, 1e3)}, **own), (XR, yr)
+            continue
         if "resource" in params and name != "SearchCV":
             for kind, (estimator, space, data, args) in RESOURCES.items():
                 yield f"{name} {kind}", cls(estimator, space, **args, **own), data

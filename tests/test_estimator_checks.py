@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from scipy.stats import loguniform
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils.estimator_checks import check_estimator
@@ -84,11 +85,17 @@ some_searches = pytest.mark.parametrize(
 )
 
 
+def space_of(cls, name):
+    """Two values, or what lies between them for a search that cannot jump."""
+    few = cls is not sksearch.HypergradientSearchCV
+    return {name: [0.1, 1.0] if few else loguniform(0.1, 1.0)}
+
+
 @some_searches
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.
     estimator = LogisticRegression(solver="newton-cholesky")
-    search = cls(estimator, {"C": [0.1, 1.0]}, cv=2, random_state=0)
+    search = cls(estimator, space_of(cls, "C"), cv=2, random_state=0)
     assert failed_checks(search) == set()
 
 
@@ -106,7 +113,7 @@ def failed_checks_of_randomized_search():
 
 @some_searches
 def test_no_check_of_a_regressor_fails_that_randomized_search_passes(cls):
-    search = cls(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, random_state=0)
+    search = cls(Ridge(), space_of(cls, "alpha"), cv=2, random_state=0)
     assert failed_checks(search) <= failed_checks_of_randomized_search()
 
 

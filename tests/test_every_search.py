@@ -54,7 +54,8 @@ SOME = ("SearchCV", "TPESearchCV", "GPBayesSearchCV", "HyperbandSearchCV", "BOHB
 
 
 for name in sksearch.__all__:
-    if name.endswith("SearchCV") and name not in SEARCHES:  # a new one
+    # A new one; following a gradient needs an estimator that has one.
+    if name.endswith("SearchCV") and name not in {*SEARCHES, "HypergradientSearchCV"}:
         own = inspect.signature(getattr(sksearch, name)).parameters
         size = {"n_iter": N_TRAININGS, "n_iterations": 3, "n_candidates": 243}
         common = EPOCHS if "resource" in own else COMMON

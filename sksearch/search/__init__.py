@@ -14,6 +14,7 @@ from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearch
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
+from sksearch.search._hypergradient import HypergradientSearchCV
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
 from sksearch.search._parameters import (
@@ -41,6 +42,7 @@ __all__ = [
     "GeneticSearchCV",
     "HalvingParameters",
     "HyperbandSearchCV",
+    "HypergradientSearchCV",
     "IncrementalEvaluationSearchCV",
     "ModelParameters",
     "PASHASearchCV",

@@ -155,6 +155,10 @@ class BaseSearch(AfterSearch, Winner):
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
 
+    def _make_space(self, estimator: Any, X: Any) -> Space:
+        """Make the space from what the user gave, or else from the estimator."""
+        return make_space(self, estimator, X)
+
     def _filled(self, n_splits: int) -> "BaseSearch":
         """Return a search with the parameters that its user left to it, for so many folds."""
         return self
@@ -275,7 +279,7 @@ class BaseSearch(AfterSearch, Winner):
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
-        space = make_space(self, estimator, X)
+        space = self._make_space(estimator, X)
         filled = self._filled(len(splits))
         resource = as_resource(filled.resource, estimator, len(splits[0][0]))
         check_training(resource, estimator, space, routed.estimator.fit, X)

@@ -278,7 +278,9 @@ def test_a_named_search_is_its_composition(name, params, sampler, scheduler, kin
     assert_same_composition(named, composed, n_rows)
 
 
-NAMED = [n for n in sksearch.__all__ if n.endswith("SearchCV") and n != "SearchCV"]
+# A search that follows a gradient gets its sampler with the data.
+APART = ("SearchCV", "HypergradientSearchCV")
+NAMED = [n for n in sksearch.__all__ if n.endswith("SearchCV") and n not in APART]
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -164,6 +164,7 @@ GRID = {"x0": [-1.0, 0.0, 1.5], "x1": [0.0, 2.0]}
 SPACE = PROBLEM.space
 OWN = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
 OWN.remove(sksearch.SearchCV)  # named by its parts, all of which are here
+OWN.remove(sksearch.HypergradientSearchCV)  # a table of scores has no gradient
 
 
 def own(cls):

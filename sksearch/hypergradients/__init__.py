@@ -1,0 +1,23 @@
+"""Gradients of validation losses by hyperparameters, and a penalty for each feature."""
+
+from sksearch.hypergradients._differentiate import (
+    BilevelProblem,
+    forward,
+    implicit,
+    reverse,
+    truncated,
+)
+from sksearch.hypergradients._penalties import FeaturePenalties
+from sksearch.hypergradients._problems import LinearProblem
+from sksearch.hypergradients._torch import TorchProblem
+
+__all__ = [
+    "BilevelProblem",
+    "FeaturePenalties",
+    "LinearProblem",
+    "TorchProblem",
+    "forward",
+    "implicit",
+    "reverse",
+    "truncated",
+]

@@ -1,0 +1,306 @@
+"""The gradient of a validation loss by hyperparameters, through training.
+
+==========  ==========================================================================
+theta       hyperparameters, shape (n_hyper,)
+w           weights, shape (n_weights,)
+f, E        training loss of w and theta; validation loss
+H, B        second derivatives of f by w and w, by w and theta
+eta, m      learning rate, count of steps of training
+==========  ==========================================================================
+
+At a minimum of f, ``dE/dtheta = E_theta - B' H^-1 E_w`` [1]_, [2]_. Where training is m steps of
+gradient descent, ``w[t + 1] = w[t] - eta f_w(w[t])``, the chain rule goes through the steps:
+forward with ``Z[t + 1] = (I - eta H) Z[t] - eta B`` for Z = dw/dtheta, or backward with
+``a[t] = (I - eta H) a[t + 1]`` for a = dE/dw[t] [3]_, [4]_.
+
+References
+----------
+.. [1] Y. Bengio, "Gradient-based optimization of hyperparameters", Neural Computation 12, 2000.
+   https://doi.org/10.1162/089976600300015187
+.. [2] F. Pedregosa, "Hyperparameter optimization with approximate gradient", ICML 2016.
+   https://arxiv.org/abs/1602.02355
+.. [3] L. Franceschi, M. Donini, P. Frasconi, M. Pontil, "Forward and reverse gradient-based
+   hyperparameter optimization", ICML 2017. https://arxiv.org/abs/1703.01785
+.. [4] A. Shaban, C. Cheng, N. Hatch, B. Boots, "Truncated back-propagation for bilevel
+   optimization", AISTATS 2019. https://arxiv.org/abs/1810.10667
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+#: Rows of a step of training; None are all.
+Rows = np.ndarray | None
+
+
+class BilevelProblem(ABC):
+    """A training loss f and a validation loss E, with the products that differentiation needs.
+
+    See Also
+    --------
+    LinearProblem : Linear models with penalties.
+    TorchProblem : Any two functions of PyTorch.
+
+    Examples
+    --------
+    The weight of one penalty, f = (w - 1)^2 / 2 + theta w^2 / 2, where E = w^2 / 2 is wanted:
+
+    >>> import numpy as np
+    >>> from sksearch.hypergradients import BilevelProblem, implicit
+    >>> class Toy(BilevelProblem):
+    ...     def gradient(self, w, theta, rows=None):
+    ...         return w - 1 + theta * w
+    ...     def hessian_product(self, w, theta, v, rows=None):
+    ...         return (1 + theta) * v
+    ...     def mixed(self, w, theta, rows=None):
+    ...         return w[:, None]
+    ...     def mixed_product(self, w, theta, v, rows=None):
+    ...         return w * v
+    ...     def validation(self, w, theta):
+    ...         return float(w @ w) / 2, w, np.zeros(1)
+    >>> loss, gradient = implicit(Toy(), np.array([0.25]), np.array([0.8]))  # w = 1 / (1 + theta)
+    >>> gradient.round(3).tolist()
+    [-0.512]
+    """
+
+    @abstractmethod
+    def gradient(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
+        """Derivative of f by w, of shape (n_weights,)."""
+
+    @abstractmethod
+    def hessian_product(
+        self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
+    ) -> np.ndarray:
+        """H v, of shape (n_weights,)."""
+
+    @abstractmethod
+    def mixed(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
+        """B, of shape (n_weights, n_hyper); only `forward` needs all of it."""
+
+    @abstractmethod
+    def mixed_product(
+        self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
+    ) -> np.ndarray:
+        """B' v, of shape (n_hyper,)."""
+
+    @abstractmethod
+    def validation(self, w: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """E, its derivative by w and its direct derivative by theta."""
+
+
+def implicit(
+    problem: BilevelProblem, theta: np.ndarray, w: np.ndarray, tol: float = 1e-10
+) -> tuple[float, np.ndarray]:
+    """Differentiate at a minimum of the training loss, whatever has found it.
+
+    Parameters
+    ----------
+    problem : BilevelProblem
+        Training and validation loss.
+    theta : ndarray of shape (n_hyper,)
+        Hyperparameters.
+    w : ndarray of shape (n_weights,)
+        Weights at which the derivative of the training loss is zero. Far from such a place the
+        result is wrong.
+    tol : float, default=1e-10
+        Relative residual at which conjugate gradients stop.
+
+    Returns
+    -------
+    loss : float
+        Validation loss.
+    gradient : ndarray of shape (n_hyper,)
+        Its derivative by theta.
+
+    Raises
+    ------
+    ValueError
+        If conjugate gradients do not converge: the Hessian is not positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.hypergradients import LinearProblem, implicit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 3))
+    >>> y = X[:, 0] + 0.1 * rng.standard_normal(40)
+    >>> problem = LinearProblem(X[:20], y[:20], X[20:], y[20:])
+    >>> theta = np.zeros(3)
+    >>> loss, gradient = implicit(problem, theta, problem.solve(theta))
+    >>> bool(gradient[0] > 0)  # the one that matters should be penalised less
+    True
+    """
+    loss, by_w, by_theta = problem.validation(w, theta)
+    n = len(w)
+    H = LinearOperator((n, n), matvec=lambda v: problem.hessian_product(w, theta, v), dtype=float)
+    with np.errstate(all="ignore"):  # divisions by zero, where H is singular
+        v, info = cg(H, by_w, rtol=tol, maxiter=10 * n)
+    if info != 0 or not np.isfinite(v).all():
+        raise ValueError(
+            f"Conjugate gradients did not converge in {10 * n} steps: the Hessian of the training "
+            "loss is not positive definite here. Pass weights at a minimum, or add a penalty."
+        )
+    return loss, by_theta - problem.mixed_product(w, theta, v)
+
+
+def forward(
+    problem: BilevelProblem,
+    theta: np.ndarray,
+    w: np.ndarray,
+    batches: Sequence[Rows],
+    learning_rate: float,
+) -> tuple[float, np.ndarray]:
+    """Differentiate through all steps of training while they are made.
+
+    Its cost grows with the count of hyperparameters, its memory does not grow with that of steps.
+
+    Parameters
+    ----------
+    problem : BilevelProblem
+        Training and validation loss.
+    theta : ndarray of shape (n_hyper,)
+        Hyperparameters.
+    w : ndarray of shape (n_weights,)
+        Weights that training begins with.
+    batches : sequence of (ndarray or None)
+        Rows of each step, None for all rows.
+    learning_rate : float
+        Size of a step.
+
+    Returns
+    -------
+    loss : float
+        Validation loss after the last step.
+    gradient : ndarray of shape (n_hyper,)
+        Its derivative by theta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.hypergradients import LinearProblem, forward, reverse
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> problem = LinearProblem(X[:20], X[:20, 0], X[20:], X[20:, 0])
+    >>> args = problem, np.zeros(3), np.zeros(3), [None] * 30, 0.1
+    >>> bool(np.allclose(forward(*args)[1], reverse(*args)[1]))
+    True
+    """
+    Z = np.zeros((len(w), len(theta)))
+    for rows in batches:
+        HZ = [problem.hessian_product(w, theta, z, rows) for z in Z.T]
+        Z = Z - learning_rate * (np.transpose(HZ) + problem.mixed(w, theta, rows))
+        w = w - learning_rate * problem.gradient(w, theta, rows)
+    loss, by_w, by_theta = problem.validation(w, theta)
+    return loss, by_theta + Z.T @ by_w
+
+
+def reverse(
+    problem: BilevelProblem,
+    theta: np.ndarray,
+    w: np.ndarray,
+    batches: Sequence[Rows],
+    learning_rate: float,
+) -> tuple[float, np.ndarray]:
+    """Differentiate through all steps of training backwards.
+
+    Its cost is that of a few trainings for any count of hyperparameters. It keeps the weights of
+    all steps in memory.
+
+    Parameters
+    ----------
+    problem : BilevelProblem
+        Training and validation loss.
+    theta : ndarray of shape (n_hyper,)
+        Hyperparameters.
+    w : ndarray of shape (n_weights,)
+        Weights that training begins with.
+    batches : sequence of (ndarray or None)
+        Rows of each step, None for all rows.
+    learning_rate : float
+        Size of a step.
+
+    Returns
+    -------
+    loss : float
+        Validation loss after the last step.
+    gradient : ndarray of shape (n_hyper,)
+        Its derivative by theta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.hypergradients import LinearProblem, reverse
+    >>> X = np.random.default_rng(0).standard_normal((40, 200))
+    >>> problem = LinearProblem(X[:20], X[:20, 0], X[20:], X[20:, 0])
+    >>> loss, gradient = reverse(problem, np.zeros(200), np.zeros(200), [None] * 30, 0.01)
+    >>> gradient.shape
+    (200,)
+    """
+    return truncated(problem, theta, w, batches, learning_rate, n_steps=len(batches))
+
+
+def truncated(
+    problem: BilevelProblem,
+    theta: np.ndarray,
+    w: np.ndarray,
+    batches: Sequence[Rows],
+    learning_rate: float,
+    n_steps: int,
+) -> tuple[float, np.ndarray]:
+    """Differentiate backwards through the last steps of training alone.
+
+    What earlier steps add shrinks by a factor with each later step, so some tens often do.
+
+    Parameters
+    ----------
+    problem : BilevelProblem
+        Training and validation loss.
+    theta : ndarray of shape (n_hyper,)
+        Hyperparameters.
+    w : ndarray of shape (n_weights,)
+        Weights that training begins with.
+    batches : sequence of (ndarray or None)
+        Rows of each step, None for all rows.
+    learning_rate : float
+        Size of a step.
+    n_steps : int
+        Count of steps to go back, from 0 to all.
+
+    Returns
+    -------
+    loss : float
+        Validation loss after the last step.
+    gradient : ndarray of shape (n_hyper,)
+        Its derivative by theta, but for what came before.
+
+    Raises
+    ------
+    ValueError
+        If there are not so many steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.hypergradients import LinearProblem, reverse, truncated
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> problem = LinearProblem(X[:20], X[:20, 0], X[20:], X[20:, 0])
+    >>> args = problem, np.zeros(3), np.zeros(3), [None] * 200, 0.1
+    >>> gap = truncated(*args, n_steps=40)[1] - reverse(*args)[1]
+    >>> bool(np.abs(gap).max() < 1e-3)
+    True
+    """
+    if not 0 <= n_steps <= len(batches):
+        raise ValueError(
+            f"n_steps={n_steps} must be from 0 to the count of steps, {len(batches)}."
+        )
+    first, kept = len(batches) - n_steps, []
+    for t, rows in enumerate(batches):
+        if t >= first:
+            kept.append(w)
+        w = w - learning_rate * problem.gradient(w, theta, rows)
+    loss, a, gradient = problem.validation(w, theta)
+    for before, rows in zip(reversed(kept), reversed(batches[first:]), strict=True):
+        gradient = gradient - learning_rate * problem.mixed_product(before, theta, a, rows)
+        a = a - learning_rate * problem.hessian_product(before, theta, a, rows)
+    return loss, gradient

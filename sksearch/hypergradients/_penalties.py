@@ -1,0 +1,148 @@
+"""A penalty for each feature, as a step before any linear or kernel model."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Multiply the penalty of a model for each feature, or for each group of features.
+
+    It stands before a model with a squared penalty, as in ``make_pipeline(StandardScaler(),
+    FeaturePenalties(), Ridge())``. A feature with the penalty 100 is paid for 100 times: the model
+    uses it little. With 1 for all the model is what it was.
+
+    Parameters
+    ----------
+    penalties : float or array-like of shape (n_groups,), default=1.0
+        Factors of the model's own penalty, positive. A number is for all.
+    groups : array-like of shape (n_features,), default=None
+        For each feature the number of its group, from 0. None: each feature is a group.
+
+    Attributes
+    ----------
+    scale_ : ndarray of shape (n_features,)
+        What columns are multiplied by.
+    n_features_in_ : int
+        Count of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if they have any.
+
+    See Also
+    --------
+    sksearch.HypergradientSearchCV : Finds hundreds of penalties.
+
+    Notes
+    -----
+    A penalty ``p w**2`` on the weight of x is ``v**2`` on that of ``x / sqrt(p)``, so columns are
+    divided by the roots, and ``coef_ * scale_`` are the weights of the features themselves. Before
+    an RBF kernel the roots are length-scales.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sksearch.hypergradients import FeaturePenalties
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 2))
+    >>> model = make_pipeline(FeaturePenalties([1, 1e6]), Ridge()).fit(X, X.sum(axis=1))
+    >>> (model[-1].coef_ * model[0].scale_).round(1).tolist()
+    [1.2, 0.0]
+    """
+
+    def __init__(self, penalties: float | ArrayLike = 1.0, groups: ArrayLike | None = None):
+        self.penalties = penalties
+        self.groups = groups
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Find what each column is multiplied by.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like, default=None
+            Not used.
+
+        Returns
+        -------
+        self : FeaturePenalties
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If there is not one positive penalty for each group, or one group for each feature.
+        """
+        validate_data(self, X, accept_sparse=("csr", "csc"))
+        groups = self.group_of(self.n_features_in_)
+        penalties = np.asarray(self.penalties, dtype=float)
+        n_groups = groups.max() + 1
+        if (
+            penalties.ndim > 1
+            or penalties.size not in (1, n_groups)
+            or not (np.isfinite(penalties) & (penalties > 0)).all()
+        ):
+            raise ValueError(
+                f"penalties={self.penalties!r} must be a positive number, or {n_groups} of them: "
+                f"one for each {'feature' if self.groups is None else 'group'}."
+            )
+        self.scale_ = np.broadcast_to(penalties, n_groups)[groups] ** -0.5
+        return self
+
+    def group_of(self, n_features: int) -> np.ndarray:
+        """Return the number of each feature's group.
+
+        Parameters
+        ----------
+        n_features : int
+            Count of features.
+
+        Returns
+        -------
+        groups : ndarray of shape (n_features,), int
+            From 0.
+
+        Raises
+        ------
+        ValueError
+            If `groups` is not a whole number from 0 for each feature.
+        """
+        if self.groups is None:
+            return np.arange(n_features)
+        groups = np.asarray(self.groups)
+        if groups.shape != (n_features,) or groups.dtype.kind not in "iu" or groups.min() < 0:
+            raise ValueError(
+                f"groups={self.groups!r} must be the number of a group for each of "
+                f"{n_features} features: whole numbers from 0."
+            )
+        return groups
+
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """Multiply columns by `scale_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Scaled.
+        """
+        check_is_fitted(self)
+        data: Any = validate_data(self, X, reset=False, accept_sparse=("csr", "csc"))
+        if issparse(data):
+            return data.multiply(self.scale_).tocsr()
+        return data * self.scale_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
