@@ -3,11 +3,12 @@
 ==============  =================================================================
 mu, sigma       predicted mean and standard deviation, greater is better
 best            the score to improve on
-z               (mu - best) / sigma
+z               (mu - best - margin) / sigma
 h(z)            phi(z) + z Phi(z); expected improvement is sigma h(z)
 ==============  =================================================================
 """
 
+import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -67,6 +68,11 @@ def _one_minus_x_mills(x: np.ndarray) -> np.ndarray:
     return 1 / (x * tail + 1)
 
 
+def _check_not_negative(name: str, value: float) -> None:
+    if not isinstance(value, numbers.Real) or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r} must be a finite number of at least 0.")
+
+
 class Acquisition(ABC):
     """A function of predicted mean, standard deviation and the score to improve on.
 
@@ -99,7 +105,13 @@ class Acquisition(ABC):
 
 @dataclass(frozen=True)
 class LogEI(Acquisition):
-    """Logarithm of the expected improvement [1]_.
+    """Logarithm of the expected improvement by at least `margin` [1]_.
+
+    Parameters
+    ----------
+    margin : float, default=0.0
+        In standard deviations of the scores that are known, at least 0: often called xi. The
+        larger it is, the farther from what is known a candidate is looked for.
 
     References
     ----------
@@ -116,17 +128,22 @@ class LogEI(Acquisition):
     [0.0083, 0.0396]
     """
 
+    margin: float = 0.0
+
     logarithmic = True
+
+    def __post_init__(self):
+        _check_not_negative("margin", self.margin)
 
     def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
         """Return log(sigma h(z))."""
-        return np.log(sd) + log_h((mean - best) / sd)
+        return np.log(sd) + log_h((mean - best - self.margin) / sd)
 
     def with_slopes(
         self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return log(sigma h(z)), Phi(z) / (sigma h(z)) and phi(z) / (sigma h(z))."""
-        z = (mean - best) / sd
+        z = (mean - best - self.margin) / sd
         value = np.log(sd) + log_h(z)
         by_sd = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value)
         return value, np.exp(log_ndtr(z) - value), by_sd
@@ -139,7 +156,7 @@ class LogPI(Acquisition):
     Parameters
     ----------
     margin : float, default=0.01
-        In standard deviations of the scores that are known.
+        In standard deviations of the scores that are known, at least 0.
 
     References
     ----------
@@ -159,6 +176,9 @@ class LogPI(Acquisition):
     margin: float = 0.01
 
     logarithmic = True
+
+    def __post_init__(self):
+        _check_not_negative("margin", self.margin)
 
     def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
         """Return log Phi(z)."""
@@ -180,7 +200,7 @@ class UCB(Acquisition):
     Parameters
     ----------
     kappa : float, default=2.0
-        Count of standard deviations above the mean.
+        Count of standard deviations above the mean, at least 0.
 
     References
     ----------
@@ -196,6 +216,9 @@ class UCB(Acquisition):
     """
 
     kappa: float = 2.0
+
+    def __post_init__(self):
+        _check_not_negative("kappa", self.kappa)
 
     def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
         """Return mu + kappa sigma."""

@@ -1,5 +1,7 @@
 """Bayesian optimisation with a Gaussian process."""
 
+import numbers
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +10,9 @@ from sksearch._threads import one_blas_thread
 from sksearch.acquisition import Acquisition, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction
-from sksearch.models import GaussianProcess, MixedKernel, inverse_power_transform, prior
+from sksearch.models import GaussianProcess, MixedKernel, prior
 from sksearch.models._kernels import FAMILIES
-from sksearch.samplers._gp_models import Models
+from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
 from sksearch.samplers._observations import TRANSFERS, Observations, observe, point_of
 from sksearch.samplers._surrogate import LearningSampler, all_points, first_new
@@ -54,6 +56,13 @@ class GPSampler(LearningSampler):
         "joint": all results at such resources, with the resource as one more coordinate; the
         others: results of the own bracket, and of earlier ones none, all, the survivors (SURV in
         [6]_), or those that were stopped at the same resource.
+    n_restarts : int, default=0
+        Count of random points, beside the mode of the prior, from which the hyperparameters are
+        learnt.
+    guards : collection of str, default=("interior", "outliers", "second_opinion", "ties")
+        What is done against mistakes of the model, see the notes. With ``()`` it is plain
+        Bayesian optimisation as in papers: "log_ei" is then the expected improvement [7]_, whose
+        maximum is the same.
 
     Notes
     -----
@@ -63,17 +72,22 @@ class GPSampler(LearningSampler):
     improve on is then the best of those that keep all bounds, and before there is one the
     probability alone counts.
 
-    The acquisition function is multiplied by a prior belief that the maximum is not at the ends
-    of the ranges, which fades as results come [4]_: by itself the acquisition function looks
-    there too often, since a process knows least there. A draw ("thompson", "ei_distribution")
-    needs no such prior.
+    The guards, each of which can be left out by naming the others in `guards`:
 
-    A process that is wrong about the function may be so for ever, since it looks where it
-    expects most. So after five results that are no better than the best, every second proposal
-    is that of `TPESampler`, until a better one is found; and each score that exactly equals the
-    best, as accuracies often do, raises what counts as an improvement by 0.3 standard
-    deviations. Both are done with "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition`
-    objects only, and not with ``transfer="joint"``.
+    - "interior": the acquisition function is multiplied by a prior belief that the maximum is
+      not at the ends of the ranges, which fades as results come [4]_. By itself the acquisition
+      function looks there too often, since a process knows least there. A draw ("thompson",
+      "ei_distribution") needs no such prior.
+    - "outliers": scores far below the others are moved up, and all are transformed towards
+      normality (`sksearch.models.robust_power_transform`); otherwise they are standardised.
+    - "second_opinion": after five results that are no better than the best, every second
+      proposal is that of `TPESampler`, until a better one is found. A process that is wrong
+      about the function may be so for ever, since it looks where it expects most.
+    - "ties": each score that exactly equals the best, as accuracies often do, raises what counts
+      as an improvement by 0.3 standard deviations.
+
+    The last two are for "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition` objects
+    only, and not with ``transfer="joint"``.
 
     References
     ----------
@@ -88,6 +102,9 @@ class GPSampler(LearningSampler):
     .. [5] M. Hoffman, E. Brochu, N. de Freitas, "Portfolio allocation for Bayesian
        optimization", UAI 2011. https://arxiv.org/abs/1009.5419
     .. [6] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
+    .. [7] D. R. Jones, M. Schonlau, W. J. Welch, "Efficient global optimization of expensive
+       black-box functions", J. Global Optimization 13, 1998.
+       https://doi.org/10.1023/A:1008306431147
 
     Examples
     --------
@@ -95,6 +112,11 @@ class GPSampler(LearningSampler):
     >>> from sksearch.samplers import GPSampler
     >>> GPSampler(acquisition=UCB(kappa=1.0)).acquisition
     UCB(kappa=1.0)
+
+    Plain expected improvement, without any guard:
+
+    >>> GPSampler(guards=()).guards
+    ()
     """
 
     acquisition: str | Acquisition = "log_ei"
@@ -104,6 +126,8 @@ class GPSampler(LearningSampler):
     warp: bool = False
     marginalise: bool = False
     transfer: str = "rung"
+    n_restarts: int = 0
+    guards: Collection[str] = GUARDS
 
     def __post_init__(self):
         if not isinstance(self.acquisition, (str, Acquisition)):
@@ -114,6 +138,20 @@ class GPSampler(LearningSampler):
         if isinstance(self.acquisition, str):
             self._check(acquisition=CHOICES)
         self._check(pending=tuple(PENDING), kernel=tuple(FAMILIES), transfer=TRANSFERS)
+        if not isinstance(self.n_restarts, numbers.Integral) or self.n_restarts < 0:
+            raise ValueError(f"n_restarts={self.n_restarts!r} must be an integer of at least 0.")
+        self._check_guards()
+
+    def _check_guards(self) -> None:
+        """Make a tuple of the guards in one order, so that equal samplers are equal."""
+        if isinstance(self.guards, str) or not isinstance(self.guards, Collection):
+            raise TypeError(
+                f"guards={self.guards!r} must be a collection of names, such as "
+                f"{GUARDS[:1]!r}, or () for none."
+            )
+        if unknown := [name for name in self.guards if name not in GUARDS]:
+            raise ValueError(f"guards has {unknown[0]!r}: it takes {', '.join(GUARDS)}.")
+        object.__setattr__(self, "guards", tuple(g for g in GUARDS if g in self.guards))
 
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
         with one_blas_thread():
@@ -152,7 +190,7 @@ class GPSampler(LearningSampler):
         mean = means.mean()
         spread = np.sqrt(np.mean(spreads**2 + noises + (means - mean) ** 2))
         z = mean + Z_95 * spread * np.array([-1.0, 0.0, 1.0])
-        low, score, high = map(float, inverse_power_transform(data.y, z))
+        low, score, high = map(float, models.as_scores(z))
         at = data.resource[0] if np.ptp(data.resource) == 0 else start.resource
         at = problem.max_resources if models.joint else at
         return Prediction(score, low, high, int(at))

@@ -21,9 +21,12 @@ from sksearch.models import (
     GaussianProcess,
     Margin,
     MixedKernel,
+    inverse_power_transform,
     learn_theta,
+    prior,
     robust_power_transform,
     sample_theta,
+    standardise,
 )
 from sksearch.models._feasibility import (
     LABEL_NOISE,
@@ -33,10 +36,13 @@ from sksearch.models._feasibility import (
 )
 from sksearch.samplers._observations import Observations
 
+# What a sampler may do against mistakes of its model, in the order of the alphabet.
+GUARDS = ("interior", "outliers", "second_opinion", "ties")
 GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
 # Beyond the border of failures a process of scores promises much, since it knows little there.
 # A probability that is smooth lets it go there again and again.
 SHARPNESS = 1e3
+RESTARTS_STREAM = 13  # tells its generator from others of the same count
 MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
 
 
@@ -104,12 +110,19 @@ class Models:
             U = self._with_resource(U, data.resource)
             categorical = np.r_[categorical, False]
         kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
-        self._scores = TrainingSet("score", kernel, U, data.y, robust_power_transform)
+        self._n_restarts = sampler.n_restarts
+        self._pulled_in = "outliers" in sampler.guards
+        transform = robust_power_transform if self._pulled_in else standardise
+        self._scores = TrainingSet("score", kernel, U, data.y, transform)
 
     @property
     def y(self) -> np.ndarray:
         """Transformed scores, shape (n,)."""
         return self._scores.transformed(len(self._scores.U))
+
+    def as_scores(self, z: np.ndarray) -> np.ndarray:
+        """Return the scores that the process of scores has for values, shape (m,)."""
+        return (inverse_power_transform if self._pulled_in else _unstandardise)(self._data.y, z)
 
     def scores(self) -> "list[GaussianProcess | AtMaxResource]":
         """Processes of the scores; an acquisition function is averaged over them."""
@@ -191,7 +204,10 @@ class Models:
 
         def learn() -> np.ndarray:
             y = training.transformed(n)[rows]
-            return learn_theta(training.kernel, training.U[rows], y, training.noise)
+            mode, spread = prior(training.kernel)
+            rng = np.random.default_rng((self._seed, n, RESTARTS_STREAM))
+            starts = mode + spread * rng.standard_normal((self._n_restarts, len(mode)))
+            return learn_theta(training.kernel, training.U[rows], y, training.noise, starts)
 
         return self._cached((training.name, "theta"), training.digest(n), learn)
 
@@ -259,6 +275,11 @@ class AtMaxResource:
     def sample(self, U: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.ndarray:
         """Draw functions from the posterior."""
         return self._gp.sample(self._extend(U), n_samples, rng)
+
+
+def _unstandardise(y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    scale = max(np.abs(y).max(), np.finfo(float).tiny)  # squares of large values overflow
+    return scale * ((y / scale).mean() + (y / scale).std() * z)
 
 
 def _centred_log(seconds: np.ndarray) -> np.ndarray:

@@ -96,6 +96,7 @@ class Proposal:
             A function on the unit cube.
         """
         models, feasible = self.models.scores(), self.data.feasible
+        interior = interior and "interior" in self.sampler.guards
         factors: list = [InteriorPrior(INTERIOR_POWER / len(feasible))] if interior else []
         if not feasible.any():  # whoever keeps the bounds is better than nobody
             acquisition, feasible = Indifferent(), ~feasible
@@ -158,16 +159,17 @@ class Maximum(Strategy):
 
     def choose(self, proposal: Proposal) -> Params:
         """Return the maximiser, or what the other model proposes."""
-        history, data = proposal.history, proposal.data
+        history, data, guards = proposal.history, proposal.data, proposal.sampler.guards
         y = np.where(data.feasible, data.y, -np.inf) if data.feasible.any() else data.y
         cost = proposal.models.log_cost() if self.per_second else None
         if proposal.models.joint:  # scores of several resources cannot be compared
             return proposal.maximiser(proposal.criterion(self.acquisition, log_cost=cost))
         # Who breaks a bound says nothing of the scores.
         is_stuck = np.count_nonzero(np.isfinite(y[np.argmax(y) + 1 :])) >= PATIENCE
-        if is_stuck and len(history.trials) % 2:
-            return SECOND_OPINION._propose(history, proposal.data, proposal.rng)
-        return proposal.maximiser(proposal.criterion(self.acquisition, margin_of_ties(y), cost))
+        if "second_opinion" in guards and is_stuck and len(history.trials) % 2:
+            return SECOND_OPINION._propose(history, data, proposal.rng)
+        margin = margin_of_ties(y) if "ties" in guards else 0.0
+        return proposal.maximiser(proposal.criterion(self.acquisition, margin, cost))
 
 
 def margin_of_ties(y: np.ndarray) -> float:

@@ -10,7 +10,7 @@ from sksearch._threads import one_blas_thread
 from sksearch.acquisition import Draws, HypervolumeCriterion, Strips
 from sksearch.history import History, Params
 from sksearch.samplers._gp import GPSampler
-from sksearch.samplers._gp_models import Models
+from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
@@ -66,6 +66,8 @@ class HypervolumeSampler(LearningSampler):
     kernel: ClassVar[str] = "matern52"
     warp: ClassVar[bool] = False
     marginalise: ClassVar[bool] = False
+    n_restarts: ClassVar[int] = 0
+    guards: ClassVar[tuple[str, ...]] = GUARDS
 
     def __post_init__(self):
         self._check(transfer=WITHOUT_JOINT)

@@ -11,7 +11,7 @@ BRANCHES = np.array([-1000, -25, -1.0])
 Z = np.r_[FAR_TO_NEAR, BRANCHES, np.nextafter(BRANCHES, 0), np.nextafter(BRANCHES, -1e9)]
 SIGMAS = np.logspace(-30, 30, 13)
 
-ACQUISITIONS = [LogEI(), LogPI(), LogPI(margin=0.3), UCB(), UCB(kappa=0.5)]
+ACQUISITIONS = [LogEI(), LogEI(margin=0.3), LogPI(), LogPI(margin=0.3), UCB(), UCB(kappa=0.5)]
 
 
 def exact_log_h(z):
@@ -73,6 +73,8 @@ def test_log_ei_is_that_of_a_normal_law():
     draws = 0.3 + 0.8 * np.random.default_rng(0).standard_normal(400_000)
     expected = np.maximum(draws - 0.9, 0).mean()
     assert np.exp(LogEI()(np.array(0.3), np.array(0.8), 0.9)) == pytest.approx(expected, rel=0.02)
+    at_least = LogEI(margin=0.1)(np.array(0.3), np.array(0.8), 0.8)
+    assert np.exp(at_least) == pytest.approx(expected, rel=0.02)
     assert np.exp(LogPI(0.1)(np.array(0.3), np.array(0.8), 0.9)) == pytest.approx(
         (draws > 1.0).mean(), rel=0.02
     )
@@ -147,3 +149,10 @@ def test_values_keep_the_shape_of_several_fantasies(acquisition):
 
 def test_which_values_are_logarithms():
     assert [a.logarithmic for a in (LogEI(), LogPI(), UCB())] == [True, True, False]
+
+
+@pytest.mark.parametrize(("make", "name"), [(UCB, "kappa"), (LogEI, "margin"), (LogPI, "margin")])
+@pytest.mark.parametrize("value", [-0.1, np.nan, np.inf, "1", None])
+def test_parameters_below_zero_are_refused(make, name, value):
+    with pytest.raises(ValueError, match=rf"{name}=.* must be a finite number of at least 0"):
+        make(value)

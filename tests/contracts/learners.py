@@ -20,6 +20,8 @@ GP = [
     *(GPSampler(kernel=name) for name in FAMILIES if name != "matern52"),
     GPSampler(warp=True),
     GPSampler(marginalise=True),
+    GPSampler(n_restarts=2),
+    GPSampler(guards=()),
     GPSampler(transfer="joint"),
 ]
 EVOLUTION = [CMAESSampler(), DESampler(), GeneticSampler(), PSOSampler()]

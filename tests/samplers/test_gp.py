@@ -12,8 +12,10 @@ from scipy.stats import uniform
 from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
+from sksearch.models import GaussianProcess, MixedKernel, log_posterior, standardise
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler, _gp_proposal
 from sksearch.samplers._gp import CHOICES
+from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import Gains, Portfolio, Proposal
 from sksearch.samplers._observations import TRANSFERS, observe
 from sksearch.schedulers import FullFidelity, Hyperband
@@ -148,6 +150,106 @@ def test_a_sampler_with_an_object_is_a_value(acquisition):
 def test_an_acquisition_that_is_neither_string_nor_object_is_refused(acquisition):
     with pytest.raises(TypeError, match="must be a string or an Acquisition, such as LogEI"):
         GPSampler(acquisition)
+
+
+# ---- guards, and how hyperparameters are learnt
+
+
+def without(guard):
+    return GPSampler(guards=[name for name in GUARDS if name != guard])
+
+
+@pytest.mark.parametrize("guard", [*GUARDS, None])
+def test_a_second_opinion_is_asked_for_where_it_is_among_the_guards(guard):
+    history = told(13, 9)
+    same = ask(without(guard), history) == ask(TPESampler(), history)
+    assert same == (guard != "second_opinion")
+
+
+@pytest.mark.parametrize("guard", [*GUARDS, None])
+def test_equal_best_scores_raise_what_is_an_improvement_where_that_is_a_guard(guard, monkeypatch):
+    points = np.random.default_rng(0).random((8, 2))
+    margins = []
+    monkeypatch.setattr(Proposal, "criterion", lambda self, *args: margins.append(args[1]))
+    monkeypatch.setattr(Proposal, "maximiser", lambda self, criterion: {})
+    ask(without(guard), history_of(points, [0, 1, 1, 0.5, 1, 0.2, 0.3, 1]))
+    assert margins == [0.0 if guard == "ties" else pytest.approx(0.9)]
+
+
+@pytest.mark.parametrize("guard", [*GUARDS, None])
+def test_the_maximum_is_believed_inside_where_that_is_a_guard(guard):
+    n_factors = len(criterion(without(guard), told(12, 0)).factors)
+    assert n_factors == (0 if guard == "interior" else 1)
+
+
+@pytest.mark.parametrize("guard", [*GUARDS, None])
+def test_outliers_are_pulled_in_where_that_is_a_guard(guard):
+    points = np.random.default_rng(0).random((10, 2))
+    history = history_of(points, [*range(9), -1e6])
+    models = Models(without(guard), history, observe(history, Start(1)))
+    assert (models.y[:9].std() < 1e-3) == (guard == "outliers")
+    np.testing.assert_allclose(models.as_scores(models.y)[:9], range(9), atol=1e-4)
+
+
+def test_without_guards_the_criterion_is_the_plain_expected_improvement():
+    history, sampler = told(13, 9), GPSampler(guards=())
+    data, U = observe(history, Start(1)), np.random.default_rng(1).random((50, 2))
+    y = standardise(data.y)
+    models = Models(sampler, history, data)
+    gp = GaussianProcess(MixedKernel([False, False]), models.scores()[0].theta).fit(data.U, y)
+    mean, sd = gp.predict(U)
+    expected = LogEI()(mean, sd, gp.predict(data.U)[0].max())
+    np.testing.assert_allclose(criterion(sampler, history)(U), expected, atol=1e-6)
+
+
+def test_predictions_of_a_model_without_guards_are_in_units_of_the_score():
+    history = told(20, 0)  # 0, 1, ... 19
+    found = GPSampler(guards=()).predict(history, Start(1), history.trials[10].params)
+    assert found.low < 10 < found.high
+    assert 0 < found.score < 19
+
+
+def test_a_sampler_with_the_same_guards_is_the_same():
+    one = GPSampler(guards={"ties", "interior"})
+    assert one == GPSampler(guards=["interior", "ties"]) != GPSampler() == GPSampler(guards=GUARDS)
+    assert hash(pickle.loads(pickle.dumps(one))) == hash(replace(one)) == hash(one)
+
+
+@pytest.mark.parametrize(
+    ("guards", "error", "message"),
+    [
+        ("ties", TypeError, "guards='ties' must be a collection of names"),
+        (None, TypeError, r"or \(\) for none"),
+        (["ties", "tie"], ValueError, "guards has 'tie': it takes interior, outliers, second_opi"),
+    ],
+)
+def test_guards_that_do_not_exist_are_refused(guards, error, message):
+    with pytest.raises(error, match=message):
+        GPSampler(guards=guards)
+
+
+@pytest.mark.parametrize("n_restarts", [-1, 1.5, "3", None])
+def test_a_strange_count_of_restarts_is_refused(n_restarts):
+    with pytest.raises(ValueError, match=r"n_restarts=.* must be an integer of at least 0"):
+        GPSampler(n_restarts=n_restarts)
+
+
+def test_restarts_find_hyperparameters_that_the_mode_of_the_prior_does_not_lead_to():
+    """Of four numbers only the first one matters, and it matters much."""
+    history = History(Problem(Space({f"x{j}": uniform(0, 1) for j in range(4)}), seed=3))
+    U = np.random.default_rng((4, 23, 6)).random((23, 4))  # they are learnt anew at 23
+    for u in U:
+        trial = history.start({f"x{j}": float(x) for j, x in enumerate(u)}, 0, 1)
+        history.tell(trial.id, 1, Result(float(np.sin(25 * u[0]))))
+    kernel, values = MixedKernel([False] * 4), []
+    for n_restarts in (0, 3):
+        models = Models(GPSampler(n_restarts=n_restarts), history, observe(history, Start(1)))
+        theta = models.scores()[0].theta
+        values.append(log_posterior(kernel, theta, U, models.y)[0])
+    assert values[1] > values[0] + 3
+    assert np.argmin(theta[2:]) == 0
+    again = Models(GPSampler(n_restarts=3), history, observe(history, Start(1)))
+    assert (again.scores()[0].theta == theta).all()
 
 
 # ---- pending candidates
