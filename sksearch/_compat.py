@@ -71,6 +71,7 @@ __all__ = [
     "pre_dispatch_count",
     "routing_enabled",
     "safe_split",
+    "set_rate_of_mlp",
     "to_namespace_of",
     "to_numpy",
     "trees_attribute",
@@ -252,3 +253,12 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
             f"{prefix}{next(iter(head_params))} to pass it to the step {name!r}."
         )
     return head_params, last_params
+
+
+def set_rate_of_mlp(mlp: Any) -> None:
+    """Have a fitted MLP train on with its ``learning_rate_init``, which it reads only once."""
+    optimizer = getattr(mlp, "_optimizer", None)
+    if type(mlp).__module__.startswith("sklearn.neural_network.") and optimizer is not None:
+        # A schedule of its own (invscaling, adaptive) stays where it is, in proportion.
+        optimizer.learning_rate *= mlp.learning_rate_init / optimizer.learning_rate_init
+        optimizer.learning_rate_init = mlp.learning_rate_init

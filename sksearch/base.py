@@ -89,7 +89,8 @@ class Job:
     resource : int
         Count of units, from nothing, that the trial is brought up to.
     spent : int
-        Count of units that were already paid for; 0 for a new trial.
+        Count of units that were already paid for, by the parent of a new trial that has one; 0
+        for any other new trial.
     bracket : int
         The trial's bracket.
     parent : int or None
@@ -270,6 +271,8 @@ class Scheduler(ABC):
     races: bool = False
     #: Whether candidates are compared by rank, with bounds and objectives, not by one score.
     ranks: bool = False
+    #: Whether candidates go on from fitted states of others, with other params.
+    inherits: bool = False
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:

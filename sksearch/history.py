@@ -54,6 +54,8 @@ class Problem:
         Names of what is measured and has to keep a bound.
     allows : callable or None
         ``allows(params) -> bool``, whether a candidate may be evaluated at all; None: each may.
+    changing : tuple of str or None
+        Names of the params that a training obeys when they change on its way; None: all.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Problem:
     objectives: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     allows: Callable[[Params], bool] | None = None
+    changing: tuple[str, ...] | None = None
 
     @property
     def size(self) -> float:
@@ -268,6 +271,8 @@ class Trial:
         The resource of the job that is under way, None if no job is.
     prediction : Prediction or None
         What the sampler's model expected of it when it was proposed; None where there was none.
+    inherited : int
+        Count of units that the fitted state of its parent had.
 
     Examples
     --------
@@ -284,11 +289,17 @@ class Trial:
     results: dict[int, Result] = field(default_factory=dict)
     running: int | None = None
     prediction: Prediction | None = None
+    inherited: int = 0
 
     @property
     def resource(self) -> int:
         """Largest resource with a result, 0 before the first one."""
         return max(self.results, default=0)
+
+    def spent(self, resource: int) -> int:
+        """Return the count of units that it had before it was brought up to `resource`."""
+        # A list, since the search's thread may add a result.
+        return max((r for r in list(self.results) if r < resource), default=self.inherited)
 
     def fold_scores(self, resource: int) -> list[float]:
         """Return the scores on the first folds, where one unit is one fold.
@@ -426,6 +437,8 @@ class History:
     ) -> Trial:
         """Add a trial that runs up to `resource`."""
         trial = Trial(len(self.trials), params, bracket, parent, prediction=prediction)
+        if parent is not None:
+            trial.inherited = self.trials[parent].spent(resource)
         self.trials.append(trial)
         self._keys.add(self.problem.space.key(params))
         self.resume(trial.id, resource)

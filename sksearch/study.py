@@ -80,15 +80,8 @@ class Study:
                 expected = self.sampler.predict(history, decision, params)
                 own = decision.bracket, decision.resource, decision.parent
                 trial = history.start(params, *own, expected)
-                return Job(
-                    trial.id,
-                    params,
-                    decision.resource,
-                    0,
-                    trial.bracket,
-                    decision.parent,
-                    expected,
-                )
+                at = decision.resource, trial.inherited, trial.bracket
+                return Job(trial.id, params, *at, decision.parent, expected)
             self._note_exhausted()
             decision = self.scheduler.next(history, rng)
         if not isinstance(decision, Resume):
@@ -132,12 +125,12 @@ class Study:
         history = self.history
         if trial_id == len(history.trials):
             if params is None:
-                start = Start(resource, bracket, None, parent)
-                params = cast(
-                    Params, self._params(start, self._rng(trial_id))
-                )  # it was found before
-            history.start(params, bracket, resource, parent, prediction)
-            return Job(trial_id, params, resource, 0, bracket, parent, prediction)
+                rng, start = self._rng(trial_id), Start(resource, bracket, None, parent)
+                if parent is not None:  # whose params the scheduler has changed
+                    start = cast(Start, self.scheduler.next(history, rng))
+                params = cast(Params, self._params(start, rng))  # it was found before
+            new = history.start(params, bracket, resource, parent, prediction)
+            return Job(trial_id, params, resource, new.inherited, bracket, parent, prediction)
         trial = history.trials[trial_id]
         spent = trial.resource
         history.resume(trial_id, resource)

@@ -172,7 +172,10 @@ class JournalRecorder(Recorder):
             output = self._in_spool(task.name)
         elif self._memo:
             params = encode_params(self._space, task.params)
-            key = _key(self._space, params, task.rungs, task.resource, task.fold)
+            before = [
+                (encode_params(self._space, leg.params), leg.resource) for leg in task.before
+            ]
+            key = _key(self._space, before, params, task.resource, task.fold)
             output = self._memo.get(key)
         return None if output is None else self._with_state(output)
 
@@ -195,7 +198,8 @@ class JournalRecorder(Recorder):
             self.checkpoint.append(Exhausted().to_record(), sync=False)
         if (job.trial_id, job.resource) in self._asked:
             return
-        params = None if job.spent else encode_params(self._space, job.params)
+        is_new = job.spent == 0 or job.parent is not None
+        params = encode_params(self._space, job.params) if is_new else None
         key = job.trial_id, job.resource, job.bracket
         event = Asked(*key, params, job.parent, job.prediction)
         self.checkpoint.append(event.to_record(), sync=False)
@@ -306,8 +310,10 @@ class JournalRecorder(Recorder):
             raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")
         new = bool(event.params)
         params = decode_params(self._space, event.params) if new else None
-        problem = run.study.history.problem
-        if params is not None and not (event.trial_id == 0 and problem.has_baseline):
+        # The estimator as it is, and who goes on from it, may lie outside of the space.
+        may_be_outside = event.trial_id == 0 or event.parent is not None
+        has_baseline = run.study.history.problem.has_baseline
+        if params is not None and not (has_baseline and may_be_outside):
             self._space.check(params, where="its candidate")
         key = event.resource, event.bracket, event.parent
         job = run.study.replay(event.trial_id, params, *key, event.prediction)
@@ -345,14 +351,15 @@ class JournalRecorder(Recorder):
         self._memo.pop(None, None)
 
 
-def _key(space, params, rungs, resource, fold):
+def _key(space, before, params, resource, fold):
     """What an evaluation is known by when the number of its trial has changed.
 
-    None if params were only described, and cannot be told from others that look alike.
+    `before` are the params and the resources that it goes on from. None if params were only
+    described, and cannot be told from others that look alike.
     """
-    if decode_params(space, params) is None:
+    if any(decode_params(space, each) is None for each in (params, *(p for p, _ in before))):
         return None
-    return json.dumps([params, rungs, resource, fold], sort_keys=True)
+    return json.dumps([before, params, resource, fold], sort_keys=True)
 
 
 class _Evaluations:
@@ -365,7 +372,7 @@ class _Evaluations:
 
     def _begin(self):
         self._params: dict[int, Any] = {}
-        self._rungs: dict[int, tuple[int, ...]] = {}
+        self._done: dict[int, tuple[tuple[Any, int], ...]] = {}  # params and resource of each leg
         self._open: dict[tuple[int, int], range] = {}
 
     def read(self, event):
@@ -373,20 +380,21 @@ class _Evaluations:
         match event:
             case Header():
                 self._begin()
-            case Asked(trial_id=i, resource=resource):
+            case Asked(trial_id=i, resource=resource, parent=parent):
                 self._params.setdefault(i, event.params)
-                spent = max(self._rungs.setdefault(i, ()), default=0)
+                inherited = (leg for leg in self._done.get(parent, ()) if leg[1] < resource)
+                done = self._done.setdefault(i, tuple(inherited))
+                spent = done[-1][1] if done else 0
                 self._open[i, resource] = self._resource.folds(self._n_splits, resource, spent)
             case Told(trial_id=i, resource=resource):
-                done = self._rungs[i]
+                done, params = self._done[i], self._params[i]
                 folds = self._open.pop((i, resource))
                 for fold, output in zip(folds, event.outputs, strict=True):
-                    self._memo[self._key(self._params[i], done, resource, fold)] = output
-                self._rungs[i] = (*done, resource)
+                    self._memo[self._key(done, params, resource, fold)] = output
+                self._done[i] = (*done, (params, resource))
             case Kept(trial_id=i, resource=resource, fold=fold):
-                self._memo[self._key(self._params[i], self._rungs[i], resource, fold)] = (
-                    event.output
-                )
+                key = self._key(self._done[i], self._params[i], resource, fold)
+                self._memo[key] = event.output
 
     def in_spool(self, find):
         """List what workers had left of jobs that were never told; `find` returns an output."""

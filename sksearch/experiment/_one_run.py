@@ -107,13 +107,12 @@ def _events_of_history(history: History, units: dict | None = None) -> list[_Eve
     from its last resource, as in `play`.
     """
     events = []
-    spent = [0] * len(history.trials)
     for kind, trial_id, resource in history.log:
         if kind == "tell":
             trial = history.trials[trial_id]
             result = trial.results[resource]
-            paid = units[trial.bracket, resource] if units else resource - spent[trial_id]
-            spent[trial_id] = resource
+            before = trial.spent(resource)
+            paid = units[trial.bracket, resource] if units else resource - before
             events.append(_Event(resource, paid, result.cost, -float(result.score)))
     return events
 

@@ -15,7 +15,9 @@ from sksearch.resources import (
     SamplesResource,
     SecondsResource,
     WholeResource,
+    changing_params,
     growth_of,
+    last_step,
 )
 from sksearch.resources._pipeline import check_resampled
 
@@ -108,6 +110,30 @@ def check_schedule(plan, scheduler, resource, search, aims):
             "stop='converged' measures improvements in standard errors over folds, and cv gives "
             "one fold: pass a cv with two folds or more, or patience= instead."
         )
+
+
+def check_inheritance(
+    scheduler: Any, resource: Any, estimator: Any, space: Any
+) -> tuple[str, ...]:
+    """Return the params that may change while a model is trained; ValueError if there are none."""
+    name = type(last_step(estimator)).__name__
+    if not resource.continues or isinstance(resource, SecondsResource | FoldsResource):
+        raise ValueError(
+            f"scheduler={scheduler} goes on from fitted models, and with a resource of "
+            f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "
+            "resource='epochs' for an estimator with partial_fit, or the count of trees, such as "
+            "'n_estimators' or 'max_iter', for an ensemble with warm_start."
+        )
+    changing = changing_params(estimator, space.changeable_names)
+    if not changing:
+        known = changing_params(estimator, estimator.get_params())
+        ways = f"add one of {', '.join(known)}" if known else "nothing is known that it obeys"
+        raise ValueError(
+            f"scheduler={scheduler} changes params while a model is trained, and {name} obeys "
+            f"none of {', '.join(space.names)} then, or a condition depends on it: {ways}; or "
+            "take a search whose candidates keep their params, such as HyperbandSearchCV."
+        )
+    return changing
 
 
 def check_names(estimator, space):

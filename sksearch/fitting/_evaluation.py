@@ -30,6 +30,7 @@ from sksearch.executors import Interrupts, LostTask, TaskEnvironment
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import CurveTask, value_of
+from sksearch.fitting._lineage import NOTHING, Leg
 from sksearch.fitting._measures import measure
 from sksearch.fitting._scores import (
     error_scores,
@@ -38,7 +39,8 @@ from sksearch.fitting._scores import (
     score,
 )
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line, shortened
-from sksearch.resources import check_finite, growth_of, park
+from sksearch.history import Params
+from sksearch.resources import change, check_finite, growth_of, park
 
 
 @dataclass
@@ -66,6 +68,7 @@ class Context:
     search: Any = None  # what callbacks are told is being fitted; None if there are none
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
+    changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
 
 
 @dataclass
@@ -78,8 +81,8 @@ class Task:
     resource: int  # where to bring the candidate
     spent: int  # what was paid before
     state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
-    rungs: tuple[int, ...]  # resources that the trial was brought up to before
-    continues: bool  # whether there was a state; a lost one is trained again, rung by rung
+    before: tuple[Leg, ...]  # what it goes on from, stretch by stretch from nothing
+    continues: bool  # whether there was a state; a lost one is trained again, leg by leg
     keep: bool  # whether a later rung may go on from here
     final: bool  # whether the model itself is wanted, since no later rung trains it
     callbacks: Any  # a leaf of the tree of contexts
@@ -90,6 +93,11 @@ class Task:
     def name(self) -> str:
         """A name that no other task of the search has, good for a file."""
         return f"{self.trial_id}.{self.resource}.{self.fold}"
+
+    @property
+    def leg(self) -> Leg:
+        """The stretch of training that is asked for."""
+        return Leg(self.trial_id, self.params, self.resource)
 
     def carrying(self):
         """The task with the content of its state's file, for a worker that does not see it."""
@@ -129,7 +137,7 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
     Raises what the candidate raises if ``error_score="raise"``.
     """
     began, start = wall_time(), now()
-    with seeds_of(context, task, task.resource, environment):
+    with seeds_of(context, task.leg, task.fold, environment):
         output = _evaluate(context, task, environment)
     output.span = [began, began + now() - start, _worker_name()]
     if output.fit_error is not None:
@@ -166,10 +174,10 @@ def _worker_name():
     return name if alone else f"{name}:{threading.get_native_id()}"
 
 
-def seeds_of(context, task, resource, environment):
+def seeds_of(context, leg, fold, environment):
     if not environment.owns_globals:
         return nullcontext()
-    return seeded(context.seed, task.trial_id, task.fold, resource)
+    return seeded(context.seed, leg.trial_id, fold, leg.resource)
 
 
 def _evaluate(context, task, environment):
@@ -180,7 +188,7 @@ def _evaluate(context, task, environment):
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
     output, start = Output(n_test_samples=num_samples(test)), now()
     try:
-        state, output.lost_state, steps = load_state(context, task)
+        state, output.lost_state, legs = load_state(context, task)
         train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
         test_rows = safe_split(state.estimator, context.X, context.y, test, train)
     except BaseException as error:  # params that its estimator does not take, for instance
@@ -197,7 +205,7 @@ def _evaluate(context, task, environment):
                 _record_curve(context, task, output, state, rows, fit_params)
             else:
                 state = train_further(
-                    context, task, environment, state, steps, train_rows, fit_params
+                    context, task, environment, state, legs, train_rows, fit_params
                 )
     except BaseException as error:
         _fail(context, output, error, start)
@@ -219,18 +227,27 @@ def _evaluate(context, task, environment):
     return output
 
 
-def train_further(context, task, environment, state, steps, train_rows, fit_params):
-    """Bring a state further, step by step from where it is."""
-    for spent, resource in steps:
+def train_further(context, task, environment, state, legs, train_rows, fit_params):
+    """Bring a state further, leg by leg from the first one, where it is."""
+    for before, leg in pairwise(legs):
         # What is lost is trained again with the seeds that it was trained with.
-        again = resource < task.resource
-        with seeds_of(context, task, resource, environment) if again else nullcontext():
+        again = leg.resource < task.resource
+        with seeds_of(context, leg, task.fold, environment) if again else nullcontext():
+            if leg.trial_id != before.trial_id:
+                change_to(state, leg.params, context.changing)
             state = context.resource.train(
-                state, *train_rows, resource, spent, context.classes, fit_params
+                state, *train_rows, leg.resource, before.resource, context.classes, fit_params
             )
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         check_finite(state.estimator)
     return state
+
+
+def change_to(state: State, params: Params, changing: tuple[str, ...] | None) -> None:
+    """Set those params of a trained state that may change; nothing before its first training."""
+    if state.n_steps:
+        names = params if changing is None else params.keys() & set(changing)
+        change(state.estimator, {name: clone(params[name], safe=False) for name in names})
 
 
 def rows_of(context, task):
@@ -244,22 +261,22 @@ def rows_of(context, task):
 
 
 def load_state(context, task):
-    """The state to go on from, why an earlier one is lost, and the (spent, resource) to train.
+    """The state to go on from, why an earlier one is lost, and the legs: where it is, and on.
 
     A lost state costs time, nothing more.
     """
-    lost, step = "", (task.spent, task.resource)
+    lost, at = "", task.before[-1] if task.before else NOTHING
     try:
         if task.state is not None:
-            return as_state(task.state), "", [step]
+            return as_state(task.state), "", [at, task.leg]
     except BaseException as error:  # a model may raise anything when it is read
         Interrupts.heed()
         lost = first_line(error)
     # Values may be estimators themselves, hence the clone.
-    new = clone(context.estimator).set_params(**clone(task.params, safe=False))
-    if not task.continues:
-        return State(new), lost, [step]
-    return State(new), lost, list(pairwise((0, *task.rungs, task.resource)))
+    legs = [NOTHING, *task.before, task.leg] if task.continues else [at, task.leg]
+    params = legs[1].params
+    new = clone(context.estimator).set_params(**clone(params, safe=False))
+    return State(new), lost, legs
 
 
 def _save_state(environment, task, output, state):

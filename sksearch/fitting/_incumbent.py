@@ -6,6 +6,7 @@ from typing import Any
 from sksearch._compat import num_samples
 from sksearch.base import Job
 from sksearch.fitting._curves import CurveTask, common
+from sksearch.fitting._lineage import legs_to
 from sksearch.history import History
 from sksearch.resources import growth_of
 
@@ -36,8 +37,11 @@ class Incumbent:
 def _seconds_to_refit(run, job):
     """Seconds on the folds, as many times as all rows are more than those of a fold."""
     context, history = run.context, run.study.history
-    rungs = history.trials[job.trial_id].results if history.problem.continues else [job.resource]
-    fits = [output for rung in rungs for output in run.outputs.new[job.trial_id, rung]]
+    done = [(job.trial_id, job.resource)]
+    if history.problem.continues:
+        legs = legs_to(history.trials, *done[0])
+        done = [(leg.trial_id, leg.resource) for leg in legs]
+    fits = [output for key in done for output in run.outputs.new[key]]
     n_rows = [num_samples(train) for train, _ in context.splits]
     ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
     return ratio * sum(output.fit_time for output in fits) / len(context.splits)

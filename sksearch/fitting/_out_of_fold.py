@@ -19,6 +19,7 @@ from sksearch.fitting._evaluation import (
     seeds_of,
     train_further,
 )
+from sksearch.fitting._lineage import Leg, legs_to
 from sksearch.history import Params, Trial
 from sksearch.resources import growth_of
 
@@ -44,23 +45,23 @@ class FoldPredictor:
         self, context: Context, task: Task, environment: TaskEnvironment
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the test rows and their predictions, a column for each class of all of y."""
-        with seeds_of(context, task, task.resource, environment):
+        with seeds_of(context, task.leg, task.fold, environment):
             rows, test = rows_of(context, task)
             params = check_method_params(context.X, params=context.fit_params, indices=rows)
-            state, _, steps = load_state(context, task)
+            state, _, legs = load_state(context, task)
             data: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, rows)
             X_test, _ = safe_split(state.estimator, context.X, context.y, test, rows)
-            state = self._train(context, task, environment, state, steps, data, params)
+            state = self._train(context, task, environment, state, legs, data, params)
             return np.asarray(context.splits[task.fold][1]), self._predict(
                 context, task, state, X_test
             )
 
-    def _train(self, context, task, environment, state, steps, data, params):
+    def _train(self, context, task, environment, state, legs, data, params):
         name = self.found.get(task.trial_id)
         if name is not None and name in task.params:
             growth = growth_of(state.estimator, name)
             return growth.refit(state, data, task.params[name], context.classes, params)
-        return train_further(context, task, environment, state, steps, data, params)
+        return train_further(context, task, environment, state, legs, data, params)
 
     def _predict(self, context: Context, task: Task, state: State, X: Any) -> np.ndarray:
         """Predictions, those of classes that the fold has not seen 0, or lowest of all."""
@@ -135,7 +136,11 @@ def out_of_fold(
     outcomes = [(trial.id, setup.problem.space.outcome(trial.params)) for trial, *_ in chosen]
     function = FoldPredictor(methods, {i: found[0] for i, found in outcomes if found})
     jobs = [
-        [_task(context, *each, fold) for fold in range(len(context.splits))] for each in chosen
+        [
+            _task(context, params, legs_to(search.history_.trials, trial.id, resource), fold)
+            for fold in range(len(context.splits))
+        ]
+        for trial, resource, params in chosen
     ]
     args = (search.n_jobs, search.pre_dispatch, None, None, search.devices)
     with make_executor(function, context, *args) as executor:
@@ -167,23 +172,22 @@ def _wait(executor, future):
     return result
 
 
-def _task(context: Context, trial: Trial, resource: int, params: Params, fold: int) -> Task:
+def _task(context: Context, params: Params, legs: tuple[Leg, ...], fold: int) -> Task:
     """What was last trained on this fold on the way to a resource, from the beginning."""
-    reached = sorted(r for r in trial.results if r <= resource)
-    spent, last = 0, reached[0]
-    before: tuple[int, ...] = ()
-    for i, rung in enumerate(reached):
-        if fold in context.resource.folds(len(context.splits), rung, spent):
-            last, before = rung, tuple(reached[:i])
-        spent = rung
+    spent = last = 0
+    for i, leg in enumerate(legs):
+        if fold in context.resource.folds(len(context.splits), leg.resource, spent):
+            last = i
+        spent = leg.resource
+    before = legs[:last]
     return Task(
-        trial_id=trial.id,
+        trial_id=legs[last].trial_id,
         fold=fold,
         params=params,
-        resource=last,
-        spent=max(before, default=0),
+        resource=legs[last].resource,
+        spent=before[-1].resource if before else 0,
         state=None,
-        rungs=before,
+        before=before,
         continues=context.resource.continues and bool(before),
         keep=False,
         final=False,

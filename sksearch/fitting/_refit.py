@@ -1,5 +1,6 @@
 """The best candidate, trained on all rows."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,15 @@ from sklearn.base import clone
 
 from sksearch._clock import now
 from sksearch._compat import check_method_params, safe_split, to_namespace_of
-from sksearch.base import State, fit
-from sksearch.fitting._evaluation import Context
+from sksearch.base import Labels, Resource, State, fit
+from sksearch.fitting._evaluation import Context, change_to
 from sksearch.fitting._results import Row
 from sksearch.resources import growth_of
 
 
-def refit(context: Context, best: Any, row: Row, found: str | None) -> Any:
+def refit(
+    context: Context, best: Any, row: Row, found: str | None, schedule: list[dict[str, Any]]
+) -> Any:
     """Train a clone with the params of a row by the path that it was scored on.
 
     Parameters
@@ -26,6 +29,8 @@ def refit(context: Context, best: Any, row: Row, found: str | None) -> Any:
         Of ``cv_results_``.
     found : str or None
         The parameter that training has found, if there is one.
+    schedule : list of dict
+        Which params held from which count of units on.
 
     Returns
     -------
@@ -36,8 +41,60 @@ def refit(context: Context, best: Any, row: Row, found: str | None) -> Any:
     args = context.classes, context.fit_params
     if found is not None and found in row.params:
         return growth_of(best, found).refit(state, rows, row.params[found], *args).estimator
+    if len(schedule) > 1:
+        way = schedule, row.n_resources, context.changing
+        return follow(context.resource, best, *way, *rows, *args)
     n_steps = int(np.median([output.n_steps for output in row.outputs]))
     return context.resource.refit(state, *rows, row.n_resources, n_steps, *args).estimator
+
+
+def follow(
+    resource: Resource,
+    estimator: Any,
+    schedule: list[dict[str, Any]],
+    amount: int,
+    changing: tuple[str, ...] | None,
+    X: Any,
+    y: Any,
+    classes: Labels,
+    fit_params: dict[str, Any],
+) -> Any:
+    """Train an estimator by a schedule.
+
+    Parameters
+    ----------
+    resource : Resource
+        One that goes on from a fitted model.
+    estimator : estimator object
+        Unfitted.
+    schedule : list of dict
+        Which params held from which count of units on.
+    amount : int
+        Count of units at the end.
+    changing : tuple of str or None
+        Names of the params that may change on the way; None: all.
+    X, y : array-like
+        The training rows.
+    classes : ndarray, list of ndarray or None
+        Labels, for ``partial_fit`` of classifiers.
+    fit_params : dict
+        Further arguments of ``fit``.
+
+    Returns
+    -------
+    estimator : estimator object
+        Fitted.
+    """
+    state = State(estimator.set_params(**clone(schedule[0]["params"], safe=False)))
+    ends = [entry["n_resources"] for entry in schedule] + [amount]
+    for entry, (spent, end) in zip(schedule, pairwise(ends), strict=True):
+        change_to(state, entry["params"], changing)
+        rows = state, X, y, end
+        if end < amount:
+            state = resource.train(*rows, spent, classes, fit_params)
+        else:
+            state = resource.refit(*rows, end, classes, fit_params)
+    return state.estimator
 
 
 def seconds_of_one_fit(context: Context) -> float:

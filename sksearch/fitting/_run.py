@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
-from sksearch.base import Job
+from sksearch.base import Job, State
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._budget import Budget
 from sksearch.fitting._callbacks import RungContexts
@@ -20,9 +21,10 @@ from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._convergence import Convergence
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
 from sksearch.fitting._incumbent import Incumbent, curve_task, knows_baseline
+from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Outputs, job_result
 from sksearch.fitting._scores import check_scorer
-from sksearch.fitting._states import StateStore
+from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
 
 #: Of jobs that have no score because the scorer returned none: one may have a fault of its own.
@@ -127,7 +129,7 @@ class Run(Workload):
         """Make one task for each fold that the job evaluates."""
         if self._is_news:
             self.recorder.record_job(job, self.study.history.exhausted)
-        rungs = tuple(self.study.history.trials[job.trial_id].results)
+        before = legs_to(self.study.history.trials, job.trial_id, job.spent)
         tasks = self._tasks[job.trial_id] = [
             self.task(
                 trial_id=job.trial_id,
@@ -135,8 +137,8 @@ class Run(Workload):
                 params=job.params,
                 resource=job.resource,
                 spent=job.spent,
-                state=self.states.get(job.trial_id, fold),
-                rungs=rungs,
+                state=self._state(job, fold),
+                before=before,
                 keep=job.resource < self._max_resources,
                 final=self.best.size > 0 and _is_final(self, job, fold),
                 callbacks=self._rungs.leaf(job),
@@ -147,10 +149,11 @@ class Run(Workload):
 
     def task(self, trial_id: int, fold: int, spent: int, **rest: Any) -> Task:
         """Make a `Task`, which continues if what was spent has left steps of training."""
-        reached = self.outputs.reached.get((trial_id, spent), [])
+        legs = rest["before"]
+        reached = self.outputs.reached.get((legs[-1].trial_id, spent), []) if legs else []
         continues = any(output.n_steps > 0 for output in reached[fold : fold + 1])
-        before = reached[: self.folds(rest["resource"], spent)[0]]
-        curve = curve_task(self, trial_id, rest["params"], before)
+        earlier = reached[: self.folds(rest["resource"], spent)[0]]
+        curve = curve_task(self, trial_id, rest["params"], earlier)
         measured = (reached[fold].measures or {}) if continues else {}
         return Task(
             trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve,
@@ -293,6 +296,17 @@ class Run(Workload):
             )
 
     # ---- inside
+
+    def _state(self, job, fold):
+        """The state to go on from; of a parent, which goes on, too, a copy."""
+        if job.parent is None:
+            return self.states.get(job.trial_id, fold)
+        state = self.states.get(job.parent, fold)
+        if not isinstance(state, State):  # a file or bytes, which nobody changes
+            return state
+        with suppress(Exception):  # without pickle, it is trained again
+            return dump_state(state)
+        return None
 
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""

@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
 from sksearch.base import Labels, Resource, Sampler, Scheduler
+from sksearch.fitting._checks import check_inheritance
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._input import check_folds
 from sksearch.fitting._plan import SearchPlan
@@ -99,9 +100,19 @@ def make_problem(
 
 
 def adapt(
-    problem: Problem, scheduler: Scheduler, minimum_is_free: bool
+    problem: Problem,
+    scheduler: Scheduler,
+    resource: Resource,
+    estimator: Any,
+    minimum_is_free: bool,
 ) -> tuple[Problem, Scheduler]:
-    """Settle what is the scheduler's to say: the lowest rung, and how many get it all."""
+    """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
+
+    ValueError if params are to change on the way of a training that does not obey them.
+    """
+    if scheduler.inherits:
+        changing = check_inheritance(scheduler, resource, estimator, problem.space)
+        problem = replace(problem, changing=changing)
     if isinstance(scheduler, FullFidelity | FoldRace):  # and not what stands in for rungs below
         problem = replace(problem, n_candidates=scheduler.n_candidates)
     if minimum_is_free:

@@ -16,6 +16,7 @@ from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.fitting._evaluation import evaluate
+from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Row
 from sksearch.fitting._states import StateStore, as_state
 
@@ -144,22 +145,21 @@ def _model(run, executor, trial_id, fold, resource):
 
 def _task_again(run, trial, fold, resource):
     """What was last trained on this fold on the way to a resource, as it was."""
-    rungs: list[int] = []
     task = None
-    for rung in sorted(r for r in trial.results if r <= resource):
-        spent = rungs[-1] if rungs else 0
-        if fold in run.folds(rung, spent):
+    legs = legs_to(run.study.history.trials, trial.id, resource)
+    for i, leg in enumerate(legs):
+        spent = legs[i - 1].resource if i else 0
+        if fold in run.folds(leg.resource, spent):
             task = run.task(
-                trial_id=trial.id,
+                trial_id=leg.trial_id,
                 fold=fold,
-                params=trial.params,
-                resource=rung,
+                params=leg.params,
+                resource=leg.resource,
                 spent=spent,
                 state=None,
-                rungs=tuple(rungs),
+                before=legs[:i],
                 keep=False,
                 final=True,
                 callbacks=NO_CALLBACKS,
             )
-        rungs.append(rung)
     return task

@@ -312,8 +312,8 @@ class _Counts:
         for event, trial_id, resource in self._history.log[self._n_read : n]:
             trial = self._history.trials[trial_id]
             paid = resource
-            if self._continues:  # a list, since the search's thread may add a result
-                paid -= max((r for r in list(trial.results) if r < resource), default=0)
+            if self._continues:
+                paid -= trial.spent(resource)
             sign = 1 if event == "ask" else -1
             self.n_running += sign
             self.units_running += sign * paid
@@ -348,7 +348,8 @@ class _Counts:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of `Progress` that are counts or scores."""
-        n_started = len(self._history.trials)
+        # Who goes on from another's state takes the place of a candidate.
+        n_started = sum(trial.parent is None for trial in self._history.trials)
         bracket, n_resources = self._rung or (None, None)
         rung = self._planned.get(self._rung)
         return {

@@ -3,6 +3,8 @@
 from typing import Any
 
 from sksearch.base import Resource
+from sksearch.resources._changing import change as change
+from sksearch.resources._changing import changing_params as changing_params
 from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
 from sksearch.resources._epochs import EpochsResource, SecondsResource
 from sksearch.resources._growth import growth_of as growth_of

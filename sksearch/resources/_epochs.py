@@ -168,7 +168,7 @@ class SecondsResource(Resource):
 def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> None:
     """Raise ValueError if no candidate of this estimator can be trained by ``partial_fit``."""
     last = last_step(estimator)
-    path = _path_of_last_step(estimator)
+    path = path_of_last_step(estimator)
     if any(path == name or path.startswith(f"{name}__") for name in names):
         return  # the step itself is searched: each candidate is asked
     # The class as well as the object: availability may depend on a searched parameter.
@@ -192,8 +192,8 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
         _refuse_early_stopping(last)
 
 
-def _path_of_last_step(estimator: Any) -> str:
-    """Name of the last step as in ``set_params``, "" for an estimator that is no pipeline."""
+def path_of_last_step(estimator: Any) -> str:
+    """Return the name of the last step as in ``set_params``, "" outside of a pipeline."""
     names = []
     while hasattr(estimator, "steps") and last_step(estimator) is not estimator:
         name, estimator = estimator.steps[-1]

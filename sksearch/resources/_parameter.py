@@ -149,7 +149,9 @@ class ParameterResource(Resource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Fit once with the amount, which gives the same model."""
+        """Fit once with the amount, which gives the same model; go on where params changed."""
+        if state.n_steps:
+            return self.train(state, X, y, amount, state.n_steps, classes, fit_params)
         state.estimator.set_params(**{self.name: amount})
         fit(state.estimator, X, y, fit_params)
         return state

@@ -11,6 +11,7 @@ from sksearch.schedulers._incremental_evaluation import IncrementalEvaluation
 from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.schedulers._median_stopping import MedianStopping
 from sksearch.schedulers._pasha import PASHA
+from sksearch.schedulers._pbt import PopulationBasedTraining
 from sksearch.schedulers._race import FoldRace
 from sksearch.schedulers._successive_halving import SuccessiveHalving
 
@@ -27,6 +28,7 @@ __all__ = [
     "IncrementalEvaluation",
     "IteratedHalving",
     "MedianStopping",
+    "PopulationBasedTraining",
     "SuccessiveHalving",
     "ladder",
 ]

@@ -25,6 +25,7 @@ from sksearch.search._parameters import (
     ResourceParameters,
     documented,
 )
+from sksearch.search._pbt import PBTSearchCV
 from sksearch.search._tune import tune
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "IncrementalEvaluationSearchCV",
     "ModelParameters",
     "PASHASearchCV",
+    "PBTSearchCV",
     "PSOSearchCV",
     "PopulationParameters",
     "QuasiRandomSearchCV",

@@ -147,6 +147,10 @@ def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
         n = len(problem.initial_params) - 1
         more = f", then {n} that are good on many data sets" if n else ""
         notes.append(f"first candidates: the estimator as it is{more}")
+    if problem.changing is not None:
+        fixed = sorted(set(problem.space.names) - set(problem.changing))
+        rest = f"; drawn once and inherited: {', '.join(fixed)}" if fixed else ""
+        notes.append(f"may change during training: {', '.join(problem.changing)}{rest}")
     notes += [
         f"{name}: {getattr(filled, name)}"
         for name in ("sampler", "scheduler")

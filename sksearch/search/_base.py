@@ -47,6 +47,7 @@ from sksearch.fitting._input import (
     check_sample_weight,
     check_target,
 )
+from sksearch.fitting._lineage import legs_to, schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit, seconds_of_one_fit
@@ -295,7 +296,8 @@ class BaseSearch(AfterSearch, Winner):
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_earlier(make_problem(*args), sampler, earlier)
         problem, sampler = aimed(problem, sampler, aims, allows)
-        problem, scheduler = adapt(problem, scheduler, self.min_resources == "auto")
+        minimum_is_free = self.min_resources == "auto"
+        problem, scheduler = adapt(problem, scheduler, resource, estimator, minimum_is_free)
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
         rungs = scheduler.plan(problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
@@ -321,6 +323,7 @@ class BaseSearch(AfterSearch, Winner):
             n_candidates=plan.n_candidates,
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
             aims=aims,
+            changing=problem.changing,
         )
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric, earlier)
 
@@ -417,10 +420,16 @@ class BaseSearch(AfterSearch, Winner):
             self.pareto_ = ParetoFront.of(context.aims, rows, results, wins)
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
+            if setup.scheduler.inherits:
+                self.schedule_ = self._schedule(rows[self.best_index_])
 
     def _rows(self, run, setup):
         """Rows of ``cv_results_``."""
         return run.rows()
+
+    def _schedule(self, row):
+        """Which params held from which count of units on."""
+        return schedule_of(legs_to(self.history_.trials, row.trial_id, row.n_resources))
 
     def _refit(self, run, setup, root, hook):
         """Train the best candidate on all rows, by the path that it was scored on."""
@@ -435,7 +444,8 @@ class BaseSearch(AfterSearch, Winner):
             leaf.call_on_fit_task_begin(**hook)
             start = now()
             outcome = setup.problem.space.outcome(self.history_.trials[row.trial_id].params)
-            self.best_estimator_ = refit(context, best, row, outcome and outcome[0])
+            args = outcome and outcome[0], self._schedule(row)
+            self.best_estimator_ = refit(context, best, row, *args)
             self.refit_time_ = now() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

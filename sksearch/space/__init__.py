@@ -4,6 +4,7 @@ from ._conditions import When
 from ._converters import from_configspace, from_optuna, from_skopt
 from ._distributions import LogRandInt
 from ._outcome import Outcome
+from ._scaling import scaled as scaled
 from ._space import Space
 
 __all__ = [

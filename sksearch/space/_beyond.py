@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ._dimensions import Dimension
 from ._outcome import Outcome
 from ._values import place
 
@@ -51,6 +52,33 @@ class Beyond:
             if name not in params and name not in subspace.conditions:
                 u[subspace.coordinates[name]] = 0.5  # CatBoost does not tell what it is
         return u
+
+    def changeable(self, params: dict[str, Any]) -> dict[str, Dimension]:
+        """Return what may change of a candidate and leave it one: no condition depends on it.
+
+        Parameters
+        ----------
+        params : dict
+            A candidate, or what `baseline` returned.
+
+        Returns
+        -------
+        dimensions : dict of str to Dimension
+            Dimensions of two values or more, by the name of the parameter.
+        """
+        if self._candidate_list:
+            return {}
+        fitting = [s for s in self._subspaces if s.violation(params) is None]
+        others = [s for s in self._subspaces if params.keys() <= set(s.names)]
+        free = (fitting or others)[0].free
+        return {name: free[name] for name in params if name in free}
+
+    @property
+    def changeable_names(self) -> list[str]:
+        """Names of what may change of some candidate, see `changeable`, list of str."""
+        if self._candidate_list:
+            return []
+        return sorted(set().union(*(subspace.free for subspace in self._subspaces)))
 
     def baseline(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the candidate that a search should beat: the estimator's own values.

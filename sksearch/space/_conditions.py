@@ -243,6 +243,13 @@ class Subspace:
                 return f"sets {name!r} to {params[name]!r}: it must be {dimension.allowed()}"
         return None
 
+    @property
+    def free(self) -> dict[str, Any]:
+        """Dimensions of two values or more that no condition depends on, by name."""
+        parents = {c.parent for conditions in self.conditions.values() for c in conditions}
+        dimensions = self.dimensions.items()
+        return {name: d for name, d in dimensions if name not in parents and d.size > 1}
+
     def baseline(self, values: Mapping[str, Any], with_constants: bool) -> dict[str, Any]:
         """Values of active parameters, and of those that the space leaves no choice its own."""
         params: dict[str, Any] = {}

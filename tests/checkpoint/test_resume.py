@@ -61,6 +61,7 @@ SEARCHES = {
     "de": (sks.DESearchCV, {"n_iter": 12, "population_size": 4}),
     "dehb": (sks.DEHBSearchCV, EPOCHS),
     "genetic": (sks.GeneticSearchCV, {"n_iter": 12, "population_size": 4}),
+    "pbt": (sks.PBTSearchCV, EPOCHS | {"population_size": 6, "step": 2}),
     "pso": (sks.PSOSearchCV, {"n_iter": 12, "population_size": 4}),
 }
 

@@ -36,6 +36,7 @@ from sksearch.schedulers import (
     IncrementalEvaluation,
     IteratedHalving,
     MedianStopping,
+    PopulationBasedTraining,
     SuccessiveHalving,
 )
 from sksearch.space import Space
@@ -74,6 +75,7 @@ SCHEDULERS = [
     PASHA(4, factor=2),
     AsyncHyperband(factor=2),
     MedianStopping(4),
+    PopulationBasedTraining(4),
 ]
 SCHEDULERS = with_one_of_each(SCHEDULERS, test_schedulers.INSTANCES)
 SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
@@ -85,9 +87,18 @@ RESOURCES = {  # largest amount, estimator, prefix of its parameters
     "sgdclassifier__max_iter": (4, SGD, "sgdclassifier__"),
     "n_estimators": (4, FOREST, ""),
 }
+
+
+def resources_for(scheduler):
+    """Names of the resources that a scheduler takes."""
+    if scheduler.inherits:
+        return ["epochs", "n_estimators"]
+    return ["folds"] if scheduler.races else list(RESOURCES)
+
+
 #: Each sampler with each scheduler, and each of both with each resource.
 PAIRS = [
-    (sampler, scheduler, "folds" if scheduler.races else list(RESOURCES)[(i + j) % len(RESOURCES)])
+    (sampler, scheduler, resources_for(scheduler)[(i + j) % len(resources_for(scheduler))])
     for i, sampler in enumerate(SAMPLERS)
     for j, scheduler in enumerate(SCHEDULERS)
 ]
@@ -108,7 +119,7 @@ def test_all_samplers_schedulers_and_resources_are_composed():
     for one, other in [(0, 1), (0, 2), (1, 2)]:
         kinds = [SAMPLERS, SCHEDULERS, list(RESOURCES)]
         pairs = {(pair[one], pair[other]) for pair in PAIRS}
-        n_refused = (one == 1) * sum(s.races for s in SCHEDULERS) * (len(RESOURCES) - 1)
+        n_refused = (one == 1) * sum(len(RESOURCES) - len(resources_for(s)) for s in SCHEDULERS)
         assert len(pairs) == len(kinds[one]) * len(kinds[other]) - n_refused
 
 
@@ -238,6 +249,9 @@ COMPOSED = {
          IteratedHalving(n_iterations=2)),
     ],
     "TPEHalvingSearchCV": [({"n_iterations": 3}, TPESampler(), IteratedHalving(n_iterations=3))],
+    "PBTSearchCV": [
+        ({"population_size": 5, "step": 3}, RandomSampler(), PopulationBasedTraining(5, 3)),
+    ],
     "IncrementalEvaluationSearchCV": [
         ({}, ForestSampler(transfer="none"), IncrementalEvaluation()),
         ({"population": "random", "budget": 900, "step": 10, "min_resources": 10}, RandomSampler(),
@@ -257,7 +271,8 @@ CASES = [
     for case in cases
     for kind in (FIDELITY if "resource" in inspect.signature(getattr(sksearch, name)).parameters
                  and name != "SearchCV" else [None])
-    if "budget" not in case[0] or kind == "n_samples"
+    if ("budget" not in case[0] or kind == "n_samples")
+    and (not case[2].inherits or kind in resources_for(case[2]))
 ]  # fmt: skip
 
 

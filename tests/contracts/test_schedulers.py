@@ -25,6 +25,7 @@ from sksearch.schedulers import (
     IncrementalEvaluation,
     IteratedHalving,
     MedianStopping,
+    PopulationBasedTraining,
     SuccessiveHalving,
 )
 from sksearch.space import Space
@@ -44,6 +45,8 @@ SYNCHRONOUS = [
     IteratedHalving(factor=2, n_iterations=3),
     Audited(SuccessiveHalving(), 0.1),
     Audited(Hyperband(), 0.2),
+    PopulationBasedTraining(),
+    PopulationBasedTraining(5, step=4),
 ]
 ASYNCHRONOUS = [
     ASHA(),
@@ -57,7 +60,8 @@ ASYNCHRONOUS = [
     MedianStopping(n_candidates=40, factor=3, n_full=1),
 ]
 RACES = [FoldRace(), FoldRace(n_candidates=40, error=0.3)]
-PROMOTING = [s for s in SYNCHRONOUS if not isinstance(s, Audited)]  # the best of a rung alone
+#: Those that promote the best of a rung alone.
+PROMOTING = [s for s in SYNCHRONOUS if not (isinstance(s, Audited) or s.inherits)]
 INSTANCES = SYNCHRONOUS + ASYNCHRONOUS + RACES
 
 
@@ -132,7 +136,8 @@ def test_decisions_change_nothing_and_repeat(scheduler):
         assert pickle.dumps(study.history) == before
         if (job := study.ask()) is None:
             break
-        assert isinstance(decisions[0], Start if job.spent == 0 else Resume)
+        is_new = job.spent == 0 or job.parent is not None
+        assert isinstance(decisions[0], Start if is_new else Resume)
         study.tell(job, Result(score_of(job)))
 
 
@@ -153,7 +158,9 @@ def test_a_pickled_study_goes_on_bit_for_bit(scheduler, stop_after):
 def test_failures_are_never_promoted(scheduler):
     study = study_of(scheduler)
     jobs = run(study, score=lambda job: np.nan if job.params["x"] > 0.5 else score_of(job))
-    assert all(job.params["x"] <= 0.5 for job in jobs if job.spent)
+    failed = {job.trial_id for job in jobs if job.params["x"] > 0.5}
+    assert not failed & {job.trial_id for job in jobs if job.spent and job.parent is None}
+    assert not failed & {job.parent for job in jobs}
 
 
 @pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
@@ -194,7 +201,7 @@ def test_an_exhausted_space_ends_early_and_still_promotes(scheduler):
     study = study_of(scheduler, space={"x": FewValues()})
     with pytest.warns(UserWarning, match="no new candidate"):
         jobs = run(study, n_workers=3)
-    assert len(study.history.trials) == 4
+    assert sum(trial.parent is None for trial in study.history.trials) == 4
     (top,) = {rungs[-1].resource for rungs in scheduler.plan(study.history.problem).brackets}
     assert max(job.resource for job in jobs) == top
 

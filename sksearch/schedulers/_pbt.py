@@ -1,0 +1,189 @@
+"""Population-based training: members copy fitted states of better ones, and change params.
+
+==========  ======================================================================
+N           ``population_size``
+generation  the results of all members at one resource
+member      a trial and, once it was replaced, the child that has its place
+==========  ======================================================================
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.history import History, Params, Problem, best_first
+from sksearch.space import scaled
+
+#: Ids of who is replaced, of who may replace them, and of all who go on as they are.
+Selection = tuple[list[int], list[int], list[int]]
+PART = 20  # of the largest resource, where the user names no step
+SHARE = 0.2  # of the population that is replaced, and of those who replace them
+FACTORS = (0.8, 1.2)
+RESAMPLED = 0.25  # probability that a param is drawn anew
+N_TRIES = 100  # for params that are allowed
+
+
+@dataclass(frozen=True)
+class PopulationBasedTraining(Scheduler):
+    """Train a population, whose worst members copy the best ones at each step.
+
+    All members are trained by `step` units at a time. Then each of the worst 20 % goes on from
+    the fitted states, of all folds, of one of the best 20 %, with params that differ from those
+    of its parent [1]_. So what comes out is a schedule: which params were best at which time.
+
+    Parameters
+    ----------
+    population_size : int, default=20
+        Count of members, all of which are trained to the end; a finite space may have fewer.
+    step : int or None, default=None
+        Count of units from one selection to the next. None: a twentieth of the largest resource.
+
+    Notes
+    -----
+    A number of a child is 0.8 or 1.2 times that of its parent, one of an ordered list its
+    neighbour, each kept inside of the space; with probability 0.25 a param is drawn anew [1]_.
+    Only params that the training obeys on its way change, ``problem.changing``, if no condition
+    of another param depends on them. All others are inherited.
+
+    A child is a trial of its own with a `parent`; the trial that it replaces ends. All results of
+    a generation are waited for, so the count of workers changes nothing. Who has failed is
+    replaced, too.
+
+    References
+    ----------
+    .. [1] M. Jaderberg, V. Dalibard, S. Osindero, W. M. Czarnecki, J. Donahue, A. Razavi, O.
+       Vinyals, T. Green, I. Dunning, K. Simonyan, C. Fernando, K. Kavukcuoglu, "Population based
+       training of neural networks", 2017. https://doi.org/10.48550/arXiv.1711.09846
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from sksearch.history import Problem
+    >>> from sksearch.schedulers import PopulationBasedTraining
+    >>> from sksearch.space import Space
+    >>> problem = Problem(Space({"x": uniform()}), max_resources=81)
+    >>> plan = PopulationBasedTraining(10, step=27).plan(problem)
+    >>> print(*(f"{rung.n_candidates}@{rung.resource}" for rung in plan.brackets[0]))
+    10@27 10@54 10@81
+    """
+
+    ranks = True
+    inherits = True
+
+    population_size: int = 20
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.population_size < 2:
+            raise ValueError(
+                f"population_size={self.population_size} must be at least 2: one member copies "
+                "another one."
+            )
+        if self.step is not None and self.step < 1:
+            raise ValueError(f"step={self.step} must be at least 1, or None.")
+
+    def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
+        """Select for the first time after the first step."""
+        step = self._step(problem)
+        return self, min(max(problem.min_resources, step), problem.max_resources)
+
+    def plan(self, problem: Problem) -> Plan:
+        """Compute one bracket whose rungs all have the whole population."""
+        low, high = problem.min_resources, problem.max_resources
+        resources = range(high, low - 1, -self._step(problem))
+        n = int(min(self.population_size, problem.size))
+        return Plan((tuple(Rung(resource, n) for resource in reversed(resources)),) if n else ())
+
+    def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
+        """Begin members; after each generation replace the worst first, then train the others."""
+        resources = self._resources(history)
+        if resources and not self._is_begun(history) and not history.exhausted:
+            return Start(resources[0])
+        for i in range(1, len(resources)):
+            selection = self._selection(history, i - 1)
+            if selection is None:
+                return None
+            worst, best, others = selection
+            n_asked = len(history.rung(0, resources[i]))
+            if n_asked < len(worst):
+                parent = history.trials[best[rng.integers(len(best))]]
+                params = explored(history.problem, parent.params, rng)
+                return Start(resources[i], 0, params, parent.id)
+            if n_asked < len(worst) + len(others):
+                return Resume(others[n_asked - len(worst)], resources[i])
+        return None
+
+    def retired(self, history: History, job: Job) -> list[int]:
+        """Return who was replaced, and who reached the top."""
+        resources = self._resources(history)
+        if job.resource == resources[-1]:
+            return [job.trial_id]
+        selection = self._selection(history, resources.index(job.resource))
+        if selection is None:
+            return []
+        worst, best, _ = selection
+        return worst if best else sorted(history.rung(0, job.resource))
+
+    def _step(self, problem: Problem) -> int:
+        return self.step or max(1, problem.max_resources // PART)
+
+    def _resources(self, history: History) -> list[int]:
+        if "generations" not in history.cache:
+            rungs = [rung for bracket in self.plan(history.problem).brackets for rung in bracket]
+            history.cache["generations"] = [rung.resource for rung in rungs]
+        return history.cache["generations"]
+
+    def _is_begun(self, history: History) -> bool:
+        """Whether all members were started, as many as there are."""
+        n = min(self.population_size, history.problem.size)
+        return len(history.rung(0, self._resources(history)[0])) >= n
+
+    def _selection(self, history: History, i: int) -> Selection | None:
+        """Who is replaced in generation i, by whom, and who goes on; None while it is not over."""
+        if (key := ("selection", i)) in history.cache:
+            return history.cache[key]
+        resource = self._resources(history)[i]
+        ids = sorted(history.rung(0, resource))
+        if i == 0:
+            is_full = self._is_begun(history) or history.exhausted
+        else:
+            before = self._selection(history, i - 1)
+            is_full = before is not None and len(ids) == len(before[0]) + len(before[2])
+        if not is_full or history.n_told(0, resource) < len(ids):
+            return None
+        history.cache[key] = _selected(history, ids, resource)
+        return history.cache[key]
+
+
+def _selected(history: History, ids: list[int], resource: int) -> Selection:
+    """Divide a generation whose results are all known; all of them failed: nobody goes on."""
+    ranked = [ids[k] for k in best_first([history.trials[i].results[resource] for i in ids])]
+    if not ranked:
+        return [], [], []
+    n = min(max(1, math.floor(SHARE * len(ids))), len(ids) // 2)
+    n_worst = max(n, len(ids) - len(ranked))
+    going_on = ranked[: len(ids) - n_worst]
+    return sorted(set(ids) - set(going_on)), going_on[:n], sorted(going_on)
+
+
+def explored(problem: Problem, params: Params, rng: np.random.Generator) -> Params:
+    """Return a child's params: those of its parent, with steps or draws where they may change."""
+    space, changing = problem.space, problem.changing
+    dimensions = {
+        name: dimension
+        for name, dimension in space.changeable(params).items()
+        if changing is None or name in changing
+    }
+    for _ in range(N_TRIES):
+        child = dict(params)
+        for name, dimension in dimensions.items():
+            factor = FACTORS[rng.integers(2)]
+            drawn = rng.random() < RESAMPLED
+            child[name] = (
+                dimension.sample(rng) if drawn else scaled(dimension, params[name], factor)
+            )
+        if problem.allows is None or problem.allows(child):
+            return child
+    return dict(params)
