@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._fronts import best_first as order_of
-from sksearch.space import Space
+from sksearch.space import Beliefs, Space
 
 Params = dict[str, Any]
 
@@ -54,6 +54,8 @@ class Problem:
         Names of what is measured and has to keep a bound.
     allows : callable or None
         ``allows(params) -> bool``, whether a candidate may be evaluated at all; None: each may.
+    prior : Beliefs or None
+        Where the user expects good candidates; None: nowhere.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Problem:
     objectives: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     allows: Callable[[Params], bool] | None = None
+    prior: Beliefs | None = None
 
     @property
     def size(self) -> float:
