@@ -217,6 +217,8 @@ class Sampler(ABC):
     vectors: bool = False
     #: Whether measured bounds are looked at; other samplers see worse scores where one is broken.
     keeps_bounds: bool = False
+    #: Whether the problem's prior is looked at; other samplers are mixed with draws from it.
+    believes: bool = False
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:

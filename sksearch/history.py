@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._fronts import best_first as order_of
-from sksearch.space import Space
+from sksearch.space import Beliefs, Space
 
 Params = dict[str, Any]
 
@@ -56,6 +56,8 @@ class Problem:
         ``allows(params) -> bool``, whether a candidate may be evaluated at all; None: each may.
     changing : tuple of str or None
         Names of the params that a training obeys when they change on its way; None: all.
+    prior : Beliefs or None
+        Where the user expects good candidates; None: nowhere.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class Problem:
     bounds: tuple[str, ...] = ()
     allows: Callable[[Params], bool] | None = None
     changing: tuple[str, ...] | None = None
+    prior: Beliefs | None = None
 
     @property
     def size(self) -> float:

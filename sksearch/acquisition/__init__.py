@@ -3,6 +3,7 @@
 from sksearch.acquisition._criterion import Criterion as Criterion
 from sksearch.acquisition._criterion import InteriorPrior as InteriorPrior
 from sksearch.acquisition._criterion import Penalty as Penalty
+from sksearch.acquisition._criterion import UserPrior as UserPrior
 from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI
 from sksearch.acquisition._functions import Indifferent as Indifferent
 from sksearch.acquisition._functions import log_h as log_h

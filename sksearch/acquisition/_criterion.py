@@ -10,6 +10,7 @@ from sksearch.acquisition._functions import Acquisition
 from sksearch.models import GaussianProcess
 from sksearch.models._feasibility import Probability
 from sksearch.models._normal import slope_of_log_cdf
+from sksearch.space import Beliefs
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,38 @@ class InteriorPrior:
 
 
 @dataclass(frozen=True)
+class UserPrior:
+    """What a user believes, as a factor that loses its weight as observations come.
+
+    As in piBO [1]_ an acquisition function is multiplied by the density of the beliefs, to a
+    power that falls with the count of observations.
+
+    Parameters
+    ----------
+    prior : Beliefs
+        The density.
+    power : float
+        The power that it is raised to.
+
+    References
+    ----------
+    .. [1] C. Hvarfner et al., "piBO: Augmenting acquisition functions with user beliefs for
+       Bayesian optimization", ICLR 2022. https://arxiv.org/abs/2204.11051
+    """
+
+    prior: Beliefs
+    power: float
+
+    def __call__(
+        self, U: np.ndarray, numbers: np.ndarray | list[int] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log factor, shape (m,), and its gradient, shape (m, n_numbers)."""
+        value, gradient = self.prior.with_gradient(U)
+        columns = [] if numbers is None else numbers
+        return self.power * value, self.power * gradient[:, columns]
+
+
+@dataclass(frozen=True)
 class Criterion:
     """What is maximised to find the next candidate.
 
@@ -110,7 +143,7 @@ class Criterion:
         Model of the logarithm of seconds, by which the acquisition function is divided.
     factors : list of callable
         Each is ``factor(U, numbers)``, the logarithm of a factor, shape (m,), and its gradient:
-        an `InteriorPrior`, or a `Penalty` for each pending candidate.
+        an `InteriorPrior`, a `UserPrior`, or a `Penalty` for each pending candidate.
     """
 
     models: list

@@ -8,6 +8,7 @@ cell            a part of what the front leaves open, above the reference
 ==============  =================================================================
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,8 @@ class HypervolumeCriterion:
         Coordinates by which there are gradients.
     feasibility : Probability or None, default=None
         Model of the probability that a candidate does not fail and keeps its bounds.
+    factors : sequence of callable, default=()
+        Further factors, see `Criterion`.
 
     References
     ----------
@@ -131,7 +134,9 @@ class HypervolumeCriterion:
         cells: Any,
         numbers: np.ndarray,
         feasibility: Probability | None = None,
+        factors: Sequence[Any] = (),
     ):
+        self.factors = factors
         self.models, self.cells, self.numbers = models, cells, numbers
         self.feasibility = feasibility
 
@@ -144,6 +149,8 @@ class HypervolumeCriterion:
             value = logsumexp(self.cells.terms(mean, sd)[0], axis=1)
         if self.feasibility is not None:
             value = value + self.feasibility.log_probability(U)
+        for factor in self.factors:
+            value = value + factor(U, self.numbers)[0]
         return value
 
     def with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -160,6 +167,9 @@ class HypervolumeCriterion:
                 gradient += by_mean[:, j, None] * d_mean + by_sd[:, j, None] * d_sd
         if self.feasibility is not None:
             more, slope = self.feasibility.log_probability_with_gradient(U)
+            value, gradient = value + more, gradient + slope
+        for factor in self.factors:
+            more, slope = factor(U, self.numbers)
             value, gradient = value + more, gradient + slope
         return value, gradient
 

@@ -10,7 +10,7 @@ from sksearch.history import History, Params
 from sksearch.models import AllOf, Forest, robust_power_transform
 from sksearch.models._feasibility import pulled_in
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
-from sksearch.samplers._surrogate import LearningSampler, maximiser
+from sksearch.samplers._surrogate import LearningSampler, beliefs, maximiser
 
 RANDOM_SHARE = 0.1
 N_CANDIDATES = 2_000
@@ -80,7 +80,13 @@ class ForestSampler(LearningSampler):
             best, acquisition = float(forest.predict(U[kept])[0].max()), LogEI()
         else:  # whoever keeps the bounds is better than nobody
             best, acquisition = 0.0, Indifferent()
-        criterion = Criterion([forest], acquisition, [best], feasibility=_feasibility(data, rng))
+        criterion = Criterion(
+            [forest],
+            acquisition,
+            [best],
+            feasibility=_feasibility(data, rng),
+            factors=list(beliefs(history, len(feasible))),
+        )
         return maximiser(criterion, history, data, rng, N_CANDIDATES)
 
 

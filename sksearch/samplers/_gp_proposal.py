@@ -23,7 +23,7 @@ from sksearch.acquisition import (
 from sksearch.history import History, Params
 from sksearch.samplers._gp_models import Models
 from sksearch.samplers._observations import Observations
-from sksearch.samplers._surrogate import all_points, best_points, first_new, maximiser
+from sksearch.samplers._surrogate import all_points, beliefs, best_points, first_new, maximiser
 from sksearch.samplers._tpe import TPESampler
 
 N_FANTASIES = 8
@@ -98,6 +98,7 @@ class Proposal:
         models, feasible = self.models.scores(), self.data.feasible
         interior = interior and "interior" in self.sampler.guards
         factors: list = [InteriorPrior(INTERIOR_POWER / len(feasible))] if interior else []
+        factors += beliefs(self.history, len(feasible))
         if not feasible.any():  # whoever keeps the bounds is better than nobody
             acquisition, feasible = Indifferent(), ~feasible
         best = [np.max(model.fitted()[feasible]) for model in models]

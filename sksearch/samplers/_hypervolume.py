@@ -12,7 +12,7 @@ from sksearch.history import History, Params
 from sksearch.samplers._gp import GPSampler
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
-from sksearch.samplers._surrogate import LearningSampler, maximiser
+from sksearch.samplers._surrogate import LearningSampler, beliefs, maximiser
 
 ONE_SCORE = GPSampler()  # proposes where there is one objective
 MARGIN = 0.1  # of the range of all, how far below the front's worst values the reference is
@@ -92,6 +92,7 @@ class HypervolumeSampler(LearningSampler):
         processes = models.objectives()
         numbers = np.flatnonzero(~history.problem.space.categorical)
         feasible, cells = data.feasible, None
+        factors = beliefs(history, len(feasible))
         Y = np.column_stack([gp.fitted() for gp in processes])[feasible]
         if len(pending := data.pending):
             Y = np.vstack([Y, np.column_stack([gp.predict(pending)[0] for gp in processes])])
@@ -100,4 +101,4 @@ class HypervolumeSampler(LearningSampler):
             front = Y[fronts(Y) == 0]
             reference = front.min(axis=0) - MARGIN * np.maximum(np.ptp(Y, axis=0), 1.0)
             cells = Strips(front, reference) if Y.shape[1] == 2 else Draws(front, reference, rng)
-        return HypervolumeCriterion(processes, cells, numbers, models.feasibility())
+        return HypervolumeCriterion(processes, cells, numbers, models.feasibility(), factors)

@@ -63,6 +63,7 @@ class ScalarisedSampler(Sampler):
             raise TypeError(f"sampler={self.sampler!r} must be a Sampler, such as GPSampler().")
         if self.method not in METHODS:
             raise ValueError(f"method={self.method!r} must be one of {', '.join(METHODS)}.")
+        object.__setattr__(self, "believes", self.sampler.believes)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Ask the sampler with a history of weighted objectives."""

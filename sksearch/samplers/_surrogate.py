@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.acquisition import candidates, enumerate_points, maximise
+from sksearch.acquisition import UserPrior, candidates, enumerate_points, maximise
 from sksearch.base import Sampler, Start
 from sksearch.history import History, Params, Problem
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 
 N_INCUMBENTS = 5
+# Power of the density of beliefs, over the count of scores: beta of piBO. With 10 a wrong belief
+# costs more than as many candidates again.
+BELIEF_POWER = 3.0
 
 
 class LearningSampler(Sampler):
@@ -20,6 +23,7 @@ class LearningSampler(Sampler):
 
     learns = True
     keeps_bounds = True
+    believes = True
     n_initial: int | None = None
     transfer: str = "rung"
 
@@ -54,7 +58,10 @@ class LearningSampler(Sampler):
     def _without_model(
         self, history: History, data: Observations, start: Start, rng: np.random.Generator
     ) -> Params:
-        """Params where too little is known."""
+        """Params where too little is known: every second one as the user believes."""
+        prior = history.problem.prior
+        if prior is not None and rng.random() < 0.5:
+            return prior.sample(rng)
         return QuasiRandomSampler("sobol").ask(history, start, rng)
 
     def _check(self, **allowed: Collection[str]) -> None:
@@ -65,6 +72,12 @@ class LearningSampler(Sampler):
                 )
         if self.n_initial is not None and self.n_initial < 1:
             raise ValueError(f"n_initial={self.n_initial} must be at least 1.")
+
+
+def beliefs(history: History, n_scores: int) -> list[UserPrior]:
+    """The factor of an acquisition function that the user's beliefs are, if there are any."""
+    prior = history.problem.prior
+    return [] if prior is None else [UserPrior(prior, BELIEF_POWER / max(1, n_scores))]
 
 
 def best_points(data: Observations) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 from sksearch.history import History, Params
 from sksearch.models import Parzen
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
-from sksearch.samplers._surrogate import LearningSampler, first_new
+from sksearch.samplers._surrogate import LearningSampler, beliefs, first_new
 from sksearch.space import Space
 
 N_DRAWS = 24
@@ -101,6 +101,8 @@ class TPESampler(LearningSampler):
         else:
             points, value = _draw_by_coordinate(space, good, other, rng)
         value = value + _log_probability_of_success(space, data, points)
+        for factor in beliefs(history, len(data.y)):
+            value = value + factor(points, None)[0]
         return first_new(history, points[np.argsort(-value, kind="stable")])
 
     def _split(self, data: Observations) -> tuple[np.ndarray, np.ndarray]:

@@ -155,6 +155,7 @@ class WarmStart(Sampler):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "earlier", tuple(self.earlier))
+        object.__setattr__(self, "believes", self.sampler.believes)
         for i, task in enumerate(self.earlier):
             if not isinstance(task, EarlierTask):
                 raise TypeError(

@@ -66,7 +66,7 @@ from sksearch.reporting._front import ParetoFront
 from sksearch.resources import WholeResource, as_resource
 from sksearch.schedulers import Audited
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
-from sksearch.search._earlier import read_earlier, with_earlier
+from sksearch.search._earlier import read_earlier, with_earlier, with_prior
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
@@ -125,6 +125,7 @@ class BaseSearch(AfterSearch, Winner):
     constraints: Any = None
     initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
     prior_results: Any = None
+    prior: dict | None = None
     timeout: Seconds | None = None
     overtime: Annotated[float, Interval(Real, 0, None, closed="left")] | None = None
     target_score: Score | None = None
@@ -294,7 +295,8 @@ class BaseSearch(AfterSearch, Winner):
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
         limits = self.min_resources, self.max_resources
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
-        problem, sampler = with_earlier(make_problem(*args), sampler, earlier)
+        problem, sampler = with_prior(make_problem(*args), sampler, self.prior)
+        problem, sampler = with_earlier(problem, sampler, earlier)
         problem, sampler = aimed(problem, sampler, aims, allows)
         minimum_is_free = self.min_resources == "auto"
         problem, scheduler = adapt(problem, scheduler, resource, estimator, minimum_is_free)

@@ -1,4 +1,4 @@
-"""Results of earlier searches, whoever made them: `prior_results`."""
+"""What is known before a search: results of earlier ones, and what the user believes."""
 
 import math
 import os
@@ -11,9 +11,9 @@ import numpy as np
 from sksearch.base import Sampler
 from sksearch.checkpoint import load_history
 from sksearch.history import History, Params, Problem
-from sksearch.samplers import EarlierTask, WarmStart
+from sksearch.samplers import EarlierTask, PriorSampler, WarmStart
 from sksearch.samplers._warm_start import part_of
-from sksearch.space import Space
+from sksearch.space import Beliefs, Space
 
 ENOUGH = 10  # results at a resource from which on it stands for the candidates
 KINDS = (
@@ -127,6 +127,20 @@ def with_earlier(
     )
     others = tuple(task for task in earlier if not task.same_task)
     return replace(problem, known=known), WarmStart(sampler, others) if others else sampler
+
+
+def with_prior(problem: Problem, sampler: Sampler, prior: Any) -> tuple[Problem, Sampler]:
+    """Let the problem have what the user believes, and find a sampler that looks at it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the beliefs do not fit the space, see `Beliefs`.
+    """
+    if prior is None:
+        return problem, sampler
+    problem = replace(problem, prior=Beliefs(problem.space, prior))
+    return problem, sampler if sampler.believes else PriorSampler(sampler)
 
 
 def _read(source: Any) -> tuple[list[Params], list[float]]:

@@ -213,7 +213,8 @@ class RandomSearchCV(BaseSearch):
         ):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
-        times = Counter(map(space.key, setup.sampler.candidates))
+        listed = getattr(setup.sampler, "candidates", ())  # not where it is mixed with another
+        times = Counter(map(space.key, listed))
         return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 
 

@@ -273,6 +273,11 @@ prior_results : object, list of objects or None, default=None
     of other tasks or data: proposals follow them as far as results agree, see
     `sksearch.samplers.WarmStart`. A clone of this search, as ``cross_val_score`` makes, needs the
     latter, too: clones of fitted searches are not fitted.
+prior : dict or None, default=None
+    Where good values are expected, by name of the parameter: a distribution of a number's values,
+    such as ``{"C": scipy.stats.lognorm(1, scale=10)}``, or a dict of weights of a list's choices.
+    Proposals follow it at first, and less with each result, so that a wrong one is forgotten, see
+    `sksearch.samplers.PriorSampler` and `sksearch.space.Beliefs`.
 timeout : float or None, default=None
     Seconds that the search may take, the refit included, as far as the time that candidates took
     on the folds foretells it. Then no further candidate begins; those that run are waited for,

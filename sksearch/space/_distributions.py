@@ -22,7 +22,7 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
-_UNFROZEN = (stats.rv_continuous, stats.rv_discrete)
+UNFROZEN = (stats.rv_continuous, stats.rv_discrete)
 _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", "log")
 
 
@@ -202,7 +202,7 @@ def make_dimension(
         raise TypeError(
             f"{where} is the class {values.__name__}: pass an instance, {values.__name__}(...)."
         )
-    if isinstance(values, _UNFROZEN):
+    if isinstance(values, UNFROZEN):
         example = _frozen_example(values)
         raise TypeError(f"{where} is scipy.stats.{values.name} itself: freeze it: {example}.")
     if isinstance(values, rv_frozen):

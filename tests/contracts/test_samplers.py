@@ -17,6 +17,7 @@ from sksearch.samplers import (
     GridSampler,
     ListedSampler,
     NSGA2Sampler,
+    PriorSampler,
     PSOSampler,
     QuasiRandomSampler,
     RandomSampler,
@@ -56,6 +57,7 @@ INSTANCES = [
     *LEARNERS,
     WarmStart(RandomSampler(), EARLIER),
     WarmStart(TPESampler(), EARLIER),
+    PriorSampler(RandomSampler()),
 ]
 CASES = [
     (sampler, name)
