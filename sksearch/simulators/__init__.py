@@ -22,6 +22,7 @@ from sksearch.simulators._mnist import load_mnist_curves
 from sksearch.simulators._nearest import ApproximationError, NearestCurves
 from sksearch.simulators._play import play
 from sksearch.simulators._problem import CurveProblem
+from sksearch.simulators._surrogate import SurrogateProblem
 from sksearch.simulators._tables import TabularProblem, load_task, task_names
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "SimulatedEstimator",
     "SixHumpCamel",
     "StyblinskiTang",
+    "SurrogateProblem",
     "TabularProblem",
     "gamma_curves",
     "gamma_parameters",

@@ -327,8 +327,11 @@ def task_path(name: str) -> Path:
     path = _data_folder() / "hpo" / f"{_FILES[name]}.npz"
     if not path.is_file():
         raise FileNotFoundError(
-            f"{path} is missing: set {DATA_VARIABLE} to the data folder, or use "
-            "load_mnist_curves(), whose curves come with the package."
+            f"{path} is missing. The recorded tasks do not come with the package. Either put "
+            f"hpo/{path.name} into a folder, in the format of TabularProblem.read, and set the "
+            f"environment variable {DATA_VARIABLE} to the folder's path; or use "
+            "load_mnist_curves(), whose curves come with the package; or make a problem of "
+            "results of your own by TabularProblem, NearestCurves or SurrogateProblem."
         )
     return path
 
