@@ -49,3 +49,12 @@ def test_tests_of_the_literature_are_there(part):
 
 def test_the_parts_of_each_document_are_in_order():
     assert list(ROWS) == sorted(ROWS, key=lambda part: (part[0], int(part[1:])))
+
+
+def test_searches_that_are_judged_are_judged_once():
+    page = (ROOT / "docs" / "criteria.md").read_text(encoding="utf-8")
+    for part in page.partition("\n## Verdicts\n")[::2]:
+        judged = re.findall(r"^\| `(\w+SearchCV)` \|", part, flags=re.MULTILINE)
+        assert len(judged) > 15
+        assert len(judged) == len(set(judged))
+        assert set(judged) <= set(PUBLIC)
