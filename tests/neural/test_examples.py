@@ -1,6 +1,6 @@
-"""The experiment on images: with a setting of seconds, and with torchvision's files."""
+"""The experiments with nets: with settings of seconds, and with torchvision's files."""
 
-import importlib.util
+import importlib
 import pickle
 import sys
 from dataclasses import replace
@@ -13,17 +13,21 @@ pytest.importorskip("torch")
 pytest.importorskip("skorch")
 pytest.importorskip("matplotlib").use("agg")
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "experiment_images.py"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
-pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="the examples are not there")
+pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not there")
+
+
+def imported(name, monkeypatch):
+    """A script as a module, for this test alone."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module(name)
 
 
 @pytest.fixture
 def script(monkeypatch):
-    spec = importlib.util.spec_from_file_location("experiment_images", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "experiment_images", module)
-    spec.loader.exec_module(module)
+    module = imported("experiment_images", monkeypatch)
     small = module.SETTINGS["small"]
     space = small.space | {"n_filters": [2, 4], "batch_size": [16]}
     tiny = replace(small, n_train=60, n_test=100, max_epochs=3, n_iterations=1, space=space)
@@ -97,3 +101,40 @@ def test_colours_are_read_as_torchvision_has_left_them(script, tmp_path, monkeyp
     images, labels = script.images_of("cifar10", tmp_path)
     assert np.array_equal(images, X.transpose(0, 2, 3, 1))
     assert labels.tolist() == [7, 2]
+
+
+@pytest.mark.timeout(120)
+def test_six_searches_choose_an_architecture(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))  # no folder: digits of scikit-learn
+    script = imported("experiment_architectures", monkeypatch)
+    tiny = replace(script.SETTINGS["small"], n_train=240, n_test=100, max_epochs=4, n_trainings=2)
+    monkeypatch.setitem(script.SETTINGS, "small", replace(tiny, space=script.narrow(4)))
+    monkeypatch.setattr(sys, "argv", ["experiment_architectures.py"])
+    script.main()
+    rows = [line.rsplit(maxsplit=5) for line in capsys.readouterr().out.splitlines()[3:]]
+    assert {name: int(count) for name, count, *_ in rows} == {
+        "random": 2,
+        "gp": 2,
+        "forest": 2,
+        "incremental, random": 3,
+        "incremental, gp": 3,
+        "incremental, forest": 3,
+    }
+    assert all(0 <= float(error) <= 100 for row in rows for error in row[2:4])
+
+
+@pytest.mark.timeout(120)
+def test_hybrids_differ_from_hyperband_in_what_they_learn_from(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    script = imported("experiment_hybrids", monkeypatch)
+    tiny = replace(script.SETTINGS["small"], n_train=60, n_valid=60, max_epochs=3)
+    monkeypatch.setitem(script.SETTINGS, "small", replace(tiny, n_initial=2))
+    monkeypatch.setattr(sys, "argv", ["experiment_hybrids.py", "--all"])
+    script.main()
+    lines = capsys.readouterr().out.splitlines()
+    counts = {line.split()[0]: int(line.split()[1]) for line in lines[2:7]}
+    # Two iterations of brackets of 3 and 2 candidates, of which 1 and 2 are trained to the end.
+    assert set(counts) == {"Hyperband", "NONE", "SURV", "ALL", "SAME"}
+    assert max(counts.values()) <= 6
+    made = [script.make_search(m, 0, tiny, 60, 60) for m in ("Hyperband", "NONE", "SAME")]
+    assert [getattr(s.sampler, "transfer", None) for s in made] == [None, "none", "same"]
