@@ -4,6 +4,7 @@ import math
 from contextlib import nullcontext
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import loguniform, randint, uniform
@@ -24,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV, When
 from sksearch.base import State
 from sksearch.history import Problem, Result
+from sksearch.plotting import ScheduleDisplay
 from sksearch.resources import as_resource, change, changing_params
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import PopulationBasedTraining
@@ -389,3 +391,29 @@ def test_params_stay_inside_of_the_space():
     for seed in range(30):
         for _, child in generation(space, range(10), seed=seed)[0]:
             assert Space(space).contains(child)
+
+
+# ---- its picture
+
+
+def test_the_picture_has_the_schedule_and_the_population():
+    search = pbt(space={**RATES, "kind": ["a", "b"]}).fit(X, y)
+    display = ScheduleDisplay.from_search(search)
+    assert "rate" in display.names_
+    assert len(display.figure_.axes) == 1 + len(display.names_)
+    ax = display.figure_.axes[1 + display.names_.index("rate")]
+    *others, best = ax.lines
+    assert len(others) == len(search.history_.trials)
+    ends = [(*line.get_xdata(), line.get_ydata()[0]) for line in others]
+    assert all((t.inherited, t.resource, t.params["rate"]) in ends for t in search.history_.trials)
+    n = search.best_n_resources_
+    x, values = best.get_xdata(), best.get_ydata()
+    at = [values[np.flatnonzero(x <= epoch)[-1]] for epoch in range(n)]
+    assert at == rates_of(search.schedule_, n)
+    plt.close(display.figure_)
+
+
+def test_there_is_no_picture_without_a_schedule():
+    search = HyperbandSearchCV(Descent(), RATES, resource="epochs", max_resources=3, cv=2)
+    with pytest.raises(ValueError, match="has no schedule_"):
+        ScheduleDisplay.from_search(search.fit(X, y))
