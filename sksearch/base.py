@@ -89,8 +89,7 @@ class Job:
     resource : int
         Count of units, from nothing, that the trial is brought up to.
     spent : int
-        Count of units that were already paid for, by the parent of a new trial that has one; 0
-        for any other new trial.
+        Count of units that were already paid for, if need be by the parent; 0 for a new trial.
     bracket : int
         The trial's bracket.
     parent : int or None
@@ -264,8 +263,7 @@ class Scheduler(ABC):
     3
     """
 
-    #: Whether results are told as they come in, so that decisions depend on the count of workers
-    #: and on their speed.
+    #: Whether results are told as they come in, so that decisions depend on the workers' speed.
     asynchronous: bool = False
     #: Whether candidates are compared fold by fold as results come in. Then the resource must be
     #: folds, `plan` is the most that is done, ``batch_size`` holds with every sampler, and models
@@ -273,7 +271,7 @@ class Scheduler(ABC):
     races: bool = False
     #: Whether candidates are compared by rank, with bounds and objectives, not by one score.
     ranks: bool = False
-    #: Whether candidates go on from fitted states of others, with other params.
+    #: Whether trials go on from fitted states of others.
     inherits: bool = False
 
     @abstractmethod

@@ -382,8 +382,8 @@ class _Evaluations:
                 self._begin()
             case Asked(trial_id=i, resource=resource, parent=parent):
                 self._params.setdefault(i, event.params)
-                inherited = (leg for leg in self._done.get(parent, ()) if leg[1] < resource)
-                done = self._done.setdefault(i, tuple(inherited))
+                above = () if parent is None else self._done.get(parent, ())
+                done = self._done.setdefault(i, tuple(leg for leg in above if leg[1] < resource))
                 spent = done[-1][1] if done else 0
                 self._open[i, resource] = self._resource.folds(self._n_splits, resource, spent)
             case Told(trial_id=i, resource=resource):

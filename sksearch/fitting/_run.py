@@ -137,7 +137,7 @@ class Run(Workload):
                 params=job.params,
                 resource=job.resource,
                 spent=job.spent,
-                state=self._state(job, fold),
+                state=_state_for(self, job, fold),
                 before=before,
                 keep=job.resource < self._max_resources,
                 final=self.best.size > 0 and _is_final(self, job, fold),
@@ -297,17 +297,6 @@ class Run(Workload):
 
     # ---- inside
 
-    def _state(self, job, fold):
-        """The state to go on from; of a parent, which goes on, too, a copy."""
-        if job.parent is None:
-            return self.states.get(job.trial_id, fold)
-        state = self.states.get(job.parent, fold)
-        if not isinstance(state, State):  # a file or bytes, which nobody changes
-            return state
-        with suppress(Exception):  # without pickle, it is trained again
-            return dump_state(state)
-        return None
-
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
@@ -320,6 +309,18 @@ class Run(Workload):
         for trial_id in gone:
             if trial_id not in self.best:
                 self.states.drop_trial(trial_id, len(self.context.splits))
+
+
+def _state_for(run, job, fold):
+    """The state to go on from; of a parent, which goes on, too, a copy."""
+    if job.parent is None:
+        return run.states.get(job.trial_id, fold)
+    state = run.states.get(job.parent, fold)
+    if not isinstance(state, State):  # a file or bytes, which nobody changes
+        return state
+    with suppress(Exception):  # without pickle, it is trained again
+        return dump_state(state)
+    return None
 
 
 def _check_results(run):

@@ -35,6 +35,9 @@ class Setup:
     refit_metric: str  # the metric that counts
     earlier: tuple[EarlierTask, ...] = ()
 
+    def __post_init__(self) -> None:
+        self.context.changing = self.problem.changing
+
     def study(self) -> Study:
         """Begin a study of the problem."""
         return Study(self.problem, self.sampler, self.scheduler)
@@ -104,7 +107,7 @@ def adapt(
     scheduler: Scheduler,
     resource: Resource,
     estimator: Any,
-    minimum_is_free: bool,
+    min_resources: int | str,
 ) -> tuple[Problem, Scheduler]:
     """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
 
@@ -115,7 +118,7 @@ def adapt(
         problem = replace(problem, changing=changing)
     if isinstance(scheduler, FullFidelity | FoldRace):  # and not what stands in for rungs below
         problem = replace(problem, n_candidates=scheduler.n_candidates)
-    if minimum_is_free:
+    if min_resources == "auto":
         scheduler, low = scheduler.adapt(problem)
         problem = replace(problem, min_resources=low)
     return problem, scheduler

@@ -12,6 +12,7 @@ from sksearch.plotting._prediction import PredictionDisplay
 from sksearch.plotting._profiles import ProfileDisplay
 from sksearch.plotting._regret import RegretDisplay
 from sksearch.plotting._rungs import RungDisplay
+from sksearch.plotting._schedule import ScheduleDisplay
 from sksearch.plotting._sheet import SearchDisplay
 from sksearch.plotting._slices import SliceDisplay
 from sksearch.plotting._timeline import TimelineDisplay
@@ -29,6 +30,7 @@ __all__ = [
     "ProfileDisplay",
     "RegretDisplay",
     "RungDisplay",
+    "ScheduleDisplay",
     "SearchDisplay",
     "SliceDisplay",
     "TimelineDisplay",

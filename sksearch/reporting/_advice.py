@@ -417,16 +417,17 @@ def stopped_early(table: Table) -> tuple[int, float] | None:
     Returns
     -------
     stopped : tuple of (int, float), or None
-        None where there is one resource only.
+        None where there is one resource only, and where others went on from their models.
     """
-    if not table.rungs:
+    history = getattr(table.search, "history_", None)
+    trials = [] if history is None else history.trials
+    if not table.rungs or any(trial.parent is not None for trial in trials):
         return None
     reached: dict[int, list[int]] = {}
     for rung in table.rungs:
         for i in rung.ids.tolist():
             reached.setdefault(i, []).append(rung.resource)
     top = table.rungs[-1].resource
-    history = getattr(table.search, "history_", None)
     continues = table.races or (history is not None and history.problem.continues)
     paid = sum(max(r) if continues else sum(r) for r in reached.values())
     saved = 1 - paid / (top * len(reached))

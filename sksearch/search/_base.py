@@ -298,8 +298,7 @@ class BaseSearch(AfterSearch, Winner):
         problem, sampler = with_prior(make_problem(*args), sampler, self.prior)
         problem, sampler = with_earlier(problem, sampler, earlier)
         problem, sampler = aimed(problem, sampler, aims, allows)
-        minimum_is_free = self.min_resources == "auto"
-        problem, scheduler = adapt(problem, scheduler, resource, estimator, minimum_is_free)
+        problem, scheduler = adapt(problem, scheduler, resource, estimator, self.min_resources)
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
         rungs = scheduler.plan(problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
@@ -325,7 +324,6 @@ class BaseSearch(AfterSearch, Winner):
             n_candidates=plan.n_candidates,
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
             aims=aims,
-            changing=problem.changing,
         )
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric, earlier)
 

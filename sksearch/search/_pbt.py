@@ -10,6 +10,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sksearch._compat import Interval, check_method_params, num_samples
+from sksearch._seeds import seeded
 from sksearch.base import Resource
 from sksearch.fitting._checks import classes_of
 from sksearch.fitting._refit import follow
@@ -126,8 +127,7 @@ class PBTSearchCV(BaseSearch):
         Returns
         -------
         estimator : estimator object
-            Fitted. On the rows of the search it is `best_estimator_`, if its ``random_state`` is
-            an integer.
+            Fitted. On the rows of the search it is `best_estimator_` to the last bit.
 
         Raises
         ------
@@ -141,6 +141,7 @@ class PBTSearchCV(BaseSearch):
         resource = as_resource(self.resource, estimator, num_samples(X))
         classes, _ = classes_of(estimator, y)
         fit_params = self._get_routed_params_for_fit(params).estimator.fit
-        changing = self.history_.problem.changing
-        args = self.schedule_, self.best_n_resources_, changing
-        return follow(resource, estimator, *args, X, y, classes, fit_params)
+        problem, trial_id = self.history_.problem, self.cv_results_["trial_id"][self.best_index_]
+        args = self.schedule_, self.best_n_resources_, problem.changing
+        with seeded(problem.seed, trial_id, self.n_splits_, self.best_n_resources_):
+            return follow(resource, estimator, *args, X, y, classes, fit_params)

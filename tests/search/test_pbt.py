@@ -4,6 +4,7 @@ import math
 from contextlib import nullcontext
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import loguniform, randint, uniform
@@ -24,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV, When
 from sksearch.base import State
 from sksearch.history import Problem, Result
+from sksearch.plotting import ScheduleDisplay
 from sksearch.resources import as_resource, change, changing_params
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import PopulationBasedTraining
@@ -172,6 +174,10 @@ def test_progress_counts_members_and_epochs():
     assert progress.spent == progress.planned == search.plan_.total_resources == 10 * EPOCHS
 
 
+def test_the_report_says_nothing_of_early_stopping():
+    assert "stopped early" not in str(pbt().fit(X, y).report())
+
+
 def test_every_candidate_keeps_what_is_asked_of_it():
     search = pbt(constraints=lambda params: params["rate"] < 0.5).fit(X, y)
     assert all(trial.params["rate"] < 0.5 for trial in search.history_.trials)
@@ -198,9 +204,7 @@ def test_the_estimator_as_it_is_may_be_a_parent(tmp_path):
 
 
 def test_in_a_pipeline_the_last_step_is_trained_by_the_schedule():
-    pipe = make_pipeline(
-        StandardScaler(), SGDClassifier(learning_rate="constant", eta0=1, random_state=0)
-    )
+    pipe = make_pipeline(StandardScaler(), SGDClassifier(learning_rate="constant", eta0=1))
     space = {"sgdclassifier__eta0": loguniform(1e-5, 10), "sgdclassifier__alpha": [1e-4, 1e-3]}
     search = pbt(pipe, space, max_resources=6).fit(X, y)
     replayed = search.replay(X, y)
@@ -389,3 +393,29 @@ def test_params_stay_inside_of_the_space():
     for seed in range(30):
         for _, child in generation(space, range(10), seed=seed)[0]:
             assert Space(space).contains(child)
+
+
+# ---- its picture
+
+
+def test_the_picture_has_the_schedule_and_the_population():
+    search = pbt(space={**RATES, "kind": ["a", "b"]}).fit(X, y)
+    display = ScheduleDisplay.from_search(search)
+    assert "rate" in display.names_
+    assert len(display.figure_.axes) == 1 + len(display.names_)
+    ax = display.figure_.axes[1 + display.names_.index("rate")]
+    *others, best = ax.lines
+    assert len(others) == len(search.history_.trials)
+    ends = [(*line.get_xdata(), line.get_ydata()[0]) for line in others]
+    assert all((t.inherited, t.resource, t.params["rate"]) in ends for t in search.history_.trials)
+    n = search.best_n_resources_
+    x, values = best.get_xdata(), best.get_ydata()
+    at = [values[np.flatnonzero(x <= epoch)[-1]] for epoch in range(n)]
+    assert at == rates_of(search.schedule_, n)
+    plt.close(display.figure_)
+
+
+def test_there_is_no_picture_without_a_schedule():
+    search = HyperbandSearchCV(Descent(), RATES, resource="epochs", max_resources=3, cv=2)
+    with pytest.raises(ValueError, match="has no schedule_"):
+        ScheduleDisplay.from_search(search.fit(X, y))
