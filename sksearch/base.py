@@ -269,6 +269,9 @@ class Scheduler(ABC):
     #: folds, `plan` is the most that is done, ``batch_size`` holds with every sampler, and models
     #: learn from all candidates together, see `Problem.races`.
     races: bool = False
+    #: Whether decisions to start candidates learn from results, so that ``batch_size`` holds with
+    #: every sampler.
+    learns: bool = False
     #: Whether candidates are compared by rank, with bounds and objectives, not by one score.
     ranks: bool = False
     #: Whether trials go on from fitted states of others.

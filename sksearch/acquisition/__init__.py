@@ -7,6 +7,7 @@ from sksearch.acquisition._criterion import UserPrior as UserPrior
 from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI
 from sksearch.acquisition._functions import Indifferent as Indifferent
 from sksearch.acquisition._functions import log_h as log_h
+from sksearch.acquisition._gain import GainPerCost as GainPerCost
 from sksearch.acquisition._hypervolume import Draws as Draws
 from sksearch.acquisition._hypervolume import HypervolumeCriterion as HypervolumeCriterion
 from sksearch.acquisition._hypervolume import Strips as Strips

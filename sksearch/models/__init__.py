@@ -7,6 +7,7 @@ from sksearch.models._gp import GaussianProcess, log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 from sksearch.models._learning import learn_theta, log_posterior, prior, sample_theta
 from sksearch.models._parzen import Parzen
+from sksearch.models._sizes import SizeKernel, SizeProcess
 from sksearch.models._transforms import (
     inverse_power_transform,
     robust_power_transform,
@@ -22,6 +23,8 @@ __all__ = [
     "Margin",
     "MixedKernel",
     "Parzen",
+    "SizeKernel",
+    "SizeProcess",
     "inverse_power_transform",
     "learn_theta",
     "log_likelihood_gradient",

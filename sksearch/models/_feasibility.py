@@ -11,6 +11,9 @@ from sksearch.models._normal import slope_of_log_cdf
 
 # Variance of a label beside what is learnt: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
+# Beyond the border of failures a process of scores promises much, since it knows little there.
+# A probability that is smooth lets it go there again and again.
+SHARPNESS = 1e3
 
 
 class Feasibility:

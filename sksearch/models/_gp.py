@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from sksearch.models._cholesky import CholeskyFactor
-from sksearch.models._kernels import MixedKernel
+from sksearch.models._kernels import Features, MixedKernel
 
 LOG_2PI = np.log(2 * np.pi)
 MIN_VARIANCE = 1e-14  # relative to the signal; below, K^-1 is nothing but rounding errors
@@ -176,7 +176,7 @@ class GaussianProcess:
         """
         points = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], points, self._features)
-        return K @ self.alpha, np.sqrt(self._variance(self.factor.whiten(K)))
+        return K @ self.alpha, np.sqrt(self._variance(self.factor.whiten(K), points))
 
     def fitted(self) -> np.ndarray:
         """Return the mean at the points that it is conditioned on, shape of `y`, in O(n)."""
@@ -208,7 +208,7 @@ class GaussianProcess:
         points = self.kernel.features(theta, U)
         K, slope = self.kernel.covariance(theta, points, self._features, slope=True)
         V = self.factor.whiten(K)
-        sd = np.sqrt(self._variance(V))
+        sd = np.sqrt(self._variance(V, points))
         args = (theta, points, self._features, slope)
         if self.alpha.ndim == 1:
             d_mean = self.kernel.point_gradient(*args, self.alpha)
@@ -261,8 +261,8 @@ class GaussianProcess:
         quadratic = self.y @ self.alpha
         return -0.5 * (quadratic + self.factor.log_det + len(self.y) * LOG_2PI)
 
-    def _variance(self, V: np.ndarray) -> np.ndarray:
-        signal = self.kernel.diagonal(self.theta[1:])
+    def _variance(self, V: np.ndarray, points: Features) -> np.ndarray:
+        signal = self.kernel.diagonal(self.theta[1:], points)
         return np.maximum(signal - np.einsum("ij,ij->i", V, V), MIN_VARIANCE * signal)
 
 

@@ -16,7 +16,7 @@ shares the shape of the function over the numbers to the degree that its weight 
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,6 +113,9 @@ class MixedKernel:
     [1.0, 0.968, 0.356]
     """
 
+    #: Count, mode and spread of the hyperparameters that a subclass adds.
+    further_prior: ClassVar[tuple[tuple[int, float, float], ...]] = ()
+
     def __init__(self, categorical: ArrayLike, family: str = "matern52", warp: bool = False):
         self.categorical = np.asarray(categorical, dtype=bool)
         self.family, self.warp = family, warp
@@ -145,8 +148,8 @@ class MixedKernel:
         choices = np.round(U[:, self._choices], 9)  # equal ones may differ in the last bit
         return Features(Z, np.where(np.isnan(choices), -1.0, choices), slopes)
 
-    def diagonal(self, theta: np.ndarray) -> float:
-        """Return the variance of the signal, s2."""
+    def diagonal(self, theta: np.ndarray, points: Any = None) -> Any:
+        """Return the variance of the signal, s2, the same at all points."""
         return np.exp(theta[0])
 
     def covariance(

@@ -10,6 +10,7 @@ log(d) / 2 + sqrt 2 - 3 of [1]_ does, so that the covariance of random points do
    dimensions", ICML 2024. https://proceedings.mlr.press/v235/hvarfner24a.html
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from sksearch.models._kernels import MixedKernel
 
 BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
 BOUNDS = (np.log(1e-3), np.log(1e3))
+GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
 N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
 WALL = 0.2  # height of the prior of length-scales, see above
 
@@ -55,6 +57,7 @@ def prior(kernel: MixedKernel) -> np.ndarray:
         (p, max(0.0, np.sqrt(2) - 3 + np.log(d) / 2), 0.5 / np.sqrt(WALL)),  # length-scales
         (q, -np.log(d) / 2, 1.5),  # weights of choices
         (2 * p * kernel.warp, 0.0, 0.75),  # warping, [Snoek 2014]
+        *kernel.further_prior,
     ]
     return np.concatenate([np.tile([[mode], [spread]], n) for n, mode, spread in parts], axis=1)
 
@@ -247,4 +250,12 @@ def _slice_step(
         if density(proposal) > level:
             return proposal
         left, right = (t, right) if t < 0 else (left, t)
+    return point
+
+
+def learnt_at(n: int) -> int:
+    """Return the last count, up to n, at which hyperparameters are learnt."""
+    point = min(2, n)
+    while (following := max(point + 1, math.floor(point * GROWTH))) <= n:
+        point = following
     return point

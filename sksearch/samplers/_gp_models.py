@@ -30,18 +30,16 @@ from sksearch.models import (
 )
 from sksearch.models._feasibility import (
     LABEL_NOISE,
+    SHARPNESS,
     Probability,
     centred_labels,
     standardised_slacks,
 )
+from sksearch.models._learning import learnt_at
 from sksearch.samplers._observations import Observations
 
 # What a sampler may do against mistakes of its model, in the order of the alphabet.
 GUARDS = ("interior", "outliers", "second_opinion", "ties")
-GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
-# Beyond the border of failures a process of scores promises much, since it knows little there.
-# A probability that is smooth lets it go there again and again.
-SHARPNESS = 1e3
 RESTARTS_STREAM = 13  # tells its generator from others of the same count
 MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
 
@@ -189,7 +187,7 @@ class Models:
             and np.array_equal(gp.theta, theta)
             and np.array_equal(gp.U, U[: len(gp.U)], equal_nan=True)
         ):
-            n = _learnt_at(len(U))
+            n = learnt_at(len(U))
             gp = GaussianProcess(training.kernel, theta)
             gp.fit(U[:n], training.transformed(n), training.noise)
         for i in range(len(gp.U), len(U)):
@@ -199,7 +197,7 @@ class Models:
 
     def _theta(self, training: TrainingSet) -> np.ndarray:
         """Hyperparameters as they were learnt at the last count of the schedule."""
-        n = _learnt_at(len(training.U))
+        n = learnt_at(len(training.U))
         rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
 
         def learn() -> np.ndarray:
@@ -213,7 +211,7 @@ class Models:
 
     def _sampled_thetas(self) -> np.ndarray:
         """Samples of the hyperparameters of the process of scores."""
-        scores, n = self._scores, _learnt_at(len(self._scores.U))
+        scores, n = self._scores, learnt_at(len(self._scores.U))
         theta = self._theta(scores)
 
         def sample() -> np.ndarray:
@@ -285,11 +283,3 @@ def _unstandardise(y: np.ndarray, z: np.ndarray) -> np.ndarray:
 def _centred_log(seconds: np.ndarray) -> np.ndarray:
     logs = np.log(np.maximum(seconds, 1e-6))
     return logs - logs.mean()
-
-
-def _learnt_at(n: int) -> int:
-    """The last count, up to n, at which hyperparameters are learnt."""
-    point = min(2, n)
-    while (following := max(point + 1, math.floor(point * GROWTH))) <= n:
-        point = following
-    return point

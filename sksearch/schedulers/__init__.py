@@ -5,6 +5,7 @@ from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
 from sksearch.schedulers._audited import Audited
 from sksearch.schedulers._brackets import BracketScheduler, ladder
+from sksearch.schedulers._fabolas import Fabolas
 from sksearch.schedulers._full_fidelity import FullFidelity
 from sksearch.schedulers._hyperband import Hyperband
 from sksearch.schedulers._incremental_evaluation import IncrementalEvaluation
@@ -22,6 +23,7 @@ __all__ = [
     "AsynchronousScheduler",
     "Audited",
     "BracketScheduler",
+    "Fabolas",
     "FoldRace",
     "FullFidelity",
     "Hyperband",

@@ -10,6 +10,7 @@ from sksearch.search._evolution import (
     GeneticSearchCV,
     PSOSearchCV,
 )
+from sksearch.search._fabolas import FabolasSearchCV
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
@@ -36,6 +37,7 @@ __all__ = [
     "Count",
     "DEHBSearchCV",
     "DESearchCV",
+    "FabolasSearchCV",
     "ForestBayesSearchCV",
     "GPBayesSearchCV",
     "GPHalvingSearchCV",

@@ -368,7 +368,7 @@ class BaseSearch(AfterSearch, Winner):
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
         )
         args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
-        learns = setup.sampler.learns or setup.scheduler.races
+        learns = setup.sampler.learns or setup.scheduler.races or setup.scheduler.learns
         batch_size = count_under_way(self, setup.context) if learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:

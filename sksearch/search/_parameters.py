@@ -222,8 +222,8 @@ scoring : str, callable, list, tuple, dict or None, default=None
 n_jobs : int or None, default=None
     Count of candidates and folds that are trained at the same time, by the active joblib
     backend. Never changes the result, except where measured seconds count, with `timeout`,
-    ``resource="seconds"`` and ``acquisition="ei_per_second"``, and, outside the main thread,
-    for estimators with ``random_state=None``, which share the global generators.
+    ``resource="seconds"``, ``acquisition="ei_per_second"`` and ``cost="seconds"``, and, outside
+    the main thread, for estimators with ``random_state=None``, which share the global generators.
 refit : bool, str, callable, Bound or dict, default=True
     As for ``GridSearchCV``: whether, or by which metric, to train the best candidate on all
     rows. "1se", "simplest" and "fastest" choose among candidates as good as the best but for

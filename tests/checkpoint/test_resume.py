@@ -62,6 +62,7 @@ SEARCHES = {
     "dehb": (sks.DEHBSearchCV, EPOCHS),
     "genetic": (sks.GeneticSearchCV, {"n_iter": 12, "population_size": 4}),
     "pbt": (sks.PBTSearchCV, EPOCHS | {"population_size": 6, "step": 2}),
+    "fabolas": (sks.FabolasSearchCV, EPOCHS | {"n_iter": 12}),
     "pso": (sks.PSOSearchCV, {"n_iter": 12, "population_size": 4}),
 }
 

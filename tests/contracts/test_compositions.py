@@ -30,6 +30,7 @@ from sksearch.schedulers import (
     ASHA,
     PASHA,
     AsyncHyperband,
+    Fabolas,
     FoldRace,
     FullFidelity,
     Hyperband,
@@ -251,6 +252,9 @@ COMPOSED = {
     "TPEHalvingSearchCV": [({"n_iterations": 3}, TPESampler(), IteratedHalving(n_iterations=3))],
     "PBTSearchCV": [
         ({"population_size": 5, "step": 3}, RandomSampler(), PopulationBasedTraining(5, 3)),
+    ],
+    "FabolasSearchCV": [
+        ({"n_iter": 7}, QuasiRandomSampler(), Fabolas(7, cost="resource")),
     ],
     "IncrementalEvaluationSearchCV": [
         ({}, ForestSampler(transfer="none"), IncrementalEvaluation()),

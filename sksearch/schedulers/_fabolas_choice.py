@@ -1,0 +1,382 @@
+"""Models and the decision of `Fabolas`.
+
+==========  ======================================================================
+u, t        params as a point of the cube; log size, 0 at the smallest, 1 at all
+r           size: count of resource units
+spent       what the trial of a result has cost from nothing up to its size
+==========  ======================================================================
+"""
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sksearch.acquisition import (
+    Criterion,
+    GainPerCost,
+    InteriorPrior,
+    LogEI,
+    UserPrior,
+    candidates,
+    enumerate_points,
+    maximise,
+)
+from sksearch.base import Resume, Start
+from sksearch.history import History, Params, Problem, Trial
+from sksearch.models import (
+    Feasibility,
+    GaussianProcess,
+    MixedKernel,
+    SizeKernel,
+    SizeProcess,
+    learn_theta,
+    robust_power_transform,
+    standardise,
+)
+from sksearch.models._feasibility import LABEL_NOISE, SHARPNESS, centred_labels
+from sksearch.models._learning import learnt_at
+from sksearch.schedulers._brackets import ladder
+
+N_CANDIDATES = 400  # among which the maximum is looked for before it is refined
+N_INCUMBENTS = 5
+PATIENCE = 3  # full results in a row that are no better than the best one
+INTERIOR_POWER = 2.0  # as the Gaussian process at full size has it
+BELIEF_POWER = 3.0  # as samplers have it: the power of the user's beliefs over the count of scores
+LEAST_COST = 1e-6  # seconds: a cost has a logarithm
+
+
+def sizes_of(problem: Problem) -> list[int]:
+    """Return the sizes that may be chosen, ascending: all of the resource, a half and so on."""
+    return ladder(problem.min_resources, problem.max_resources, 2)
+
+
+def may_go_on(trial: Trial) -> bool:
+    """Whether a trial is idle, and has not failed."""
+    scores = _scores(trial)
+    return trial.running is None and bool(scores) and not any(map(math.isnan, scores))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the models learn from, as arrays in the order of telling.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_dims + 1)
+        Params and log size of each score.
+    y : ndarray of shape (n,)
+        Scores.
+    log_cost : ndarray of shape (n,)
+        Logarithm of the cost from nothing up to the size; NaN for results of earlier searches.
+    running : ndarray of shape (n_running, n_dims + 1)
+        Params and log size of the jobs that are under way.
+    tried : ndarray of shape (n_tried, n_dims)
+        Params of all trials with a result.
+    ok : ndarray of shape (n_tried,)
+        Whether the trial never failed, bool.
+    since_top : float
+        What was spent since a job at full size was last asked for.
+    """
+
+    points: np.ndarray
+    y: np.ndarray
+    log_cost: np.ndarray
+    running: np.ndarray
+    tried: np.ndarray
+    ok: np.ndarray
+    since_top: float
+
+    @classmethod
+    def of(cls, history: History, cost: str) -> "Known":
+        """Read a history."""
+        problem = history.problem
+        at = LogSizes(problem)
+        rows, scores, costs, since_top = [], [], [], 0.0
+        for params, score in problem.known:
+            rows.append([*problem.space.to_unit(params), 1.0])
+            scores.append(score)
+            costs.append(math.nan)
+        for event, i, r in history.log:
+            if event == "ask":
+                since_top = 0.0 if r == problem.max_resources else since_top
+                continue
+            trial = history.trials[i]
+            since_top += cost_of_job(problem, trial, r, cost)
+            if not math.isnan(trial.results[r].score):
+                rows.append([*point_of(history, trial), at(r)])
+                scores.append(trial.results[r].score)
+                costs.append(math.log(spent_on(problem, trial, r, cost)))
+        tried = [trial for trial in history.trials if trial.results]
+        running = [trial for trial in history.trials if trial.running is not None]
+        n_dims = problem.space.n_dims
+        return cls(
+            points=np.array(rows, float).reshape(len(rows), n_dims + 1),
+            y=np.array(scores, float),
+            log_cost=np.array(costs, float),
+            running=np.array(
+                [[*point_of(history, trial), at(trial.running)] for trial in running], float
+            ).reshape(len(running), n_dims + 1),
+            tried=np.array([point_of(history, trial) for trial in tried]).reshape(-1, n_dims),
+            ok=np.array([not any(map(math.isnan, _scores(trial))) for trial in tried], bool),
+            since_top=since_top,
+        )
+
+
+class LogSizes:
+    """Logarithms of sizes, 0 at the smallest and 1 at all of the resource."""
+
+    def __init__(self, problem: Problem):
+        self.low, self.high = sizes_of(problem)[0], problem.max_resources
+
+    def __call__(self, resource: int) -> float:
+        """Return t."""
+        return 1.0 if self.low == self.high else math.log(resource / self.low) / self.span
+
+    @property
+    def span(self) -> float:
+        """Logarithm of the ratio of the largest size to the smallest."""
+        return math.log(self.high / self.low)
+
+
+class Choice:
+    """Models of one decision, and the decision.
+
+    Parameters
+    ----------
+    history : History
+        Everything that is known.
+    known : Known
+        The same as arrays.
+    sizes : list of int
+        Counts of units that may be chosen.
+    cost : str
+        As in `Fabolas`.
+    """
+
+    def __init__(self, history: History, known: Known, sizes: list[int], cost: str):
+        self.history, self.known, self.sizes, self.cost = history, known, sizes, cost
+        self.at = LogSizes(history.problem)
+        categorical = history.problem.space.categorical
+        gp = self._process("score", SizeKernel(categorical), known.points, known.y)
+        ids = [trial.id for trial in history.trials if may_go_on(trial)]
+        self.idle = [history.trials[i] for i in ids]
+        U = [point_of(history, trial) for trial in self.idle]
+        self.U = np.array(U).reshape(len(U), history.problem.space.n_dims)
+        seen = known.points[:, :-1]
+        self.best = float(gp.at_full_size(seen).max())
+        self.means = gp.at_full_size(self.U) if ids else np.empty(0)
+        self.gp = gp.condition_on(known.running, None, -0.99 * gp.noise)
+        self.log_cost = self._log_cost()
+
+    @property
+    def incumbent(self) -> Trial | None:
+        """The idle trial with the best predicted score at full size."""
+        return self.idle[int(np.argmax(self.means))] if self.idle else None
+
+    def overdue(self, rng: np.random.Generator) -> Start | Resume | None:
+        """Full size, once smaller sizes have cost more than that: who gets it.
+
+        The incumbent. Where full results get no better, every second time it is a candidate by a
+        process of the full results alone, which tells more of them apart.
+        """
+        top, trial = self.history.problem.max_resources, self.incumbent
+        if trial is None:
+            return None
+        is_there = trial.resource == top
+        point = np.append(point_of(self.history, trial), 1.0)[np.newaxis]
+        log_cost = self.log_cost(point)
+        if self.known.since_top < math.exp(
+            (log_cost if is_there else self._left(trial, log_cost))[0]
+        ):
+            return None
+        is_full = self.known.points[:, -1] == 1
+        full = self.known.y[is_full]
+        is_stuck = len(full) > PATIENCE and len(full) - 1 - int(np.argmax(full)) >= PATIENCE
+        if is_stuck and (is_there or len(full) % 2):
+            return self._at_full_size(self.known.points[is_full, :-1], full, rng)
+        return None if is_there else Resume(trial.id, top)
+
+    def _at_full_size(
+        self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator
+    ) -> Start | None:
+        """The new candidate with the greatest expected improvement by full results alone."""
+        n, space = learnt_at(len(y)), self.history.problem.space
+        kernel, z = MixedKernel(space.categorical), robust_power_transform(y)
+        theta = self._theta("full", kernel, U[:n], robust_power_transform(y[:n]))
+        gp = GaussianProcess(kernel, theta).fit(U, z)
+        criterion = Criterion(
+            [gp],
+            LogEI(),
+            [float(gp.fitted().max())],
+            numbers=np.flatnonzero(~space.categorical),
+            feasibility=self._feasibility(),
+            factors=[InteriorPrior(INTERIOR_POWER / len(y)), *self._priors(len(y))],
+        )
+        near = U[np.argsort(-y, kind="stable")[:N_INCUMBENTS]]
+        points = enumerate_points(space)
+        if points is None:
+            points = maximise(criterion, space, candidates(space, near, rng, N_CANDIDATES), rng)
+        else:
+            points = points[np.argsort(-criterion(points), kind="stable")]
+        params, _ = self._first_new(points)
+        return None if params is None else Start(self.sizes[-1], params=params)
+
+    def best_step(self, rng: np.random.Generator) -> Start | Resume:
+        """Return what gains most per cost: a new candidate, or an old one at a larger size."""
+        log_sizes = np.array([self.at(r) for r in self.sizes])
+        factors: list = self._priors(len(self.known.y))
+        if self.history.problem.allows is not None:
+            factors.append(Refused(self.history))
+        criterion = GainPerCost(
+            self.gp, self.best, log_sizes, self.log_cost, self._feasibility(), factors
+        )
+        value, resume = self._old(criterion)
+        params, u = self._new(criterion, rng)
+        if params is None or u is None:
+            return resume or Start(self.sizes[0])
+        gains = criterion.by_size(u[np.newaxis])[0]
+        k = int(np.argmax(gains))
+        if resume is not None and value >= gains[k]:
+            return resume
+        return Start(self.sizes[k], params=params)
+
+    def _old(self, criterion: GainPerCost) -> tuple[float, Resume | None]:
+        """The best idle trial and size, and what it gains per cost."""
+        best: tuple[float, Resume | None] = (-math.inf, None)
+        going = [k for k, trial in enumerate(self.idle) if trial.resource < self.sizes[-1]]
+        if not going:
+            return best
+        U, t = self.U[going], criterion.sizes
+        gains = criterion.log_gain(U) + criterion.log_factor(U)[:, np.newaxis]
+        for k, row in zip(going, gains, strict=True):
+            trial = self.idle[k]
+            points = np.column_stack([np.repeat(self.U[k][np.newaxis], len(t), axis=0), t])
+            values = row - self._left(trial, self.log_cost(points))
+            values[np.array(self.sizes) <= trial.resource] = -np.inf
+            j = int(np.argmax(values))
+            if values[j] > best[0]:
+                best = float(values[j]), Resume(trial.id, self.sizes[j])
+        return best
+
+    def _new(
+        self, criterion: GainPerCost, rng: np.random.Generator
+    ) -> tuple[Params | None, np.ndarray | None]:
+        """The new candidate that gains most per cost, and its point; None where there is none."""
+        space = self.history.problem.space
+        points = enumerate_points(space)
+        if points is None:
+            near = self.U[np.argsort(-self.means, kind="stable")[:N_INCUMBENTS]]
+            points = candidates(space, near, rng, N_CANDIDATES)
+            points = maximise(criterion, space, points, rng)
+        else:
+            points = points[np.argsort(-criterion(points), kind="stable")]
+        return self._first_new(points)
+
+    def _first_new(self, points: np.ndarray) -> tuple[Params | None, np.ndarray | None]:
+        """The first point whose candidate is new and allowed."""
+        for u in points:
+            params = self.history.problem.space.from_unit(u)
+            if self.history.takes(params):
+                return params, u
+        return None, None
+
+    # ---- models
+
+    def _log_cost(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The logarithm of the cost from nothing up to a size."""
+        known, at = self.known, self.at
+        if self.cost == "resource":
+            low = math.log(at.low)
+            return lambda points: low + points[:, -1] * (at.span if at.high > at.low else 0.0)
+        measured = ~np.isnan(known.log_cost)
+        logs = known.log_cost[measured]
+        kernel = SizeKernel(self.history.problem.space.categorical, "cost")
+        gp = self._process("cost", kernel, known.points[measured], logs)
+        return lambda points: logs.mean() + logs.std() * gp.predict(points)[0]
+
+    def _left(self, trial: Trial, log_cost: np.ndarray) -> np.ndarray:
+        """The logarithm of what is left to be paid of these costs; most of it, where it is odd."""
+        if not self.history.problem.continues:
+            return log_cost
+        paid = spent_on(self.history.problem, trial, trial.resource, self.cost)
+        cost = np.exp(log_cost)
+        return np.log(np.maximum(cost - paid, 0.1 * cost))
+
+    def _process(self, name: str, kernel: SizeKernel, U: np.ndarray, y: np.ndarray) -> SizeProcess:
+        """A process of scores or of logarithms of costs, standardised."""
+        transform = robust_power_transform if name == "score" else standardise
+        n = learnt_at(len(y))
+        theta = self._theta(name, kernel, U[:n], transform(y[:n]))
+        return SizeProcess(kernel, theta).fit(U, transform(y))
+
+    def _theta(
+        self, name: str, kernel: MixedKernel, U: np.ndarray, y: np.ndarray, noise: float = 0.0
+    ) -> np.ndarray:
+        """The most probable hyperparameters, kept while nothing changes."""
+        cache = self.history.cache.setdefault(("fabolas", self.cost), {})
+        digest = hashlib.blake2b(U.tobytes() + y.tobytes()).digest()
+        if cache.get(name, (None,))[0] != digest:
+            cache[name] = digest, learn_theta(kernel, U, y, noise)
+        return cache[name][1]
+
+    def _feasibility(self) -> Feasibility | None:
+        """Model of the probability that a candidate does not fail; None if none did."""
+        known = self.known
+        if known.ok.all():
+            return None
+        kernel, n = MixedKernel(self.history.problem.space.categorical), learnt_at(len(known.ok))
+        theta = self._theta(
+            "failure", kernel, known.tried[:n], centred_labels(known.ok[:n]), LABEL_NOISE
+        )
+        gp = GaussianProcess(kernel, theta)
+        gp.fit(known.tried, centred_labels(known.ok), LABEL_NOISE)
+        return Feasibility(gp, known.ok, SHARPNESS)
+
+    def _priors(self, n: int) -> list:
+        """What the user believes, if anything, as a factor after n scores."""
+        prior = self.history.problem.prior
+        return [] if prior is None else [UserPrior(prior, BELIEF_POWER / n)]
+
+
+class Refused:
+    """A factor that is 0 where a candidate is not allowed."""
+
+    def __init__(self, history: History):
+        self.problem = history.problem
+
+    def __call__(self, U: np.ndarray, numbers: object) -> tuple[np.ndarray, None]:
+        """Return its logarithm, shape (m,)."""
+        allows, space = self.problem.allows, self.problem.space
+        ok = [allows is None or allows(space.from_unit(u)) for u in U]
+        return np.where(ok, 0.0, -np.inf), None
+
+
+def point_of(history: History, trial: Trial) -> np.ndarray:
+    """Coordinates of a trial's params, or of a baseline that lies outside of the space."""
+    points = history.cache.setdefault("fabolas points", {})
+    if trial.id not in points:
+        space = history.problem.space
+        place = space.place if history.problem.has_baseline else space.to_unit
+        points[trial.id] = place(trial.params)
+    return points[trial.id]
+
+
+def cost_of_job(problem: Problem, trial: Trial, resource: int, cost: str) -> float:
+    """Seconds, or units, of the job that brought a trial to a size."""
+    if cost == "seconds":
+        return max(trial.results[resource].cost, LEAST_COST)
+    below = [r for r in trial.results if r < resource] if problem.continues else []
+    return float(resource - max(below, default=0))
+
+
+def spent_on(problem: Problem, trial: Trial, resource: int, cost: str) -> float:
+    """Seconds, or units, from nothing up to a size."""
+    paid = [r for r in trial.results if r <= resource] if problem.continues else [resource]
+    return math.fsum(cost_of_job(problem, trial, r, cost) for r in paid)
+
+
+def _scores(trial: Trial) -> list[float]:
+    return [result.score for result in trial.results.values()]
