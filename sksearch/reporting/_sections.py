@@ -268,11 +268,13 @@ def _audit(facts):
     best, scores = np.nanmax(others), np.where(table.is_allowed, table.means, -np.inf)[ids]
     n, better = len(ids), int((scores > best).sum())
     most = beta.ppf(0.95, better + 1, n - better) if better < n else 1.0
+    several = bool(getattr(table.search, "objectives", None))
+    won = f"won by {metric_name(table)} alone" if several else "won"
     if better:
         gain = words.score(scores.max() - best, _error(facts))
-        found = f"{better} would have won, by up to {gain}"
+        found = f"{better} would have {won}, by up to {gain}"
     else:
-        found = "none would have won"
+        found = f"none would have {won}"
     who = words.count(n, "stopped candidate")
     most = f"of all stopped at most {words.percent(most)} would, with 95 % confidence"
     return [f"audit of {who}: {found}; {most}"]

@@ -271,8 +271,9 @@ prior_results : object, list of objects or None, default=None
     ``cv_results_`` as dicts or DataFrames, a `checkpoint_dir`, Optuna studies, or what
     `sksearch.earlier_results` returns. Unless the latter says that the task is the same, they are
     of other tasks or data: proposals follow them as far as results agree, see
-    `sksearch.samplers.WarmStart`. A clone of this search, as ``cross_val_score`` makes, needs the
-    latter, too: clones of fitted searches are not fitted.
+    `sksearch.samplers.WarmStart`; with objectives or bounds, as far as a weighted score agrees. A
+    clone of this search, as ``cross_val_score`` makes, needs the latter, too: clones of fitted
+    searches are not fitted.
 prior : dict or None, default=None
     Where good values are expected, by name of the parameter: a distribution of a number's values,
     such as ``{"C": scipy.stats.lognorm(1, scale=10)}``, or a dict of weights of a list's choices.

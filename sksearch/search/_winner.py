@@ -95,10 +95,11 @@ def aims_of(
             f"'predict_time' is an objective or a bound, and {type(search.estimator).__name__} "
             "has no predict: leave it out."
         )
-    if earlier and (aims.objectives or aims.bounds):
+    if (aims.objectives or aims.bounds) and any(task.same_task for task in earlier):
         raise ValueError(
-            "prior_results are scores alone, and the search has objectives or bounds: leave one "
-            "of them out, or pass the earlier candidates as initial_params."
+            "prior_results of the same task are scores alone, and the search has objectives or "
+            "bounds: pass them as results of another task, by earlier_results(source), of which "
+            "only the order counts; or the best candidates as initial_params."
         )
     return aims, make_allows(search.constraints, space)
 

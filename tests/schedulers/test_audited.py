@@ -208,6 +208,12 @@ def test_the_report_says_that_stopping_was_harmless():
     assert f"of all stopped at most {most:.0f} % would" in said
 
 
+def test_the_report_of_several_objectives_says_by_which_of_them_an_audit_judges():
+    search = halving(audit=0.2, objectives=["score", "fit_time"]).fit(X, Y)
+    assert " by score alone" in audit_of(search)
+    assert "alone" not in audit_of(halving(audit=0.2).fit(X, Y))
+
+
 def test_the_report_says_what_stopping_has_cost():
     search = halving(Crossing(), audit=0.2).fit(X, Y)
     said = audit_of(search)

@@ -13,9 +13,11 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
     BOHBSearchCV,
+    Bound,
     GPBayesSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
@@ -30,6 +32,7 @@ from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
     EarlierTask,
     GPSampler,
+    NSGA2Sampler,
     RandomSampler,
     TPESampler,
     WarmStart,
@@ -327,6 +330,36 @@ def test_a_warm_start_of_a_search_with_bounds_or_objectives(aims, monkeypatch):
         study.tell(job, Result(score, **values))
     assert len(study.history.trials) == 9
     assert len(learnt) == 3, "models of earlier tasks are learnt once"
+
+
+AIMS = {
+    "objectives": {"objectives": ["score", "model_size"]},
+    "bounds": {"constraints": [Bound("model_size", "<=", 5_000)]},
+}
+
+
+@pytest.mark.parametrize("aims", AIMS.values(), ids=AIMS)
+@pytest.mark.parametrize("sampler", [TPESampler(), NSGA2Sampler(), RandomSampler()], ids=str)
+def test_a_search_with_objectives_or_bounds_begins_where_others_were_good(sampler, aims):
+    """Earlier scores say that only one leaf count in fifty is any good, and so it is."""
+    space = {"max_leaf_nodes": list(range(2, 52))}
+    earlier = EarlierTask(
+        [{"max_leaf_nodes": n} for n in space["max_leaf_nodes"]], [-abs(n - 4) for n in range(50)]
+    )
+    search = SearchCV(
+        DecisionTreeClassifier(random_state=0), space, sampler=sampler, n_iter=5, cv=3,
+        prior_results=earlier, random_state=0, **aims,
+    ).fit(X, y)  # fmt: skip
+    found = [params["max_leaf_nodes"] for params in search.cv_results_["params"]]
+    assert 6 in found[:2]
+    assert np.median(np.abs(np.array(found) - 6)) <= 4
+
+
+@pytest.mark.parametrize("aims", AIMS.values(), ids=AIMS)
+def test_scores_of_the_same_task_lack_objectives_and_bounds(aims):
+    known = earlier_results(random_search(), same_task=True)
+    with pytest.raises(ValueError, match=r"of the same task are scores alone.*as results of ano"):
+        GPBayesSearchCV(SVC(), SPACE, n_iter=4, prior_results=known, **aims).fit(X, y)
 
 
 def test_only_the_order_of_earlier_scores_counts():
