@@ -31,7 +31,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(numpy|sklearn|pandas|matplotlib|joblib|collections|concurrent|os|pathlib)\..*"),
     # Inherited docstrings point to pages of scikit-learn's user guide.
-    (r"ref|std:ref", r"metadata_routing|accuracy_score|r2_score"),
+    (r"ref|std:ref", r"metadata_routing|accuracy_score|r2_score|df_output_transform|sphx_glr_.*"),
 ]
 suppress_warnings = [
     "ref.term",  # inherited docstrings speak of scikit-learn's glossary

@@ -29,7 +29,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         What columns are multiplied by.
     n_features_in_ : int
         Count of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if they have any.
 
     See Also
