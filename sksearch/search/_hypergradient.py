@@ -1,6 +1,5 @@
 """A search that follows the gradient of the validation loss."""
 
-import copy
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -13,7 +12,6 @@ from sksearch.base import Sampler, Start
 from sksearch.history import History, Params
 from sksearch.hypergradients._models import CrossValidatedLoss, parts_of
 from sksearch.schedulers import FullFidelity
-from sksearch.search._auto import make_space
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, documented
 from sksearch.space import Space
@@ -189,7 +187,7 @@ class HypergradientSearchCV(BaseSearch):
     def _compose(self, space, rng):
         return Descent(), FullFidelity(self.n_iter)
 
-    def _make_space(self, estimator, X):
+    def _own_space(self, estimator):
         """The ranges, of which that of penalties is for each of them."""
         parts = parts_of(estimator)
         for name in ("objectives", "constraints", "prior_results"):
@@ -203,10 +201,8 @@ class HypergradientSearchCV(BaseSearch):
             given = {name: loguniform(*parts.ranges()[name]) for name in parts.default_names()}
         _check_ranges(given, parts)
         if (name := parts.penalties_name) in given:
-            given = given | {name: Level(*_ends(name, given[name]))}
-        search = copy.copy(self)
-        search.param_distributions = given
-        return make_space(search, estimator, X)
+            return given | {name: Level(*_ends(name, given[name]))}
+        return given
 
     def _prepare(self, X, y, params, rng):
         setup = super()._prepare(X, y, params, rng)
