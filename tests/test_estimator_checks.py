@@ -86,16 +86,17 @@ some_searches = pytest.mark.parametrize(
 
 
 def space_of(cls, name):
-    """Two values, or what lies between them for a search that cannot jump."""
-    few = cls is not sksearch.HypergradientSearchCV
-    return {name: [0.1, 1.0] if few else loguniform(0.1, 1.0)}
+    """Two values; what lies between them, and few candidates, for a search that cannot jump."""
+    if cls is sksearch.HypergradientSearchCV:
+        return {"param_distributions": {name: loguniform(0.1, 1.0)}, "n_iter": 3}
+    return {"param_distributions": {name: [0.1, 1.0]}}
 
 
 @some_searches
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.
     estimator = LogisticRegression(solver="newton-cholesky")
-    search = cls(estimator, space_of(cls, "C"), cv=2, random_state=0)
+    search = cls(estimator, **space_of(cls, "C"), cv=2, random_state=0)
     assert failed_checks(search) == set()
 
 
@@ -113,7 +114,7 @@ def failed_checks_of_randomized_search():
 
 @some_searches
 def test_no_check_of_a_regressor_fails_that_randomized_search_passes(cls):
-    search = cls(Ridge(), space_of(cls, "alpha"), cv=2, random_state=0)
+    search = cls(Ridge(), **space_of(cls, "alpha"), cv=2, random_state=0)
     assert failed_checks(search) <= failed_checks_of_randomized_search()
 
 

@@ -13,7 +13,7 @@ A linear model minimises ``sum(loss(X W, T)) + s * sum(p * W**2) / 2``. Where it
 ``dE/dlog(p[j]) = -s p[j] sum_k W[j, k] V[j, k]`` with ``H V = dE/dW``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -21,8 +21,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sksearch.hypergradients._losses import Loss
 
 MAX_STEPS = 100
-#: Of the decrease that a step promises: below it the weights are right to half of the digits.
-TOLERANCE = 1e-18
+#: Of the decrease that a step promises, beside the loss; the next step would promise its square.
+TOLERANCE = 1e-11
 #: Of a diagonal: class scores that all grow by the same are the same probabilities.
 JITTER = 1e-12
 
@@ -42,6 +42,7 @@ class Fold:
     train: Loss
     validation: Loss
     scale: float  # what the validation loss is multiplied by
+    kept: dict = field(default_factory=dict)  # of a squared loss the curvature never changes
 
     def validate(self, P: np.ndarray) -> tuple[float, np.ndarray]:
         """Mean validation loss of predictions, and its derivative by them."""
@@ -91,17 +92,15 @@ def _train(fold, penalty):
             penalty @ (W**2).sum(axis=1) / 2
         )
 
-    value, curvature = objective(W), np.empty(0)
+    value = objective(W)
     for _ in range(MAX_STEPS):
         P = X @ W
         G = X.T @ (weights * fold.train.gradient(P, T)) + penalty[:, None] * W
-        last, curvature = curvature, fold.train.curvature(P, T)
-        if not np.array_equal(last, curvature):  # of a squared loss it is the same everywhere
-            factors = _factors(X, weights, curvature, penalty)
+        factors = _factors(fold, fold.train.curvature(P, T), penalty)
         step = _solve(factors, G)
         promise = float((G * step).sum())
         if promise <= TOLERANCE * max(abs(value), 1):
-            break
+            return W - step, factors
         size = 1.0
         while (new := objective(W - size * step)) > value - 1e-4 * size * promise and size > 1e-6:
             size /= 2
@@ -111,24 +110,30 @@ def _train(fold, penalty):
     return W, factors
 
 
-def _factors(X, weights, curvature, penalty):
+def _factors(fold, curvature, penalty):
     """Cholesky factors of the Hessian: one for each output, or one for all where they interact."""
-    d = X.shape[1]
+    if not np.array_equal(fold.kept.get("curvature"), curvature):
+        products = _products(fold.X, fold.weights, curvature)
+        fold.kept.update(curvature=curvature, products=products)
+    return [
+        _cholesky(H + np.diag(np.tile(penalty, len(H) // len(penalty))))
+        for H in fold.kept["products"]
+    ]
+
+
+def _products(X, weights, curvature):
+    """X' C X for each output, only once if all are equal; one matrix where outputs interact."""
     if curvature.ndim == 2:
-        C = weights * curvature
-        same = (C[:, :1] == C).all()
-        return [
-            _cholesky((X * C[:, k : k + 1]).T @ X + np.diag(penalty))
-            for k in range(1 if same else C.shape[1])
-        ]
-    C = weights[:, :, None] * curvature
-    n_outputs = C.shape[1]
+        root = np.sqrt(weights * curvature)
+        n = 1 if (root == root[:, :1]).all() else root.shape[1]
+        scaled = (X * root[:, [k]] for k in range(n))
+        return [each.T @ each for each in scaled]
+    n_outputs, d = curvature.shape[1], X.shape[1]
     H = np.empty((n_outputs, d, n_outputs, d))
     for k in range(n_outputs):
         for m in range(k + 1):
-            H[k, :, m] = H[m, :, k] = (X * C[:, k, m, None]).T @ X
-        H[k, :, k] += np.diag(penalty)
-    return [_cholesky(H.reshape(n_outputs * d, -1))]
+            H[k, :, m] = H[m, :, k] = (X * (weights * curvature[:, k, [m]])).T @ X
+    return [H.reshape(n_outputs * d, -1)]
 
 
 def _cholesky(H):

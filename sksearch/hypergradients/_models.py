@@ -220,9 +220,9 @@ class CrossValidatedLoss:
 
     # ---- the loss
 
-    def __call__(self, params: dict[str, Any]) -> tuple[float, np.ndarray]:
-        """Return the mean loss, and its derivatives by the logarithms of the params."""
-        parts = self.parts
+    def __call__(self, params: dict[str, Any], n_folds: int | None = None) -> tuple[float, Any]:
+        """Return the mean loss over the first folds, and its derivatives by the logarithms."""
+        parts, folds = self.parts, self.folds[:n_folds]
         sign = -1 if parts.strength_name.endswith("C") else 1
         log_s = sign * np.log(self._value(parts.strength_name, params))
         n_groups = self.groups.max() + 1
@@ -230,14 +230,14 @@ class CrossValidatedLoss:
         log_p = np.log(np.broadcast_to(factors, n_groups))[self.groups]
         if isinstance(parts.model, KernelRidge):
             gamma = float(self._value(parts.gamma_name, params)) if parts.gamma_name else None
-            found = [kernel_ridge(fold, log_s, log_p, gamma) for fold in self.folds]
+            found = [kernel_ridge(fold, log_s, log_p, gamma) for fold in folds]
         else:
             free = np.zeros(len(log_p) + self._n_extra, dtype=bool)
             free[len(log_p) :] = not hasattr(parts.model, "intercept_scaling") or isinstance(
                 parts.model, LogisticRegression
             )
             log_p = np.append(log_p, np.zeros(self._n_extra))
-            found = [linear(fold, log_s, log_p, free) for fold in self.folds]
+            found = [linear(fold, log_s, log_p, free) for fold in folds]
         losses, by_s, by_p = (np.mean(each, axis=0) for each in zip(*found, strict=True))
         by_p = by_p[: len(self.groups)]
         by_name = {

@@ -53,8 +53,12 @@ def has_aims(search: Any) -> bool:
 
 def make_space(search: Any, estimator: Any, X: Any) -> Space:
     """Make the space of a search, and see that the estimator has what it names."""
+    if search._own_space:
+        given = search._own_space(estimator)
+    else:
+        given = space_for(search.param_distributions, estimator, X, search.resource)
     space = Space(
-        space_for(search.param_distributions, estimator, X, search.resource),
+        given,
         accepts=lambda name, value: is_valid_value(estimator, name, value),
     )
     check_names(estimator, space)

@@ -144,6 +144,8 @@ class BaseSearch(AfterSearch, Winner):
     min_resources = max_resources = select = "auto"  # type: Any
     # And so have searches whose proposals learn.
     batch_size = 1  # type: Any
+    # A search that tries but some parameters has a method of this name, which says which.
+    _own_space = None  # type: Any
 
     _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
 
@@ -156,10 +158,6 @@ class BaseSearch(AfterSearch, Winner):
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
-
-    def _make_space(self, estimator: Any, X: Any) -> Space:
-        """Make the space from what the user gave, or else from the estimator."""
-        return make_space(self, estimator, X)
 
     def _filled(self, n_splits: int) -> "BaseSearch":
         """Return a search with the parameters that its user left to it, for so many folds."""
@@ -281,7 +279,7 @@ class BaseSearch(AfterSearch, Winner):
         routed = self._get_routed_params_for_fit(params)
         splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
         estimator = clone(self.estimator)
-        space = self._make_space(estimator, X)
+        space = make_space(self, estimator, X)
         filled = self._filled(len(splits))
         resource = as_resource(filled.resource, estimator, len(splits[0][0]))
         check_training(resource, estimator, space, routed.estimator.fit, X)

@@ -1,6 +1,5 @@
 """A search that follows the gradient of the validation loss."""
 
-import copy
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -13,7 +12,6 @@ from sksearch.base import Sampler, Start
 from sksearch.history import History, Params
 from sksearch.hypergradients._models import CrossValidatedLoss, parts_of
 from sksearch.schedulers import FullFidelity
-from sksearch.search._auto import make_space
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, documented
 from sksearch.space import Space
@@ -98,8 +96,12 @@ class Descent(Sampler):
             levels = product(np.arange(1, n + 1) / (n + 1), repeat=len(sizes))
             places = (low + np.repeat(each, sizes) * (high - low) for each in levels)
             starts = [np.clip(theta, low, high) for theta in (*own, *places)]
-            values["starts"] = sorted(starts, key=lambda t: self.loss(self.loss.params(t))[0])
+            values["starts"] = sorted(starts, key=self._look)
         return values["starts"]
+
+    def _look(self, theta):
+        """Loss on the first fold, which is enough to choose where to begin."""
+        return self.loss(self.loss.params(theta), n_folds=1)[0]
 
 
 @documented
@@ -134,7 +136,8 @@ class HypergradientSearchCV(BaseSearch):
     ------
     ValueError
         From `fit`, before any training, for an estimator that cannot be differentiated, for
-        other parameters or distributions, and for `objectives` and `constraints`.
+        other parameters or distributions, and for `objectives`, `constraints` and
+        `prior_results`.
 
     See Also
     --------
@@ -151,9 +154,9 @@ class HypergradientSearchCV(BaseSearch):
     is made dense for it.
 
     The first candidates are `initial_params` or the estimator as it is. L-BFGS begins at the one
-    with the least loss among these and a coarse grid on which all penalties are the same; where
-    it has converged before the end, it begins anew at the next of them. Folds are fitted by
-    hundreds of numbers, so `best_score_` is too good: measure on other rows.
+    with the least loss on the first fold among these and a coarse grid on which all penalties
+    are the same; where it has converged before the end, it begins anew at the next of them. Folds
+    are fitted by hundreds of numbers, so `best_score_` is too good: measure on other rows.
 
     References
     ----------
@@ -184,24 +187,22 @@ class HypergradientSearchCV(BaseSearch):
     def _compose(self, space, rng):
         return Descent(), FullFidelity(self.n_iter)
 
-    def _make_space(self, estimator, X):
+    def _own_space(self, estimator):
         """The ranges, of which that of penalties is for each of them."""
         parts = parts_of(estimator)
-        for name in ("objectives", "constraints"):
-            if getattr(self, name):
+        for name in ("objectives", "constraints", "prior_results"):
+            if getattr(self, name) is not None:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r}: this search follows the gradient of one "
-                    "loss. Leave it out, or take GPBayesSearchCV."
+                    "loss, and looks at nothing else. Leave it out, or take GPBayesSearchCV."
                 )
         given: Any = self.param_distributions
         if given is None:
             given = {name: loguniform(*parts.ranges()[name]) for name in parts.default_names()}
         _check_ranges(given, parts)
         if (name := parts.penalties_name) in given:
-            given = given | {name: Level(*_ends(name, given[name]))}
-        search = copy.copy(self)
-        search.param_distributions = given
-        return make_space(search, estimator, X)
+            return given | {name: Level(*_ends(name, given[name]))}
+        return given
 
     def _prepare(self, X, y, params, rng):
         setup = super()._prepare(X, y, params, rng)

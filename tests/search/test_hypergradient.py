@@ -159,6 +159,7 @@ ERRORS = {
     "several dicts": ({"param_distributions": [ALPHA]}, "must be a dict of loguniform"),
     "objectives": ({"objectives": ["r2", "fit_time"]}, "follows the gradient of one loss"),
     "constraints": ({"constraints": lambda params: True}, "follows the gradient of one loss"),
+    "earlier results": ({"prior_results": [{"alpha": 1.0}]}, "follows the gradient of one loss"),
     "no penalty": (
         {
             "estimator": make_pipeline(FeaturePenalties(), Counted(alpha=0)),
