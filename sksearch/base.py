@@ -265,12 +265,10 @@ class Scheduler(ABC):
 
     #: Whether results are told as they come in, so that decisions depend on the workers' speed.
     asynchronous: bool = False
-    #: Whether candidates are compared fold by fold as results come in. Then the resource must be
-    #: folds, `plan` is the most that is done, ``batch_size`` holds with every sampler, and models
-    #: learn from all candidates together, see `Problem.races`.
+    #: Whether candidates are compared fold by fold as results come in, see `Problem.races`. Then
+    #: `plan` is the most that is done, and ``batch_size`` holds with every sampler.
     races: bool = False
-    #: Whether decisions to start candidates learn from results, so that ``batch_size`` holds with
-    #: every sampler.
+    #: Whether starts depend on results, so that ``batch_size`` holds with every sampler.
     learns: bool = False
     #: Whether candidates are compared by rank, with bounds and objectives, not by one score.
     ranks: bool = False
@@ -316,9 +314,7 @@ class Scheduler(ABC):
         return self, problem.min_resources
 
     def retired(self, history: History, job: Job) -> Iterable[int]:
-        """Return the trials that will never be resumed after the result of `job`.
-
-        Their fitted states are freed. By default every state is kept until the search ends.
+        """Return the trials whose fitted states `job` was the last to need; by default none.
 
         Parameters
         ----------
@@ -348,8 +344,7 @@ class State:
     seconds : float
         Time spent in training so far.
     rows : array-like or None
-        The training rows as the last step of a pipeline saw them first, where ``transform``
-        cannot compute them again.
+        The training rows as the last step of a pipeline saw them, where they cannot be made again.
     y : array-like or None
         Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
     generators : object
@@ -398,8 +393,7 @@ class Resource(ABC):
     unit: str = "units"
     #: Whether a promoted candidate pays only the difference to its last rung.
     continues: bool = False
-    #: Whether all rungs are scored on the same test rows, by models of the same training rows, so
-    #: that scores of different rungs can be compared and a candidate may win at any of them.
+    #: Whether all rungs train and test on the same rows, so that a candidate may win at any.
     comparable: bool = False
 
     @abstractmethod

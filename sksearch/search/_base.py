@@ -66,7 +66,7 @@ from sksearch.reporting._front import ParetoFront
 from sksearch.resources import WholeResource, as_resource
 from sksearch.schedulers import Audited
 from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
-from sksearch.search._earlier import read_earlier, with_earlier, with_prior
+from sksearch.search._earlier import read_earlier, with_knowledge
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
@@ -293,8 +293,7 @@ class BaseSearch(AfterSearch, Winner):
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
         limits = self.min_resources, self.max_resources
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
-        problem, sampler = with_prior(make_problem(*args), sampler, self.prior)
-        problem, sampler = with_earlier(problem, sampler, earlier)
+        problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)
         problem, scheduler = adapt(problem, scheduler, resource, estimator, self.min_resources)
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))

@@ -115,32 +115,28 @@ def best_of(task: EarlierTask) -> Params:
     return task.params[int(np.nanargmax(task.scores))]
 
 
-def with_earlier(
-    problem: Problem, sampler: Sampler, earlier: Sequence[EarlierTask]
+def with_knowledge(
+    problem: Problem, sampler: Sampler, earlier: Sequence[EarlierTask], prior: Any
 ) -> tuple[Problem, Sampler]:
-    """Let the problem have what is known of it, and the sampler what is known of others."""
-    known = tuple(
-        pair
-        for task in earlier
-        if task.same_task
-        for pair in zip(task.params, task.scores, strict=True)
-    )
-    others = tuple(task for task in earlier if not task.same_task)
-    return replace(problem, known=known), WarmStart(sampler, others) if others else sampler
-
-
-def with_prior(problem: Problem, sampler: Sampler, prior: Any) -> tuple[Problem, Sampler]:
-    """Let the problem have what the user believes, and find a sampler that looks at it.
+    """Let the problem have what is known of it and believed, the sampler what is known of others.
 
     Raises
     ------
     TypeError, ValueError
         If the beliefs do not fit the space, see `Beliefs`.
     """
-    if prior is None:
-        return problem, sampler
-    problem = replace(problem, prior=Beliefs(problem.space, prior))
-    return problem, sampler if sampler.believes else PriorSampler(sampler)
+    known = tuple(
+        pair
+        for task in earlier
+        if task.same_task
+        for pair in zip(task.params, task.scores, strict=True)
+    )
+    problem = replace(problem, known=known)
+    if prior is not None:
+        problem = replace(problem, prior=Beliefs(problem.space, prior))
+        sampler = sampler if sampler.believes else PriorSampler(sampler)
+    others = tuple(task for task in earlier if not task.same_task)
+    return problem, WarmStart(sampler, others) if others else sampler
 
 
 def _read(source: Any) -> tuple[list[Params], list[float]]:
