@@ -64,7 +64,7 @@ def cases():
             continue
         if "resource" in params and name != "SearchCV":
             goes_on = cls is sksearch.PBTSearchCV
-            kinds = ("epochs", "n_estimators") if goes_on else RESOURCES
+            kinds = ("epochs", "trees") if goes_on else RESOURCES
             for kind in kinds:
                 estimator, space, data, args = RESOURCES[kind]
                 yield f"{name} {kind}", cls(estimator, space, **args, **own), data
