@@ -63,7 +63,10 @@ def cases():
             yield name, cls(Ridge(), {"alpha": loguniform(1e-3, 1e3)}, **own), (XR, yr)
             continue
         if "resource" in params and name != "SearchCV":
-            for kind, (estimator, space, data, args) in RESOURCES.items():
+            goes_on = cls is sksearch.PBTSearchCV
+            kinds = ("epochs", "trees") if goes_on else RESOURCES
+            for kind in kinds:
+                estimator, space, data, args = RESOURCES[kind]
                 yield f"{name} {kind}", cls(estimator, space, **args, **own), data
         else:
             estimator, space, data, _ = WHOLE

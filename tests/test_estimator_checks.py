@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from scipy.stats import loguniform
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -74,15 +74,17 @@ def failed_checks(search):
     return {r["check_name"] for r in results if r["status"] == "failed"}
 
 
+#: Those that need an estimator whose training goes on.
+GOING_ON = (sksearch.PBTSearchCV,)
 # The others differ from these in what they propose.
 SOME = ("SearchCV", "RandomSearchCV", "HyperbandSearchCV", "GPBayesSearchCV", "GPHalvingSearchCV")
-some_searches = pytest.mark.parametrize(
-    "cls",
-    [
-        pytest.param(cls, marks=pytest.mark.slow if cls.__name__ in SOME else pytest.mark.whole)
-        for cls in SEARCHES
-    ],
-)
+
+
+def some_of(searches):
+    """Parametrize a test by searches, few of which are tested each time."""
+    marks = [pytest.mark.slow if c.__name__ in SOME else pytest.mark.whole for c in searches]
+    cases = zip(searches, marks, strict=True)
+    return pytest.mark.parametrize("cls", [pytest.param(c, marks=mark) for c, mark in cases])
 
 
 def space_of(cls, name):
@@ -92,10 +94,16 @@ def space_of(cls, name):
     return {"param_distributions": {name: [0.1, 1.0]}}
 
 
-@some_searches
+@some_of(SEARCHES)
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.
     estimator = LogisticRegression(solver="newton-cholesky")
+    if cls in GOING_ON:
+        estimator, space = SGDClassifier(random_state=0), {"alpha": [0.1, 1.0]}
+        plain = RandomizedSearchCV(estimator, space, n_iter=2, cv=2, random_state=0)
+        search = cls(estimator, space, max_resources=5, cv=2, random_state=0)
+        assert failed_checks(search) <= failed_checks(plain)
+        return
     search = cls(estimator, **space_of(cls, "C"), cv=2, random_state=0)
     assert failed_checks(search) == set()
 
@@ -112,7 +120,7 @@ def failed_checks_of_randomized_search():
     return failed_checks(search)
 
 
-@some_searches
+@some_of([cls for cls in SEARCHES if cls not in GOING_ON])
 def test_no_check_of_a_regressor_fails_that_randomized_search_passes(cls):
     search = cls(Ridge(), **space_of(cls, "alpha"), cv=2, random_state=0)
     assert failed_checks(search) <= failed_checks_of_randomized_search()
