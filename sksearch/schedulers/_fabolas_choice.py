@@ -111,14 +111,13 @@ class Known:
                 costs.append(math.log(spent_on(problem, trial, r, cost)))
         tried = [trial for trial in history.trials if trial.results]
         running = [trial for trial in history.trials if trial.running is not None]
+        under_way = [[*point_of(history, t), at(t.running or 1)] for t in running]
         n_dims = problem.space.n_dims
         return cls(
             points=np.array(rows, float).reshape(len(rows), n_dims + 1),
             y=np.array(scores, float),
             log_cost=np.array(costs, float),
-            running=np.array(
-                [[*point_of(history, trial), at(trial.running)] for trial in running], float
-            ).reshape(len(running), n_dims + 1),
+            running=np.array(under_way, dtype=float).reshape(len(running), n_dims + 1),
             tried=np.array([point_of(history, trial) for trial in tried]).reshape(-1, n_dims),
             ok=np.array([not any(map(math.isnan, _scores(trial))) for trial in tried], bool),
             since_top=since_top,
