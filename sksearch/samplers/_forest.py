@@ -14,6 +14,7 @@ from sksearch.samplers._surrogate import LearningSampler, beliefs, maximiser
 
 RANDOM_SHARE = 0.1
 N_CANDIDATES = 2_000
+DISTANCE_SD = 1.0  # of the scores, at the distance of the whole range in each coordinate
 LEAST_SD = 0.1  # of a margin's values, that a forest without doubt is believed to have
 
 
@@ -32,9 +33,12 @@ class ForestSampler(LearningSampler):
     -----
     The greatest log-EI is looked for among 2,000 candidates, half of them near the best points
     known, and by exchanges of single values; one proposal in ten is drawn at random, as a
-    safeguard against a model that is wrong [1]_. Failed candidates have no score: other forests
-    model the probability that a candidate does not fail and keeps its bounds, by which the
-    expected improvement is multiplied. Pending candidates count as their predicted means.
+    safeguard against a model that is wrong [1]_. The standard deviation grows with the distance to
+    the nearest observation, less so the more there are: trees alone are sure of what is far from
+    few observations, and then the search may stay where it began. Failed candidates have no
+    score: other forests model the probability that a candidate does not fail and keeps its
+    bounds, by which the expected improvement is multiplied. Pending candidates count as their
+    predicted means.
 
     References
     ----------
@@ -70,10 +74,10 @@ class ForestSampler(LearningSampler):
         if rng.random() < RANDOM_SHARE:
             return space.sample(rng)
         U, y, feasible = data.U, robust_power_transform(data.y), data.feasible
-        forest = Forest().fit(U, y, rng)
+        forest = Forest(distance_sd=DISTANCE_SD).fit(U, y, rng)
         if len(pending := data.pending):
             U, y = np.vstack([U, pending]), np.r_[y, forest.predict(pending)[0]]
-            forest = Forest().fit(U, y, rng)
+            forest = Forest(distance_sd=DISTANCE_SD).fit(U, y, rng)
         acquisition: Acquisition
         if feasible.any():
             kept = np.r_[feasible, np.ones(len(U) - len(feasible), bool)]

@@ -63,6 +63,21 @@ def test_the_variance_is_that_of_a_draw_from_a_leaf_of_a_random_tree(data):
         assert sd[i] ** 2 == pytest.approx(weights @ (y - mean[i]) ** 2)
 
 
+@pytest.mark.parametrize(("n", "share"), [(5, 1.0), (10, 1.0), (40, 0.25)])
+def test_the_deviation_by_distance_is_added_to_that_of_the_trees(n, share):
+    U, query = rng().random((n, 3)), rng(1).random((50, 3))
+    U[0, 1] = query[0, 1] = np.nan  # inactive, which is -1 to the trees
+    y = rng(2).random(n)
+    alone, far = (Forest(distance_sd=d).fit(U, y, rng()) for d in (0.0, 2.0))
+    (mean, sd), (same_mean, more_sd) = (forest.predict(query) for forest in (alone, far))
+    np.testing.assert_array_equal(mean, same_mean)
+    gaps = np.nan_to_num(query, nan=-1.0)[:, None] - np.nan_to_num(U, nan=-1.0)
+    distance = np.sqrt((gaps**2).mean(axis=2)).min(axis=1)
+    added = 2 * share * y.std() * distance
+    np.testing.assert_allclose(more_sd, np.sqrt(sd**2 + added**2), rtol=1e-5)
+    np.testing.assert_allclose(far.predict(U)[1], alone.predict(U)[1], atol=1e-6)
+
+
 def test_no_leaf_is_smaller_than_asked_for(data):
     U, y = data
     forest = Forest(min_samples_leaf=4).fit(U, y, rng())
