@@ -108,9 +108,10 @@ class SurrogateProblem(CurveProblem):
                 f"encode={encode!r} must be callable: encode(params, epochs) -> X, or None."
             )
         self.space, self.max_resources = space, int(max_resources)
-        self._parsed, self._encode = Space(space), encode
-        self._model = _model(model, "model")
-        self._seconds = None if seconds is None else _model(seconds, "seconds")
+        self._parsed: Space = Space(space)
+        self._encode: Callable[..., Any] | None = encode
+        self._model: Any = _model(model, "model")
+        self._seconds: Any = None if seconds is None else _model(seconds, "seconds")
         candidate = self._parsed.sample(np.random.default_rng(0))
         for name, each in (("model", self._model), ("seconds", self._seconds)):
             if each is not None:
