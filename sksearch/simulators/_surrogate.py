@@ -169,7 +169,7 @@ class SurrogateProblem(CurveProblem):
     def _predicted(self, model: Any, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
         """What a model says, shape (n_candidates, max_resources)."""
         for i, each in enumerate(params):
-            self._parsed.check(each, where=f"params[{i}]")
+            self._parsed.check(dict(each), where=f"params[{i}]")
         if not len(params):
             return np.empty((0, self.max_resources))
         found = np.asarray(model.predict(self._given(model, params)), dtype=float)
