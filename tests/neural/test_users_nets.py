@@ -7,12 +7,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.stats import loguniform
 from sklearn.datasets import make_classification
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import SuccessiveHalvingSearchCV
+from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch._compat import cloudpickle
 from sksearch.base import State
 from sksearch.fitting._states import dump_state, load_state
@@ -411,3 +412,15 @@ def test_a_net_leaves_its_gpu_between_two_rungs(monkeypatch):
     moved.clear()
     wake(net)
     assert (net.device, set(moved)) == ("cuda:1", {"cuda:1"})
+
+
+def test_a_population_of_nets_obeys_its_schedule_and_replays_it():
+    space = {"lr": loguniform(1e-3, 1), "optimizer__momentum": [0.0, 0.9]}
+    size = {"population_size": 5, "step": 1, "max_resources": 5, "cv": 2}
+    search = PBTSearchCV(classifier(), space, random_state=1, **size).fit(X, y)
+    first, *_, last = search.schedule_
+    assert first["params"] != last["params"]
+    (group,) = search.best_estimator_.optimizer_.param_groups
+    assert (group["lr"], group["momentum"]) == tuple(last["params"].values())
+    again = search.replay(X, y)
+    assert_same_net(search.best_estimator_, again)
