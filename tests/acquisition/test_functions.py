@@ -1,5 +1,7 @@
 """Acquisition functions, against many digits of mpmath and against differences."""
 
+from dataclasses import replace
+
 import mpmath
 import numpy as np
 import pytest
@@ -99,8 +101,8 @@ def test_the_bound_is_above_the_mean_by_kappa_sigmas():
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
 @pytest.mark.parametrize("sigma", [1e-20, 1e-3, 1.0, 1e20])
 def test_slopes_equal_differences(acquisition, sigma):
-    if isinstance(acquisition, LogPI):
-        acquisition = LogPI(margin=acquisition.margin * sigma)
+    if isinstance(acquisition, LogPI | LogEI):
+        acquisition = replace(acquisition, margin=acquisition.margin * sigma)
     if isinstance(acquisition, UCB):
         _, by_mean, by_sd = acquisition.with_slopes(np.zeros(3), np.full(3, sigma), 9.0)
         np.testing.assert_array_equal(by_mean, 1)

@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import Executor, Workload, _shared_data, drive, make_executor
+from sksearch.executors import Executor, LostTask, Workload, _shared_data, drive, make_executor
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
@@ -74,6 +74,7 @@ def test_the_history_does_not_depend_on_the_executor(n_jobs, backend):
 
 @pytest.mark.parametrize(("n_jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
 def test_a_stop_drops_what_has_not_begun_and_waits_for_the_rest(n_jobs, backend):
+    run(n_jobs, backend, limit=1)  # its workers have begun: none ends far behind the others
     ours, work = run(n_jobs, backend, limit=5)
     assert 5 <= len(work.told_jobs) <= 5 + 4
     assert len(work.told_jobs) == sum(len(t.results) for t in ours.history.trials)
@@ -284,7 +285,8 @@ def test_a_search_that_fails_leaves_the_workers_of_another_alone():
 def test_idle_workers_that_died_are_replaced_and_ctrl_c_does_not_reach_them():
     def pids():
         with make_executor(pid_and_file, {}, 2, "all") as executor:
-            return {f.result()[0] for f in [executor.submit(i) for i in range(20)]}
+            results = [f.result() for f in [executor.submit(i) for i in range(20)]]
+            return {each[0] for each in results if not isinstance(each, LostTask)}
 
     first = pids()
     for pid in first:
@@ -292,8 +294,10 @@ def test_idle_workers_that_died_are_replaced_and_ctrl_c_does_not_reach_them():
     assert pids() & first
     for pid in first:
         os.kill(pid, signal.SIGKILL)
-    time.sleep(1)  # for the pool to notice
-    assert not pids() & first
+    time.sleep(1)  # for the pool to notice; on a busy machine it does when a task is lost
+    second = pids()
+    assert second
+    assert not second & first
 
 
 @pytest.mark.slow

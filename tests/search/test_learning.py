@@ -142,29 +142,6 @@ def test_every_acquisition_gives_the_same_with_any_n_jobs(acquisition):
     assert_same_results(serial, parallel)
 
 
-@pytest.mark.slow
-def test_by_the_second_cheap_candidates_are_preferred():
-    class Costly(Bowl):
-        def partial_fit(self, X, y=None):
-            time.sleep(0.05 * (self.u > 0.5))  # much more than a busy machine adds
-            return super().partial_fit(X, y)
-
-        def score(self, X, y=None):
-            return (self.v - 0.5) ** 2 * 1e-3  # it hardly matters what it is
-
-    def share_of_costly(acquisition):
-        budget = {"acquisition": acquisition, "n_iter": 14, "n_initial": 6}  # found by then
-        seeds = [
-            search_of(GPBayesSearchCV, Costly(), random_state=seed, **budget).fit(X, y)
-            for seed in range(3)
-        ]
-        return np.mean([p["u"] > 0.5 for s in seeds for p in s.cv_results_["params"][6:]])
-
-    by_the_second = share_of_costly("ei_per_second")
-    assert by_the_second < 0.3
-    assert by_the_second < share_of_costly("log_ei")
-
-
 # ---- what is tried
 
 

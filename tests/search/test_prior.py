@@ -172,7 +172,7 @@ WRONG = {name: norm(value + 0.4, 0.1) for name, value in BEST.items()}
 SAMPLERS = {
     "GP": (GPSampler(), 24, 5),  # candidates, seeds
     "TPE": (TPESampler(), 60, 5),
-    "forest": (ForestSampler(), 45, 3),
+    "forest": (ForestSampler(), 45, 6),
     "random": (PriorSampler(RandomSampler()), 60, 5),
 }
 
