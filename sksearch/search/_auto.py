@@ -19,6 +19,7 @@ count of candidates    as many as these allow          with timeout, patience or
 """
 
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -156,11 +157,20 @@ def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
         rest = f"; drawn once and inherited: {', '.join(fixed)}" if fixed else ""
         notes.append(f"may change during training: {', '.join(problem.changing)}{rest}")
     notes += [
-        f"{name}: {getattr(filled, name)}"
+        f"{name}: {_brief(getattr(filled, name))}"
         for name in ("sampler", "scheduler")
         if getattr(search, name, search) is None
     ]
     return tuple(notes)
+
+
+def _brief(part):
+    """Text of a sampler or scheduler, with the parameters that are not as by default."""
+    if not is_dataclass(part):
+        return str(part)
+    given = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+    own = (f.name for f in fields(part) if f.init and given[f.name] != f.default)
+    return f"{type(part).__name__}({', '.join(f'{name}={given[name]!r}' for name in own)})"
 
 
 def _sizes(X):

@@ -98,7 +98,7 @@ def test_where_only_a_time_ends_it_improvement_per_second_counts():
     by_time = str(SearchCV(SVC(), timeout=60).plan(X, y))
     assert "sampler: GPSampler(acquisition='ei_per_second'" in by_time
     for params in ({"n_iter": 9}, {"n_iter": 9, "timeout": 60}, {"patience": 3}):
-        assert "acquisition='log_ei'" in str(SearchCV(SVC(), **params).plan(X, y))
+        assert "sampler: GPSampler()" in str(SearchCV(SVC(), **params).plan(X, y))
 
 
 def test_a_measured_plan_compares_the_bill_with_the_time():
