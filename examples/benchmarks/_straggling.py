@@ -48,9 +48,6 @@ KINDS = {
     "outcome curves": (
         sks.SearchCV, BOOSTING, *RATE, {"n_iter": 10, "cv": 3, "and": COUNT},
     ),
-    "outcome curves, an ensemble": (
-        sks.RandomSearchCV, BOOSTING, *RATE, FITS | {"ensemble_size": 3, "and": COUNT},
-    ),
     "whole fits": (sks.TPESearchCV, DecisionTreeClassifier(splitter="random"), *PRUNING, FITS),
     "whole fits, an ensemble": (
         sks.RandomSearchCV, MLPClassifier((5,), max_iter=5), *ALPHA, FITS | {"ensemble_size": 3},
