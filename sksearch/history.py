@@ -85,6 +85,10 @@ class Problem:
     changing: tuple[str, ...] | None = None
     prior: Beliefs | None = None
 
+    def point(self, params: Params) -> np.ndarray:
+        """Return the coordinates of a candidate, or of a baseline outside of the space."""
+        return (self.space.place if self.has_baseline else self.space.to_unit)(params)
+
     @property
     def size(self) -> float:
         """Count of candidates, the baseline included."""

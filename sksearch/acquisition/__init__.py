@@ -4,6 +4,7 @@ from sksearch.acquisition._criterion import Criterion as Criterion
 from sksearch.acquisition._criterion import InteriorPrior as InteriorPrior
 from sksearch.acquisition._criterion import Penalty as Penalty
 from sksearch.acquisition._criterion import UserPrior as UserPrior
+from sksearch.acquisition._criterion import beliefs as beliefs
 from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI
 from sksearch.acquisition._functions import Indifferent as Indifferent
 from sksearch.acquisition._functions import log_h as log_h
@@ -11,6 +12,7 @@ from sksearch.acquisition._gain import GainPerCost as GainPerCost
 from sksearch.acquisition._hypervolume import Draws as Draws
 from sksearch.acquisition._hypervolume import HypervolumeCriterion as HypervolumeCriterion
 from sksearch.acquisition._hypervolume import Strips as Strips
+from sksearch.acquisition._maximise import all_points as all_points
 from sksearch.acquisition._maximise import candidates as candidates
 from sksearch.acquisition._maximise import draw as draw
 from sksearch.acquisition._maximise import enumerate_points as enumerate_points

@@ -7,10 +7,15 @@ import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
 from sksearch.acquisition._functions import Acquisition
+from sksearch.history import History
 from sksearch.models import GaussianProcess
 from sksearch.models._feasibility import Probability
 from sksearch.models._normal import slope_of_log_cdf
 from sksearch.space import Beliefs
+
+# Power of the density of beliefs, over the count of scores: beta of piBO. With 10 a wrong belief
+# costs more than as many candidates again.
+BELIEF_POWER = 3.0
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,12 @@ class UserPrior:
         value, gradient = self.prior.with_gradient(U)
         columns = [] if numbers is None else numbers
         return self.power * value, self.power * gradient[:, columns]
+
+
+def beliefs(history: History, n_scores: int) -> list[UserPrior]:
+    """Return the factor that the user's beliefs are after so many scores, if there are any."""
+    prior = history.problem.prior
+    return [] if prior is None else [UserPrior(prior, BELIEF_POWER / max(1, n_scores))]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from sksearch.history import History
 from sksearch.space import Space
 
 MAX_ENUMERATED = 2_000  # points of a finite space that are all looked at
@@ -100,6 +101,13 @@ def enumerate_points(space: Space) -> np.ndarray | None:
     n = int(space.size)
     points = [space.to_unit(space.candidate(i)) for i in range(n)]
     return np.array(points).reshape(n, space.n_dims)
+
+
+def all_points(history: History) -> np.ndarray | None:
+    """Return all points of a small finite space, kept in the cache; else None."""
+    if "points" not in history.cache:
+        history.cache["points"] = enumerate_points(history.problem.space)
+    return history.cache["points"]
 
 
 def maximise(

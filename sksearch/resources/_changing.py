@@ -12,7 +12,7 @@ from typing import Any
 
 from sksearch._compat import set_rate_of_mlp
 from sksearch.history import Params
-from sksearch.resources._epochs import path_of_last_step
+from sksearch.resources._epochs import is_searched, path_of_last_step
 from sksearch.resources._nets import is_net
 from sksearch.resources._pipeline import last_step
 
@@ -64,7 +64,7 @@ def changing_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
     """
     path, last = path_of_last_step(estimator), last_step(estimator)
     names = list(names)
-    if any(path == name or path.startswith(f"{name}__") for name in names):
+    if is_searched(path, names):
         return ()  # the last step is searched itself, so nobody knows what it obeys
     prefix = f"{path}__" if path else ""
     patterns = _patterns(last)

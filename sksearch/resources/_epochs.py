@@ -169,7 +169,7 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
     """Raise ValueError if no candidate of this estimator can be trained by ``partial_fit``."""
     last = last_step(estimator)
     path = path_of_last_step(estimator)
-    if any(path == name or path.startswith(f"{name}__") for name in names):
+    if is_searched(path, names):
         return  # the step itself is searched: each candidate is asked
     # The class as well as the object: availability may depend on a searched parameter.
     if not hasattr(type(last), "partial_fit") and not hasattr(last, "partial_fit"):
@@ -190,6 +190,11 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
     searched = f"{path}__early_stopping" if path else "early_stopping"
     if searched not in names:
         _refuse_early_stopping(last)
+
+
+def is_searched(path: str, names: Collection[str]) -> bool:
+    """Return whether a step, or one that it is part of, is itself among the searched params."""
+    return any(path == name or path.startswith(f"{name}__") for name in names)
 
 
 def path_of_last_step(estimator: Any) -> str:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch._threads import one_blas_thread
-from sksearch.acquisition import Acquisition, draw
+from sksearch.acquisition import Acquisition, all_points, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction
 from sksearch.models import GaussianProcess, MixedKernel, prior
 from sksearch.models._kernels import FAMILIES
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
-from sksearch.samplers._observations import TRANSFERS, Observations, observe, point_of
-from sksearch.samplers._surrogate import LearningSampler, all_points, first_new
+from sksearch.samplers._observations import TRANSFERS, Observations, observe
+from sksearch.samplers._surrogate import LearningSampler, first_new
 
 CHOICES = tuple(ACQUISITIONS)
 Z_95 = 1.959964  # standard deviations on both sides of the mean, with 95 % between them
@@ -181,7 +181,7 @@ class GPSampler(LearningSampler):
         data = observe(history, start, self.transfer, problem.space.n_dims + 2)
         if not self._is_enough(history, data):
             return None
-        U = point_of(problem, params)[np.newaxis]
+        U = problem.point(params)[np.newaxis]
         with one_blas_thread():
             models = Models(self, history, data)
             processes = models.scores()

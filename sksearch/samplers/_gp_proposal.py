@@ -17,13 +17,15 @@ from sksearch.acquisition import (
     LogEI,
     LogPI,
     Penalty,
+    all_points,
+    beliefs,
     candidates,
     draw,
 )
 from sksearch.history import History, Params
 from sksearch.samplers._gp_models import Models
 from sksearch.samplers._observations import Observations
-from sksearch.samplers._surrogate import all_points, beliefs, best_points, first_new, maximiser
+from sksearch.samplers._surrogate import best_points, first_new, maximiser
 from sksearch.samplers._tpe import TPESampler
 
 N_FANTASIES = 8

@@ -7,12 +7,12 @@ import numpy as np
 
 from sksearch._fronts import fronts
 from sksearch._threads import one_blas_thread
-from sksearch.acquisition import Draws, HypervolumeCriterion, Strips
+from sksearch.acquisition import Draws, HypervolumeCriterion, Strips, beliefs
 from sksearch.history import History, Params
 from sksearch.samplers._gp import GPSampler
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
-from sksearch.samplers._surrogate import LearningSampler, beliefs, maximiser
+from sksearch.samplers._surrogate import LearningSampler, maximiser
 
 ONE_SCORE = GPSampler()  # proposes where there is one objective
 MARGIN = 0.1  # of the range of all, how far below the front's worst values the reference is

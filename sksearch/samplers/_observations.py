@@ -15,7 +15,7 @@ import numpy as np
 
 from sksearch._fronts import best_first
 from sksearch.base import Start
-from sksearch.history import History, Params, Problem, Result, Trial
+from sksearch.history import History, Result, Trial
 
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model. All rungs of
@@ -151,7 +151,7 @@ class ResultIndex:
                 points = np.array([space.to_unit(params) for params, _ in known])
                 index.known = points, np.array([score for _, score in known])
         for trial in history.trials[index.points.n :]:
-            index.points.append(point_of(history.problem, trial.params))
+            index.points.append(history.problem.point(trial.params))
         for position in range(index.n_read, len(history.log)):
             event, trial_id, resource = history.log[position]
             if event == "tell":
@@ -168,11 +168,6 @@ class ResultIndex:
         self.scored[trial_id, resource] = position
         rows = self.by_resource.setdefault(resource, GrowingArray(4))
         rows.append((trial_id, result.score, result.cost, position))
-
-
-def point_of(problem: Problem, params: Params) -> np.ndarray:
-    """Coordinates of a candidate, or of a baseline that lies outside of the space."""
-    return (problem.space.place if problem.has_baseline else problem.space.to_unit)(params)
 
 
 def observe(

@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.acquisition import UserPrior, candidates, enumerate_points, maximise
+from sksearch.acquisition import all_points, candidates, maximise
 from sksearch.base import Sampler, Start
 from sksearch.history import History, Params, Problem
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 
 N_INCUMBENTS = 5
-# Power of the density of beliefs, over the count of scores: beta of piBO. With 10 a wrong belief
-# costs more than as many candidates again.
-BELIEF_POWER = 3.0
 
 
 class LearningSampler(Sampler):
@@ -74,22 +71,9 @@ class LearningSampler(Sampler):
             raise ValueError(f"n_initial={self.n_initial} must be at least 1.")
 
 
-def beliefs(history: History, n_scores: int) -> list[UserPrior]:
-    """The factor of an acquisition function that the user's beliefs are, if there are any."""
-    prior = history.problem.prior
-    return [] if prior is None else [UserPrior(prior, BELIEF_POWER / max(1, n_scores))]
-
-
 def best_points(data: Observations) -> np.ndarray:
     """Points of the best scores, best first, shape (at most 5, n_dims)."""
     return data.U[data.best_first[:N_INCUMBENTS]]
-
-
-def all_points(history: History) -> np.ndarray | None:
-    """All points of a small finite space, kept in the cache; else None."""
-    if "points" not in history.cache:
-        history.cache["points"] = enumerate_points(history.problem.space)
-    return history.cache["points"]
 
 
 def first_new(history: History, points: np.ndarray) -> Params:

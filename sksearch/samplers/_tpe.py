@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch.acquisition import beliefs
 from sksearch.history import History, Params
 from sksearch.models import Parzen
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
-from sksearch.samplers._surrogate import LearningSampler, beliefs, first_new
+from sksearch.samplers._surrogate import LearningSampler, first_new
 from sksearch.space import Space
 
 N_DRAWS = 24

@@ -17,12 +17,12 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from sksearch._threads import one_blas_thread
-from sksearch.acquisition import LogEI, candidates
+from sksearch.acquisition import LogEI, all_points, candidates
 from sksearch.base import Sampler, Start
 from sksearch.history import History, Params, Prediction
 from sksearch.models import GaussianProcess, MixedKernel, learn_theta, robust_power_transform
 from sksearch.samplers._observations import Observations, ResultIndex, observe
-from sksearch.samplers._surrogate import all_points, best_points, first_new
+from sksearch.samplers._surrogate import best_points, first_new
 from sksearch.space import Space
 
 N_FIRST = 3  # scores from which on the tasks are weighted by them

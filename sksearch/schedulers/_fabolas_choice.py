@@ -19,9 +19,9 @@ from sksearch.acquisition import (
     GainPerCost,
     InteriorPrior,
     LogEI,
-    UserPrior,
+    all_points,
+    beliefs,
     candidates,
-    enumerate_points,
     maximise,
 )
 from sksearch.base import Resume, Start
@@ -44,7 +44,6 @@ N_CANDIDATES = 400  # among which the maximum is looked for before it is refined
 N_INCUMBENTS = 5
 PATIENCE = 3  # full results in a row that are no better than the best one
 INTERIOR_POWER = 2.0  # as the Gaussian process at full size has it
-BELIEF_POWER = 3.0  # as samplers have it: the power of the user's beliefs over the count of scores
 LEAST_COST = 1e-6  # seconds: a cost has a logarithm
 
 
@@ -212,28 +211,24 @@ class Choice:
             [float(gp.fitted().max())],
             numbers=np.flatnonzero(~space.categorical),
             feasibility=self._feasibility(),
-            factors=[InteriorPrior(INTERIOR_POWER / len(y)), *self._priors(len(y))],
+            factors=[InteriorPrior(INTERIOR_POWER / len(y)), *beliefs(self.history, len(y))],
         )
         near = U[np.argsort(-y, kind="stable")[:N_INCUMBENTS]]
-        points = enumerate_points(space)
-        if points is None:
-            points = maximise(criterion, space, candidates(space, near, rng, N_CANDIDATES), rng)
-        else:
-            points = points[np.argsort(-criterion(points), kind="stable")]
-        params, _ = self._first_new(points)
+        params, _ = self._maximiser(criterion, near, rng)
         return None if params is None else Start(self.sizes[-1], params=params)
 
     def best_step(self, rng: np.random.Generator) -> Start | Resume:
         """Return what gains most per cost: a new candidate, or an old one at a larger size."""
         log_sizes = np.array([self.at(r) for r in self.sizes])
-        factors: list = self._priors(len(self.known.y))
+        factors: list = list(beliefs(self.history, len(self.known.y)))
         if self.history.problem.allows is not None:
             factors.append(Refused(self.history))
         criterion = GainPerCost(
             self.gp, self.best, log_sizes, self.log_cost, self._feasibility(), factors
         )
         value, resume = self._old(criterion)
-        params, u = self._new(criterion, rng)
+        near = self.U[np.argsort(-self.means, kind="stable")[:N_INCUMBENTS]]
+        params, u = self._maximiser(criterion, near, rng)
         if params is None or u is None:
             return resume or Start(self.sizes[0])
         gains = criterion.by_size(u[np.newaxis])[0]
@@ -260,24 +255,18 @@ class Choice:
                 best = float(values[j]), Resume(trial.id, self.sizes[j])
         return best
 
-    def _new(
-        self, criterion: GainPerCost, rng: np.random.Generator
+    def _maximiser(
+        self, criterion: Criterion | GainPerCost, near: np.ndarray, rng: np.random.Generator
     ) -> tuple[Params | None, np.ndarray | None]:
-        """The new candidate that gains most per cost, and its point; None where there is none."""
-        space = self.history.problem.space
-        points = enumerate_points(space)
+        """The best new candidate that is allowed, and its point; None where there is none."""
+        space, points = self.history.problem.space, all_points(self.history)
         if points is None:
-            near = self.U[np.argsort(-self.means, kind="stable")[:N_INCUMBENTS]]
             points = candidates(space, near, rng, N_CANDIDATES)
             points = maximise(criterion, space, points, rng)
         else:
             points = points[np.argsort(-criterion(points), kind="stable")]
-        return self._first_new(points)
-
-    def _first_new(self, points: np.ndarray) -> tuple[Params | None, np.ndarray | None]:
-        """The first point whose candidate is new and allowed."""
         for u in points:
-            params = self.history.problem.space.from_unit(u)
+            params = space.from_unit(u)
             if self.history.takes(params):
                 return params, u
         return None, None
@@ -334,11 +323,6 @@ class Choice:
         gp.fit(known.tried, centred_labels(known.ok), LABEL_NOISE)
         return Feasibility(gp, known.ok, SHARPNESS)
 
-    def _priors(self, n: int) -> list:
-        """What the user believes, if anything, as a factor after n scores."""
-        prior = self.history.problem.prior
-        return [] if prior is None else [UserPrior(prior, BELIEF_POWER / n)]
-
 
 class Refused:
     """A factor that is 0 where a candidate is not allowed."""
@@ -357,9 +341,7 @@ def point_of(history: History, trial: Trial) -> np.ndarray:
     """Coordinates of a trial's params, or of a baseline that lies outside of the space."""
     points = history.cache.setdefault("fabolas points", {})
     if trial.id not in points:
-        space = history.problem.space
-        place = space.place if history.problem.has_baseline else space.to_unit
-        points[trial.id] = place(trial.params)
+        points[trial.id] = history.problem.point(trial.params)
     return points[trial.id]
 
 

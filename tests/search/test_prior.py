@@ -18,7 +18,7 @@ from sksearch import (
     SearchCV,
     earlier_results,
 )
-from sksearch.acquisition import UserPrior
+from sksearch.acquisition import UserPrior, beliefs
 from sksearch.base import Start
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.history import History, Problem, Result
@@ -32,7 +32,6 @@ from sksearch.samplers import (
     TPESampler,
     WarmStart,
 )
-from sksearch.samplers._surrogate import beliefs
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Beliefs, LogRandInt, Space, When
 from sksearch.study import Study
