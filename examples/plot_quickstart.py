@@ -3,8 +3,8 @@ A better model in some seconds, from one line
 =============================================
 
 No space, no resource, no count: an estimator, data and a time. For comparison random search gets
-the same space and the same seconds, and the model as it comes gets none. All of that for two models
-and several seeds, so that luck is seen as luck.
+the same space and the same seconds, and the model as it comes gets none. All of that for two
+models and several seeds, so that luck is seen as luck.
 
 Run it as a script, with ``--out quickstart.png`` to save the figure.
 """
@@ -115,7 +115,7 @@ except ImportError:
     plt = None
 
 if plt is not None:
-    fig, axes = plt.subplots(1, 2, figsize=(9, 2.6), layout="constrained", sharex=True, sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(9, 2.6), layout="constrained", sharey=True)
     colors = {"as it is": "#7b8794", "random search": "#c98a1b", "SearchCV": "#174a73"}
     for ax, (name, ways) in zip(axes, scores.items(), strict=True):
         for row, (way, values) in enumerate(reversed(ways.items())):
@@ -130,7 +130,7 @@ if plt is not None:
         ax.set_yticks(range(len(ways)), list(reversed(ways)))
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
-    ax.set_xlim(0, 0.6)
+        ax.set_xlim(0, 0.6)
     fig.supxlabel(
         f"R2 on unseen patients after {SECONDS} s (bars and numbers: means, dots: seeds)",
         fontsize="medium",
