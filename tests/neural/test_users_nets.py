@@ -264,7 +264,7 @@ def assert_same_search(one, other):
 
 @pytest.fixture
 def one_thread(monkeypatch):
-    """Sums of several threads have other last bits, and Adam divides a bias' gradient by its size."""
+    """Sums of several threads have other last bits; Adam makes much of them at a slope of zero."""
     before = torch.get_num_threads()
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # of workers
     torch.set_num_threads(1)
