@@ -31,7 +31,11 @@ class Incumbent:
         self.n_in_vain += 1
         if score > self._score:
             self._score, self.n_in_vain = score, 0
-            self.refit_seconds = _seconds_to_refit(run, job) if self._refits else 0.0
+            self.expect(run, job)
+
+    def expect(self, run: Any, job: Job) -> None:
+        """Foretell the last training, if it is of this candidate."""
+        self.refit_seconds = _seconds_to_refit(run, job) if self._refits else 0.0
 
 
 def _seconds_to_refit(run, job):
@@ -44,7 +48,7 @@ def _seconds_to_refit(run, job):
     fits = [output for key in done for output in run.outputs.new[key]]
     n_rows = [num_samples(train) for train, _ in context.splits]
     ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
-    return ratio * sum(output.fit_time for output in fits) / len(context.splits)
+    return ratio * sum(output.fit_time for output in fits) / len(run.folds(job.resource, 0))
 
 
 def knows_baseline(history: History, top: int) -> bool:

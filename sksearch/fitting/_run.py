@@ -210,6 +210,8 @@ class Run(Workload):
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
                 self.done = self._convergence.reached(history)
+        elif self._may_be_all(history) and job.trial_id == 0:
+            self.incumbent.expect(self, job)
         self._n_finite += math.isfinite(result.score)
         target = self.stops.target_score
         may_win = self._any_rung_wins or job.resource == self._max_resources
@@ -230,7 +232,8 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        if not knows_baseline(self.study.history, self.top):
+        history = self.study.history
+        if not knows_baseline(history, self.top) and not self._may_be_all(history):
             return None
         return (
             None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds
@@ -257,6 +260,9 @@ class Run(Workload):
     def keep_models(self):
         """Have the models of the best in memory, while what is in files can be read."""
         _check_results(self)
+        left = self.seconds_left()
+        if left is not None and left <= 0 and not self.done:
+            _warn_of_folds_left_out(self)
         if self.best.size:
             # Nobody may be at the top when the time is up.
             best = self.best
@@ -297,6 +303,11 @@ class Run(Workload):
 
     # ---- inside
 
+    def _may_be_all(self, history):
+        """Whether the estimator as it is has some folds of a race, where nobody has more."""
+        problem = history.problem
+        return problem.races and problem.has_baseline and bool(history.trials[0].results)
+
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
@@ -330,6 +341,19 @@ def _check_results(run):
         raise TimeoutError(
             f"No candidate had its score within timeout={run.stops.timeout:g} and "
             f"overtime={run.stops.overtime:g} seconds: pass more of either, or fewer rows."
+        )
+
+
+def _warn_of_folds_left_out(run):
+    """Warn where the time did not suffice for all folds of a single candidate."""
+    history = run.study.history
+    if history.trials and not knows_baseline(history, run.top):
+        warnings.warn(
+            f"timeout={run.stops.timeout:g} was up after {history.trials[0].resource} of {run.top} "
+            "folds of the first candidate, the estimator as it is: pass a larger timeout, fewer "
+            "folds or fewer rows.",
+            UserWarning,
+            stacklevel=2,
         )
 
 

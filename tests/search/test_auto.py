@@ -136,12 +136,28 @@ def test_the_time_includes_the_refit():
     assert clock.seconds == 54 + 4
 
 
-def test_the_estimator_as_it_is_gets_all_folds_however_long_it_takes():
-    with VirtualClock():
-        search = SearchCV(Slow(seconds=100.0), {"quality": uniform()}, timeout=1, cv=4).fit(X, y)
+@pytest.mark.parametrize(("timeout", "n_folds"), [(1, 1), (230, 1), (330, 2), (430, 3)])
+def test_a_time_for_a_part_of_the_folds_of_the_estimator_as_it_is(timeout, n_folds):
+    """A fold takes 100 s, the last training too; 133 s are foretold, for a third more rows."""
+    search = SearchCV(Slow(seconds=100.0), {"quality": uniform()}, timeout=timeout, cv=4)
+    with VirtualClock() as clock, pytest.warns(UserWarning, match=f"{n_folds} of 4 folds"):
+        search.fit(X, y)
     assert len(search.history_.trials) == 1
-    assert list(search.history_.trials[0].results)[-1] == 4
+    assert list(search.cv_results_["n_resources"]) == [*range(1, n_folds + 1)]
+    assert search.best_n_resources_ == n_folds
     assert search.best_params_ == {"quality": 0.5}
+    assert clock.seconds == 100 * (n_folds + 1)
+    assert search.best_estimator_.predict(X[:1]).shape == (1,)
+    assert "1 candidate" in str(search.report())
+
+
+def test_a_time_that_ends_between_two_ticks_of_a_virtual_clock_ends():
+    """The last training is foretold to take 133.33 s, so the fourth fold is waited for 6.67 s."""
+    search = SearchCV(Slow(seconds=100.0), {"quality": uniform()}, timeout=440, cv=4)
+    with VirtualClock() as clock:
+        search.fit(X, y)
+    assert clock.seconds == 500
+    assert search.best_n_resources_ == 4
 
 
 def test_patience_ends_a_search_that_finds_nothing_better():
