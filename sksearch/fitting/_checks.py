@@ -113,7 +113,7 @@ def _check_bracket(rungs, scheduler):
         )
     for rung in rungs:
         for name, value in vars(rung).items():
-            if not (isinstance(value, Integral) and value >= 1):
+            if not (isinstance(value, Integral) and int(value) >= 1):
                 raise ValueError(
                     f"scheduler={scheduler} plans {rung}: {name} must be a whole number from 1 on."
                 )
