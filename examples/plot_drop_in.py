@@ -28,14 +28,14 @@ from sksearch import HyperbandSearchCV, RandomSearchCV
 from sksearch.datasets import load
 
 # %%
-# Letters, described by 16 numbers each (small digits where there is no data folder), and a
-# linear model in a pipeline.
+# Small pictures of digits, and a linear model in a pipeline. Where ``SKSEARCH_DATA`` names a
+# folder with the table ``letter``, that is taken instead.
 
 data = load("letter", n_samples=2_000)
 X_train, X_test, y_train, y_test = train_test_split(
     data.data, data.target, stratify=data.target, random_state=0
 )
-print(f"{data.name} from {data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
+print(f"{data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
 
 model = SGDClassifier(loss="log_loss", max_iter=27, tol=None, random_state=0)
 pipe = make_pipeline(VarianceThreshold(), StandardScaler(), SelectKBest(f_classif), model)
@@ -108,7 +108,8 @@ for name in ("RandomizedSearchCV", "RandomSearchCV", "HyperbandSearchCV"):
 assert np.array_equal(nested["RandomizedSearchCV"], nested["RandomSearchCV"])
 
 # %%
-# The same picture from both, as everything that reads ``cv_results_`` goes on to work.
+# One picture for all searches, since code that reads ``cv_results_`` need not change. Random
+# search of both libraries has the same points: each cross is inside a circle.
 
 try:
     import matplotlib.pyplot as plt
@@ -116,7 +117,7 @@ except ImportError:
     plt = None
 
 if plt is not None:
-    fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    fig, ax = plt.subplots(figsize=(7, 4.8), layout="constrained")
     alpha = "param_sgdclassifier__alpha"
     top = hyperband["n_resources"] == 27
     dots = {"ls": "", "mew": 1.4}
@@ -143,8 +144,8 @@ if plt is not None:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(which="both", length=0)
-    ax.legend(loc="lower left", frameon=False)
-    ax.set_title("Each cross sits in its circle", loc="left", fontsize=11)
+    fig.legend(loc="outside lower center", ncols=2, frameon=False)
+    ax.set_title("Both random searches try the same candidates", loc="left", fontsize=11)
     if __name__ == "__main__" and "--out" in sys.argv[:-1]:
         fig.savefig(sys.argv[sys.argv.index("--out") + 1], dpi=150)
 

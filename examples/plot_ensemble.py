@@ -27,11 +27,12 @@ from sksearch.schedulers import FullFidelity
 N_CANDIDATES, SIZE, N_SPLITS, N_SEEDS = 27, 10, 3, 3
 
 # %%
-# Letters by 16 numbers (digits where there is no data folder), for two kinds of model: small nets,
-# by epochs, and single decision trees, which change much with the rows that they see.
+# Small pictures of digits, for two kinds of model: small nets, by epochs, and single decision
+# trees, which change much with the rows that they see. Where ``SKSEARCH_DATA`` names a folder with
+# the table ``letter``, that is taken instead.
 
 data = load("letter", n_samples=2_000)
-print(f"{data.name} from {data.source}")
+print(data.source)
 
 net = make_pipeline(StandardScaler(), MLPClassifier(random_state=0))
 net_space = {

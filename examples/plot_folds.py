@@ -24,14 +24,14 @@ from sksearch.datasets import load
 N_CANDIDATES, N_FOLDS = 27, 9
 
 # %%
-# Showers of gamma and hadron rays (breast cancer where there is no data folder), and a support
-# vector machine.
+# Measurements of benign and malignant tumours, and a support vector machine. Where
+# ``SKSEARCH_DATA`` names a folder with the table ``magic``, that is taken instead.
 
 data = load("magic", n_samples=3_000)
 X_train, X_test, y_train, y_test = train_test_split(
     data.data, data.target, train_size=0.4, stratify=data.target, random_state=0
 )
-print(f"{data.name} from {data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
+print(f"{data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
 
 pipe = make_pipeline(StandardScaler(), SVC())
 space = {"svc__C": loguniform(1e-2, 1e3), "svc__gamma": loguniform(1e-4, 1e1)}
@@ -127,7 +127,7 @@ if plt is not None:
     bar = fig.colorbar(image, ax=axes, shrink=0.6, aspect=25, extend="both")
     bar.set_label("Accuracy on the fold")
     bar.outline.set_visible(False)
-    fig.suptitle("The choice of each search is framed", x=0.01, ha="left", fontsize=11)
+    fig.suptitle("Red: the candidate that the search chose", x=0.01, ha="left", fontsize=11)
     if __name__ == "__main__" and "--out" in sys.argv[:-1]:
         fig.savefig(sys.argv[sys.argv.index("--out") + 1], dpi=150)
 

@@ -27,13 +27,14 @@ from sksearch.datasets import load
 EPOCHS = 27
 
 # %%
-# Pictures of clothes, 784 pixels each (small digits where there is no data folder).
+# Small pictures of digits. Where ``SKSEARCH_DATA`` names a folder with ``fashion_mnist``, pictures
+# of clothes of 784 pixels are taken instead.
 
 data = load("fashion_mnist", n_samples=7_500)
 X_train, X_test, y_train, y_test = train_test_split(
     data.data, data.target, train_size=1 / 3, stratify=data.target, random_state=0
 )
-print(f"{data.name} from {data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
+print(f"{data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
 
 pipe = make_pipeline(StandardScaler(), MLPClassifier(max_iter=EPOCHS, random_state=0))
 space = {

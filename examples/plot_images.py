@@ -20,8 +20,9 @@ from sksearch.datasets import load
 from sksearch.neural import ConvNetClassifier, conv_net_space
 
 # %%
-# Handwritten digits: MNIST where there is a data folder, else those of scikit-learn. Images may
-# be arrays of shape (n, height, width), with or without an axis for colours, or flat rows.
+# The handwritten digits of scikit-learn, or MNIST where ``SKSEARCH_DATA`` names a folder with it.
+# Images may be arrays of shape (n, height, width), with or without an axis for colours, or flat
+# rows.
 
 digits = load("mnist", n_samples=1_200)
 X_train, X_test, y_train, y_test = train_test_split(
@@ -66,7 +67,8 @@ for name, score in scores.items():
 print(search.best_params_)
 
 # %%
-# Each line is a candidate: its score after one, three and nine epochs.
+# Each line is a candidate: its score after one, three and nine epochs. Red is the best one. Some
+# brackets begin with three or nine epochs, so some candidates have a single point there.
 
 try:
     import matplotlib.pyplot as plt

@@ -36,7 +36,7 @@ data = load("digits")
 X_train, X_test, y_train, y_test = train_test_split(
     data.data, data.target, train_size=0.5, stratify=data.target, random_state=0
 )
-print(f"{data.name} from {data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
+print(f"{data.source}: {len(X_train)} rows to train, {len(X_test)} to test")
 
 network = MLPClassifier(max_iter=EPOCHS, n_iter_no_change=EPOCHS, random_state=0)
 pipe = make_pipeline(StandardScaler(), network)

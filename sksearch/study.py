@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from numbers import Integral
 from typing import cast
 
 import numpy as np
@@ -70,10 +71,18 @@ class Study:
         -------
         job : Job or None
             None: tell the result of a running job first. If none is running, the search is over.
+
+        Raises
+        ------
+        TypeError
+            If the scheduler returns anything but a `Start`, a `Resume` or None.
+        ValueError
+            If it names a resource that is no whole number from 1 to ``max_resources``, or a trial
+            that is not idle.
         """
         history = self.history
         rng = self._rng(len(history.trials))
-        decision = self.scheduler.next(history, rng)
+        decision = self._next(rng)
         if isinstance(decision, Start):
             params = self._params(decision, rng)
             if params is not None:
@@ -83,7 +92,7 @@ class Study:
                 at = decision.resource, trial.inherited, trial.bracket
                 return Job(trial.id, params, *at, decision.parent, expected)
             self._note_exhausted()
-            decision = self.scheduler.next(history, rng)
+            decision = self._next(rng)
         if not isinstance(decision, Resume):
             return None
         trial = history.trials[decision.trial_id]
@@ -158,6 +167,22 @@ class Study:
                 f"result={result!r} must be a Result: Result(score), where greater is better."
             )
         self.history.tell(job.trial_id, job.resource, result)
+
+    def _next(self, rng: np.random.Generator) -> Start | Resume | None:
+        """Return what the scheduler decides, if that can be done."""
+        history = self.history
+        decision = self.scheduler.next(history, rng)
+        if decision is None:
+            return None
+        said = f"{type(self.scheduler).__name__}.next returned {decision!r}"
+        if not isinstance(decision, Start | Resume):
+            raise TypeError(f"{said}: return a Start, a Resume, or None to wait or to end.")
+        top = history.problem.max_resources
+        if not (isinstance(decision.resource, Integral) and 1 <= decision.resource <= top):
+            raise ValueError(f"{said}: the resource must be a whole number from 1 to {top}.")
+        if isinstance(decision, Resume) and decision.trial_id not in range(len(history.trials)):
+            raise ValueError(f"{said}: there are {len(history.trials)} trials, the first is 0.")
+        return decision
 
     def _rng(self, *words: int) -> np.random.Generator:
         return np.random.default_rng((self.history.problem.seed, *words))

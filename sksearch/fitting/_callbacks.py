@@ -76,6 +76,11 @@ class RungContexts:
     def leaf(self, job):
         """Return a context for one more fit of this job."""
         key = (job.bracket, job.resource)
+        if key not in self._planned:
+            raise ValueError(
+                f"The scheduler brings a candidate of bracket {job.bracket} up to {job.resource}, "
+                "and its plan has no such rung: name all rungs of all brackets in the plan."
+            )
         if key not in self._open:
             self._n_leaves[key] = self._n_told[key] = 0
             self._open[key] = self._root

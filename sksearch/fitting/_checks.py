@@ -1,12 +1,14 @@
 """Errors about parts of a search that do not fit, raised before anything is spent."""
 
 import difflib
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
 from sksearch._compat import num_samples, owner_of, to_numpy, unlisted_params
+from sksearch.base import Plan, Rung
 from sksearch.executors import can_limit_memory
 from sksearch.fitting._input import check_fit_params
 from sksearch.resources import (
@@ -79,6 +81,48 @@ def check_outcomes(estimator, space, search):
                 f"that is found, and those of param_distributions[{name!r}], an Outcome, are "
                 "trained beyond it: leave one of them out."
             )
+
+
+def planned(scheduler, problem):
+    """Return the plan of a scheduler; TypeError or ValueError where it is none."""
+    plan = scheduler.plan(problem)
+    if not isinstance(plan, Plan):
+        raise TypeError(
+            f"scheduler={scheduler} plans {plan!r}: return a Plan, such as "
+            "Plan(((Rung(1, 9), Rung(3, 3)),)), or derive from BracketScheduler."
+        )
+    if not plan.brackets:
+        raise ValueError(f"scheduler={scheduler} plans no bracket: name one at least.")
+    for rungs in {id(rungs): rungs for rungs in plan.brackets}.values():  # many may be one
+        _check_bracket(rungs, scheduler)
+    top = max(rungs[-1].resource for rungs in plan.brackets)
+    if top > problem.max_resources:
+        raise ValueError(
+            f"scheduler={scheduler} has a rung of {top}, and max_resources is "
+            f"{problem.max_resources}: lower the rung, or pass max_resources={top}."
+        )
+    return plan
+
+
+def _check_bracket(rungs, scheduler):
+    """Raise ValueError if this is no bracket: rungs of whole numbers, each above the last one."""
+    if isinstance(rungs, Rung) or not rungs:
+        raise ValueError(
+            f"scheduler={scheduler} plans the bracket {rungs!r}, and a bracket is a tuple of one "
+            "Rung or more: Plan(((Rung(1, 9), Rung(3, 3)),)) has one bracket of two rungs."
+        )
+    for rung in rungs:
+        for name, value in vars(rung).items():
+            if not (isinstance(value, Integral) and int(value) >= 1):
+                raise ValueError(
+                    f"scheduler={scheduler} plans {rung}: {name} must be a whole number from 1 on."
+                )
+    resources = [rung.resource for rung in rungs]
+    if resources != sorted(set(resources)):
+        raise ValueError(
+            f"scheduler={scheduler} plans a bracket with the resources {resources}: each must be "
+            "larger than the one before it."
+        )
 
 
 def check_schedule(plan, scheduler, resource, search, aims):

@@ -335,9 +335,14 @@ def _state_for(run, job, fold):
 
 
 def _check_results(run):
-    """Raise TimeoutError if all that ran was stopped before anything had a score."""
-    seconds = run.seconds_to_stop()
-    if seconds is not None and seconds <= 0 and not run.study.history.has_results:
+    """Raise TimeoutError or ValueError if nothing has a result."""
+    seconds, history = run.seconds_to_stop(), run.study.history
+    if not history.trials:
+        raise ValueError(
+            "The scheduler has started no candidate: its next must return a Start for an empty "
+            "history."
+        )
+    if seconds is not None and seconds <= 0 and not history.has_results:
         raise TimeoutError(
             f"No candidate had its score within timeout={run.stops.timeout:g} and "
             f"overtime={run.stops.overtime:g} seconds: pass more of either, or fewer rows."

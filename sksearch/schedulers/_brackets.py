@@ -14,6 +14,7 @@ import itertools
 import math
 from abc import abstractmethod
 from fractions import Fraction
+from numbers import Integral
 
 import numpy as np
 
@@ -135,7 +136,8 @@ class BracketScheduler(Scheduler):
         left = problem.size
         brackets = []
         known: dict[tuple, tuple[Rung, ...]] = {}  # thousands of brackets may be alike
-        for n_candidates, resources in self.bracket_table(problem):
+        for row in self.bracket_table(problem):
+            n_candidates, resources = self._checked(row)
             n = int(min(n_candidates, left))
             left -= n
             if n:
@@ -173,6 +175,17 @@ class BracketScheduler(Scheduler):
         if promoted is None:
             return []
         return sorted(set(history.rung(job.bracket, job.resource)) - set(promoted))
+
+    def _checked(self, row: tuple[int, list[int]]) -> tuple[int, list[int]]:
+        """Return a row of the table; ValueError where it is none."""
+        match row:
+            case (Integral(), [*resources]) if all(isinstance(r, Integral) for r in resources):
+                return row
+        raise ValueError(
+            f"{type(self).__name__}.bracket_table has the row {row!r}, and a row is a count of "
+            "candidates and a list of the resources of the rungs, whole numbers, such as "
+            "(9, [1, 3, 9])."
+        )
 
     def _plan(self, history: History) -> Plan:
         if "plan" not in history.cache:

@@ -36,6 +36,7 @@ from sksearch.fitting._checks import (
     check_schedule,
     check_training,
     classes_of,
+    planned,
 )
 from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._input import (
@@ -297,7 +298,7 @@ class BaseSearch(AfterSearch, Winner):
         problem, sampler = aimed(problem, sampler, aims, allows)
         problem, scheduler = adapt(problem, scheduler, resource, estimator, self.min_resources)
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
-        rungs = scheduler.plan(problem)
+        rungs = planned(scheduler, problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
         check_schedule(plan, scheduler, resource, self, aims)
         plan = replace(plan, notes=choices(self, filled, problem), timeout=self.timeout)

@@ -1,0 +1,105 @@
+"""Schedulers that somebody else wrote: what is wrong with one is said, and where it can be before
+anything is trained.
+"""
+
+import pytest
+from scipy.stats import uniform
+from sklearn.datasets import load_iris
+
+from sksearch import SearchCV
+from sksearch.base import Plan, Resume, Rung, Scheduler, Start
+from sksearch.history import Problem
+from sksearch.samplers import RandomSampler
+from sksearch.schedulers import BracketScheduler
+from sksearch.space import Space
+from sksearch.study import Study
+from tests.fakes import Curve
+
+X, y = load_iris(return_X_y=True)
+PLAN = Plan(((Rung(8, 3),),))
+
+
+class Table(BracketScheduler):
+    def __init__(self, table):
+        self.table = table
+
+    def bracket_table(self, problem):
+        return self.table
+
+
+class Own(Scheduler):
+    """Returns these decisions, one after the other, whenever nothing is running."""
+
+    def __init__(self, *decisions, plan=PLAN):
+        self.decisions = decisions
+        self.planned = plan
+
+    def next(self, history, rng):
+        n = len(history.log) // 2
+        return None if history.n_running or n == len(self.decisions) else self.decisions[n]
+
+    def plan(self, problem):
+        return self.planned
+
+
+def search_with(scheduler):
+    return SearchCV(
+        Curve(), {"quality": uniform(0, 1)}, sampler=RandomSampler(), scheduler=scheduler,
+        resource="epochs", max_resources=8, cv=2, random_state=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([(6, 8)], r"Table.bracket_table has the row \(6, 8\)"),
+        ([(6, [2.5, 8])], r"has the row \(6, \[2.5, 8\]\), and a row is a count of candidates"),
+        ([(6, [(2, 6), (8, 2)])], "has the row"),
+        ([(6, [8, 2])], r"with the resources \[8, 2\]: each must be larger"),
+        ([(6, [])], "a bracket is a tuple of one Rung or more"),
+        ([(6, [0, 8])], "resource must be a whole number from 1 on"),
+        ([(6, [2, 16])], "has a rung of 16, and max_resources is 8"),
+        ([], "plans no bracket"),
+    ],
+)
+def test_a_wrong_table_is_refused_before_training(table, message):
+    with pytest.raises(ValueError, match=message):
+        search_with(Table(table)).plan(X, y)
+
+
+@pytest.mark.parametrize("plan", [[(3, [8])], None])
+def test_a_plan_is_a_plan(plan):
+    with pytest.raises(TypeError, match="return a Plan, such as"):
+        search_with(Own(plan=plan)).plan(X, y)
+
+
+def test_a_bracket_is_not_a_rung():
+    with pytest.raises(ValueError, match="a bracket is a tuple of one Rung or more"):
+        search_with(Own(plan=Plan((Rung(1, 9), Rung(8, 3))))).plan(X, y)
+
+
+@pytest.mark.parametrize(
+    ("decision", "error", "message"),
+    [
+        (8, TypeError, "Own.next returned 8: return a Start, a Resume, or None"),
+        (Start(16), ValueError, "returned Start.*whole number from 1 to 8"),
+        (Start(2.5), ValueError, "whole number from 1 to 8"),
+        (Resume(3, 8), ValueError, "there are 0 trials"),
+        (Start(2), ValueError, "bracket 0 up to 2, and its plan has no such rung"),
+        (None, ValueError, "has started no candidate"),
+    ],
+    ids=str,
+)
+def test_a_wrong_decision_is_refused_before_training(decision, error, message):
+    n_calls = Curve.n_calls
+    with pytest.raises(error, match=message):
+        search_with(Own(decision)).fit(X, y)
+    assert Curve.n_calls == n_calls
+
+
+def test_a_study_says_what_is_wrong_too():
+    problem = Problem(Space({"x": uniform(0, 1)}), max_resources=8)
+    with pytest.raises(ValueError, match="whole number from 1 to 8"):
+        Study(problem, RandomSampler(), Own(Start(9))).ask()
+    with pytest.raises(ValueError, match="there are 0 trials, the first is 0"):
+        Study(problem, RandomSampler(), Own(Resume(-1, 8))).ask()
