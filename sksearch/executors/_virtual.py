@@ -176,7 +176,7 @@ class VirtualClock:
     def _wait(self, futures, timeout):
         """Let time pass until one of the unfinished futures is done, or for `timeout` seconds."""
         limit = math.inf
-        if timeout is not None:  # a wait of less than a tick must not be none: it would be repeated
+        if timeout is not None:  # less than a tick must not be none, or it is repeated for ever
             limit = max(_ticks(self.seconds + max(timeout, 0)), self._time + (timeout > 0))
         while futures and self._running and not any(future.done() for future in futures):
             end = min(self._running[0].end, limit)

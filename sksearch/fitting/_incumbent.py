@@ -52,10 +52,16 @@ def _seconds_to_refit(run, job):
 
 
 def knows_baseline(history: History, top: int) -> bool:
-    """Whether the candidate to beat has its score at the top, if there is one to beat."""
+    """Whether the candidate to beat, if there is one, has a score that it can be judged by.
+
+    That is its score at the top. In a race over folds nobody else gets as far before it has all
+    folds, so some of them will do.
+    """
     if not history.problem.has_baseline or not history.trials:
         return True
     results = history.trials[0].results
+    if history.problem.races:
+        return bool(results)
     return top in results or any(math.isnan(result.score) for result in results.values())
 
 

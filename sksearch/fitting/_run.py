@@ -210,7 +210,7 @@ class Run(Workload):
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
                 self.done = self._convergence.reached(history)
-        elif self._may_be_all(history) and job.trial_id == 0:
+        elif history.problem.races and history.problem.has_baseline and job.trial_id == 0:
             self.incumbent.expect(self, job)
         self._n_finite += math.isfinite(result.score)
         target = self.stops.target_score
@@ -232,8 +232,7 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        history = self.study.history
-        if not knows_baseline(history, self.top) and not self._may_be_all(history):
+        if not knows_baseline(self.study.history, self.top):
             return None
         return (
             None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds
@@ -303,11 +302,6 @@ class Run(Workload):
 
     # ---- inside
 
-    def _may_be_all(self, history):
-        """Whether the estimator as it is has some folds of a race, where nobody has more."""
-        problem = history.problem
-        return problem.races and problem.has_baseline and bool(history.trials[0].results)
-
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
@@ -351,10 +345,13 @@ def _check_results(run):
 
 def _warn_of_folds_left_out(run):
     """Warn where the time did not suffice for all folds of a single candidate."""
-    history = run.study.history
-    if history.trials and not knows_baseline(history, run.top):
+    problem, trials = run.study.history.problem, run.study.history.trials
+    if not (problem.races and problem.has_baseline and trials and trials[0].results):
+        return
+    first = trials[0]
+    if first.resource < run.top and not math.isnan(first.results[first.resource].score):
         warnings.warn(
-            f"timeout={run.stops.timeout:g} was up after {history.trials[0].resource} of {run.top} "
+            f"timeout={run.stops.timeout:g} was up after {first.resource} of {run.top} "
             "folds of the first candidate, the estimator as it is: pass a larger timeout, fewer "
             "folds or fewer rows.",
             UserWarning,
