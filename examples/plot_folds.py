@@ -105,7 +105,7 @@ if plt is not None:
     order = [tuple(every.cv_results_["params"][i].values()) for i in ranked]
     fig, axes = plt.subplots(ncols=2, figsize=(9, 5.6), sharey=True, layout="constrained")
     tables = [scores_of(search, order) for search in (every, halving)]
-    limits = np.quantile(tables[0], [0.02, 0.98])
+    limits = np.quantile(tables[0], 0.02), tables[0].max()
     titles = ("All folds", "Folds as the resource")
     for ax, search, table, title in zip(axes, (every, halving), tables, titles, strict=True):
         image = ax.pcolormesh(
@@ -124,7 +124,7 @@ if plt is not None:
     axes[0].set_ylabel("Candidates, best mean over all folds first")
     axes[0].set_yticks(np.array([1, 5, 10, 15, 20, 25]) - 0.5, [1, 5, 10, 15, 20, 25])
     axes[0].invert_yaxis()
-    bar = fig.colorbar(image, ax=axes, shrink=0.6, aspect=25, extend="both")
+    bar = fig.colorbar(image, ax=axes, shrink=0.6, aspect=25, extend="min")
     bar.set_label("Accuracy on the fold")
     bar.outline.set_visible(False)
     fig.suptitle("Red: the candidate that the search chose", x=0.01, ha="left", fontsize=11)

@@ -166,7 +166,8 @@ for name in problems:
 
 # %%
 # Where runs scatter so much, forty of them tell only large differences from luck. Densities show
-# what the means hide: here, how far random search's bad luck reaches on the recorded problem.
+# what the means hide: here, how far random search's bad luck reaches on the recorded problem. They
+# are smoothed, so they reach a little below 0, where no regret is.
 
 fig, axes = plt.subplots(nrows=2, figsize=(8.5, 6), layout="constrained")
 for ax, name in zip(axes, problems, strict=True):

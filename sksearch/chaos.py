@@ -76,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     'usage:'
     """
     parser = argparse.ArgumentParser(prog="sksearch.chaos", description=__doc__.split("\n")[0])
-    parser.add_argument("script")
-    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("script", help="a Python file that fits one search or more")
+    parser.add_argument("--kills", type=int, default=20, help="how often, default: 20")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
@@ -139,7 +139,7 @@ class Report:
             f"{self.kills} kills, {self.evaluations} evaluations, {self.in_flight} of them ran at"
         )
         lines = [f"{'ok  ' if holds else 'FAIL'}  {text}" for holds, text in bars]
-        return "\n".join([f"{head} a kill and begun again", *lines])
+        return "\n".join([f"{head} a kill and were begun again", *lines])
 
 
 # ---- the script
