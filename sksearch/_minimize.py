@@ -16,9 +16,9 @@ from sksearch.base import Job, Sampler, Scheduler
 from sksearch.executors import Workload, drive
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.history import History, Problem, Result
-from sksearch.samplers import GPSampler
+from sksearch.samplers import GPSampler, PriorSampler
 from sksearch.schedulers import FullFidelity
-from sksearch.space import Space
+from sksearch.space import Beliefs, Space
 from sksearch.study import Study
 
 
@@ -32,6 +32,7 @@ def minimize(
     min_resources: int = 1,
     max_resources: int | None = None,
     initial_params: dict | list[dict] | None = None,
+    prior: dict | None = None,
     timeout: float | None = None,
     target: float | None = None,
     callback: Callable[[History], Any] | None = None,
@@ -60,6 +61,10 @@ def minimize(
         Largest count of units; None: `func` has no second argument.
     initial_params : dict, list of dict or None, default=None
         First guesses, evaluated before anything else.
+    prior : dict or None, default=None
+        Where good values are expected, by name of the parameter: a distribution of a number's
+        values, or a dict of weights of a list's choices. Proposals follow it at first, and less
+        with each result, see `sksearch.space.Beliefs`.
     timeout : float or None, default=None
         Seconds after which no further candidate begins.
     target : float or None, default=None
@@ -96,16 +101,35 @@ def minimize(
     >>> result = minimize(branin, space, n_iter=40, random_state=0)
     >>> bool(result.fun < 0.41)  # the minimum is 0.3979
     True
+
+    With few evaluations it helps to say where the minimum is expected:
+
+    >>> from scipy.stats import norm
+    >>> believed = {"x": norm(3, 0.5), "y": norm(2, 0.5)}
+    >>> losses = [
+    ...     minimize(branin, space, n_iter=10, prior=prior, random_state=0).fun
+    ...     for prior in (None, believed)
+    ... ]
+    >>> losses[1] < losses[0]
+    True
     """
     _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback)
     space = space if isinstance(space, Space) else Space(space)
     seed = draw_seed(random_state)
     guesses = space.check_guesses(initial_params)
-    n_candidates = None if scheduler else n_iter
+    sampler = sampler or GPSampler()
+    if prior is not None and not sampler.believes:
+        sampler = PriorSampler(sampler)
     problem = Problem(
-        space, min_resources, max_resources or 1, seed, guesses, n_candidates=n_candidates
+        space,
+        min_resources,
+        max_resources or 1,
+        seed,
+        guesses,
+        n_candidates=None if scheduler else n_iter,
+        prior=None if prior is None else Beliefs(space, prior),
     )
-    study = Study(problem, sampler or GPSampler(), scheduler or FullFidelity(n_iter))
+    study = Study(problem, sampler, scheduler or FullFidelity(n_iter))
     deadline = math.inf if timeout is None else time.monotonic() + timeout
     evaluations = _Evaluations(
         func,

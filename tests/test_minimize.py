@@ -269,6 +269,17 @@ def test_a_callback_sees_each_evaluation_and_may_end_it():
     assert (result.nfev, result.message) == (7, "The callback stopped the search.")
 
 
+@pytest.mark.parametrize("sampler", [None, RandomSampler()], ids=str)
+def test_beliefs_are_followed(sampler):
+    def count_near(prior):
+        func = Calls(lambda params: params["x"] ** 2)
+        space = {"x": uniform(-10, 20)}
+        minimize(func, space, n_iter=6, sampler=sampler, prior=prior, random_state=0)
+        return sum(0.2 <= params["x"] <= 0.4 for (params,) in func.args)
+
+    assert count_near({"x": uniform(0.2, 0.2)}) >= 2 > count_near(None)
+
+
 def test_time_ends_it():
     def slow(params):
         time.sleep(0.02)
@@ -393,6 +404,8 @@ def test_bad_arguments_are_refused_before_anything_is_evaluated(kwargs, error, m
         {"target": "low"},
         {"callback": 3},
         {"initial_params": 5},
+        {"prior": 5},
+        {"prior": {"z": uniform(0, 1)}},
         {"n_iter": True},
     ],
     ids=str,
