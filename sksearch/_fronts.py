@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 
-def fronts(Y: np.ndarray) -> np.ndarray:
+def fronts(Y: np.ndarray, n_enough: int | None = None) -> np.ndarray:
     """Sort points into fronts.
 
     A point dominates another one if it is nowhere worse and somewhere better.
@@ -20,6 +20,9 @@ def fronts(Y: np.ndarray) -> np.ndarray:
     ----------
     Y : ndarray of shape (n, m)
         Values, greater is better.
+    n_enough : int or None, default=None
+        Where the first fronts have so many points, all others count as one front. None: all are
+        told apart.
 
     Returns
     -------
@@ -33,11 +36,13 @@ def fronts(Y: np.ndarray) -> np.ndarray:
     dominates = is_no_worse & ~is_no_worse.T
     n_above = dominates.sum(axis=0)
     front, level = np.full(n, -1), 0
-    while (front < 0).any():
+    n_left = 0 if n_enough is None else n - n_enough
+    while (front < 0).sum() > max(n_left, 0):
         now = (front < 0) & (n_above == 0)
         front[now] = level
         n_above = n_above - dominates[now].sum(axis=0)
         level += 1
+    front[front < 0] = level
     return front
 
 
@@ -71,7 +76,7 @@ def crowding(Y: np.ndarray) -> np.ndarray:
     return distance
 
 
-def best_first(Y: np.ndarray, violation: np.ndarray) -> np.ndarray:
+def best_first(Y: np.ndarray, violation: np.ndarray, n_enough: int | None = None) -> np.ndarray:
     """Order points: those that keep all bounds by front and crowding, then by how much is broken.
 
     Parameters
@@ -80,6 +85,8 @@ def best_first(Y: np.ndarray, violation: np.ndarray) -> np.ndarray:
         Values, greater is better.
     violation : ndarray of shape (n,)
         By how much bounds are broken, 0 where none is.
+    n_enough : int or None, default=None
+        Count of points whose order matters, so that the others need not be sorted. None: all.
 
     Returns
     -------
@@ -91,10 +98,14 @@ def best_first(Y: np.ndarray, violation: np.ndarray) -> np.ndarray:
     broken = violation > 0
     if m > 1:
         kept = np.flatnonzero(~broken)
-        first[kept] = fronts(Y[kept])
-        for level in np.unique(first[kept]):
+        first[kept] = fronts(Y[kept], n_enough)
+        n_ordered = 0
+        for level in range(len(kept)):
+            if n_ordered >= min(len(kept), n if n_enough is None else n_enough):
+                break
             mine = kept[first[kept] == level]
             second[mine] = -crowding(Y[mine])
+            n_ordered += len(mine)
     first[broken], second[broken] = np.inf, violation[broken]
     return np.lexsort((second, first))
 

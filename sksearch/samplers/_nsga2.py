@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch._fronts import best_first
 from sksearch.base import Sampler, Start
 from sksearch.history import History, Params
 from sksearch.samplers._observations import observe
@@ -83,7 +84,8 @@ class NSGA2Sampler(Sampler):
         n_tried = len(data.y) + len(data.failed) + len(data.running)
         if space.n_dims == 0 or n_tried < self.population_size or len(data.y) < 2:
             return QuasiRandomSampler("sobol").ask(history, start, rng)
-        population = data.U[data.best_first[: self.population_size]]
+        order = best_first(data.objectives, data.violation, self.population_size)
+        population = data.U[order[: self.population_size]]
         # The better one of two is a parent: they are in order.
         n = len(population)
         mothers, fathers = rng.integers(n, size=(2, 2, N_CHILDREN)).min(axis=1)
@@ -100,7 +102,9 @@ class NSGA2Sampler(Sampler):
         u = rng.random(one.shape)
         power = 1 / (self.eta_crossover + 1)
         beta = np.where(u < 0.5, (2 * u) ** power, (1 / (2 * (1 - u))) ** power)
-        middle, half = (one + other) / 2, (one - other) / 2
+        # Near either parent: a child that is always near the same one inherits from that alone.
+        half = np.where(rng.random(one.shape) < 0.5, 0.5, -0.5) * (one - other)
+        middle = (one + other) / 2
         crossed = np.where(space.categorical, other, middle + beta * half)
         take = rng.random(one.shape) < 0.5
         take &= rng.random((len(one), 1)) < self.crossover

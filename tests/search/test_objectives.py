@@ -95,6 +95,15 @@ def test_fronts_by_hand():
     assert order[-2:].tolist() == [6, 2]
 
 
+@pytest.mark.parametrize("n_enough", [1, 7, 40])
+def test_the_first_ones_need_no_order_of_the_others(n_enough):
+    rng = np.random.default_rng(0)
+    Y, violation = rng.random((40, 2)), np.maximum(rng.random(40) - 0.7, 0)
+    order = best_first(Y, violation)
+    assert best_first(Y, violation, n_enough)[:n_enough].tolist() == order[:n_enough].tolist()
+    assert fronts(Y, 1).max() == 1 < fronts(Y).max()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_volume_is_that_of_moocore(seed):
     moocore = pytest.importorskip("moocore")
@@ -313,6 +322,15 @@ def test_samplers_of_vectors_are_functions_of_the_history(sampler):
     assert run(study_of(sampler), emptied) == whole
     assert run(study_of(sampler), lambda study: pickle.loads(pickle.dumps(study))) == whole
     assert run(study_of(sampler, seed=2)) != whole
+
+
+def test_a_child_has_coordinates_of_both_parents():
+    space = Space({f"x{i}": uniform(0, 1) for i in range(50)})
+    mothers, fathers = np.full((20, 50), 0.2), np.full((20, 50), 0.8)
+    sampler = NSGA2Sampler(crossover=1.0)
+    children = sampler._cross(space, mothers, fathers, np.random.default_rng(0))
+    # Half of the coordinates are crossed, and half of these end near the father.
+    assert np.mean(children > 0.5) == pytest.approx(0.25, abs=0.04)
 
 
 def test_three_objectives_are_proposed_for():
