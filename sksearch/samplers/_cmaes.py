@@ -128,6 +128,8 @@ class Evolution:
         self.draws: list[Any] = []  # of all trials
         self.trial_ids: dict[tuple, int] = {}  # by key
         self.latest: dict[int, tuple[int, Result]] = {}  # resource and result, by trial id
+        # What was proposed for the next trial, and at which place of the log:
+        self.proposal: tuple[int, Params, Any] | None = None
         # Draws and results of the generation that is under way, by resource:
         self.generations: dict[int, list[tuple[Any, Result]]] = {}
 
@@ -141,15 +143,18 @@ class Evolution:
     def read(self, history: History) -> None:
         """Go through what is new in the log."""
         space, points = self.problem.space, ResultIndex.of(history).points.rows
-        for event, trial_id, resource in history.log[self.n_read :]:
+        for place, (event, trial_id, resource) in enumerate(
+            history.log[self.n_read :], self.n_read
+        ):
             trial = history.trials[trial_id]
             if event == "tell":
                 self.latest[trial_id] = resource, trial.results[resource]
                 self._enter(self.draws[trial_id], *self.latest[trial_id])
             elif trial_id == len(self.draws):
-                params, draw = self._draw(trial_id)
+                params, draw = self._draw_at(place, trial_id)
                 key = space.key(trial.params)
-                if params is None or space.key(params) != key:  # a guess, or drawn at random
+                drawn = params is trial.params or (params and space.key(params) == key)
+                if not drawn:  # a guess, or drawn at random
                     draw = self.code.encode(points[trial_id], self.optimizer)
                 self.draws.append(draw)
                 self.trial_ids[key] = trial_id
@@ -158,14 +163,16 @@ class Evolution:
     def propose(self) -> Params | None:
         """Params of the next trial, None if no new ones were drawn; changes nothing."""
         trial_id = len(self.draws)
-        params, _ = self._sample(self._rng(trial_id))
-        if self.problem.space.key(params) not in self.trial_ids:
-            return params
-        return copy.deepcopy(self)._draw(trial_id)[0]
+        if self.proposal is None or self.proposal[0] != self.n_read:
+            params, draw = self._sample(self._rng(trial_id))
+            if self.problem.space.key(params) in self.trial_ids:
+                return copy.deepcopy(self)._draw(trial_id)[0]
+            self.proposal = self.n_read, params, draw
+        return self.proposal[1]
 
     def _rng(self, trial_id: int) -> np.random.RandomState:
         words = np.random.SeedSequence((self.problem.seed, DRAW, trial_id))
-        return np.random.RandomState(np.random.MT19937(words))
+        return np.random.RandomState(np.random.PCG64(words))  # MT19937 takes long to seed
 
     def _sample(self, rng: np.random.RandomState) -> tuple[Params, Any]:
         """Params and a draw, inside of the ranges and allowed if one of many is."""
@@ -179,6 +186,12 @@ class Evolution:
             if self.problem.allows is None or self.problem.allows(params):
                 return params, draw
         return self.problem.space.from_unit(self.code.decode(draw)), draw
+
+    def _draw_at(self, place: int, trial_id: int) -> tuple[Params | None, Any]:
+        """Params and draw of a new trial, those that were proposed if nothing came between."""
+        if self.proposal is not None and self.proposal[0] == place:
+            return self.proposal[1:]
+        return self._draw(trial_id)
 
     def _draw(self, trial_id: int) -> tuple[Params | None, Any]:
         """Params and draw of a new trial, None if all were known; those are told as known."""

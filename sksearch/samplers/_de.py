@@ -83,20 +83,24 @@ class DESampler(PopulationSampler):
         rows = best_of_slots(data, size)
         own = np.flatnonzero(data.trial_id[rows] % size == len(history.trials) % size)
         i = int(own[0]) if len(own) else int(rng.integers(len(rows)))
-        members = genes_of(space, data.U[rows], rng)
-        return _crossed(members, i, space.categorical, rng)
+        # Member i, one to go to, and two whose difference is added: others if there are any.
+        others = [k for k in rng.permutation(len(rows)).tolist() if k != i] or [i]
+        four = rows[[i, rng.integers(min(len(rows), N_BEST)), others[0], others[-1]]]
+        x, b, r, s = genes_of(space, data.U[four], rng)
+        return _crossed(x, b, r, s, space.categorical, rng)
 
 
 def _crossed(
-    members: np.ndarray, i: int, categorical: np.ndarray, rng: np.random.Generator
+    x: np.ndarray,
+    b: np.ndarray,
+    r: np.ndarray,
+    s: np.ndarray,
+    categorical: np.ndarray,
+    rng: np.random.Generator,
 ) -> np.ndarray:
-    """Genes of member i and of its mutant; members are sorted, best first."""
-    n, d = members.shape
-    x = members[i]
-    b = members[rng.integers(min(n, N_BEST))]
-    others = np.delete(np.arange(n), i)
-    r, s = members[rng.choice(others, 2, replace=len(others) < 2)]
-    F, CR = rng.uniform(*LENGTHS), rng.choice(CROSSOVERS)
+    """Some genes of x, the others of its mutant."""
+    d = len(x)
+    F, CR = rng.uniform(*LENGTHS), CROSSOVERS[rng.integers(len(CROSSOVERS))]
 
     v = x + F * (b - x) + F * (r - s)
     v = np.where(v < 0, x / 2, np.where(v > 1, (1 + x) / 2, v))

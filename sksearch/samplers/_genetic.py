@@ -78,7 +78,7 @@ class GeneticSampler(PopulationSampler):
 def _child(space: Space, members: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Genes of a child of two of the members, which are sorted, best first."""
     n, d = members.shape
-    i, j = rng.integers(n, size=(2, 2)).min(axis=1)  # two tournaments
+    i, j = rng.integers(n, size=4).reshape(2, 2).min(axis=1)  # two tournaments
     while j == i:
         j = rng.integers(n)
     one, other = members[i], members[j]
@@ -90,7 +90,7 @@ def _child(space: Space, members: np.ndarray, rng: np.random.Generator) -> np.nd
     mixed = low + (high - low) * rng.uniform(-BEYOND, 1 + BEYOND, d)
     chosen = np.where(rng.random(d) < 0.5, low, high)
 
-    step = rng.choice(SCALES, d) * rng.standard_normal(d)
+    step = SCALES[rng.integers(len(SCALES), size=d)] * rng.standard_normal(d)
     is_mutant = rng.random(d) < 1 / d
     numbers = reflected(np.where(is_mutant, mixed + step, mixed))
     choices = np.where(is_mutant, rng.random(d), chosen)

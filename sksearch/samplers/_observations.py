@@ -9,13 +9,13 @@ value       a trial's score at r0, or where it was not measured there at the
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sksearch._fronts import best_first
 from sksearch.base import Start
-from sksearch.history import History, Result, Trial
+from sksearch.history import History, Problem, Result, Trial
 
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model. All rungs of
@@ -87,6 +87,8 @@ class Observations:
     @property
     def violation(self) -> np.ndarray:
         """By how much bounds are broken, all together, shape (n,); 0 where none is."""
+        if not self.slacks.shape[1]:
+            return np.zeros(len(self.y))
         return -np.minimum(self.slacks, 0).sum(axis=1)
 
     @property
@@ -129,13 +131,15 @@ class GrowingArray:
 class ResultIndex:
     """The results of a history, read once each; kept in the history's cache."""
 
-    def __init__(self, n_dims: int):
+    def __init__(self, problem: Problem):
+        n_dims = problem.space.n_dims
         self.n_read = 0
+        self.n_objectives, self.n_bounds = len(problem.objectives), len(problem.bounds)
         self.points = GrowingArray(n_dims)  # of all trials
         # Positions in the log: of scores by trial id and resource, of failures by trial id.
         self.scored: dict[tuple[int, int], int] = {}
         self.failed: dict[int, int] = {}
-        # Rows of trial id, score, cost, position in the log:
+        # Rows of results, see `row`:
         self.by_resource: dict[int, GrowingArray] = {}
         self.tried: dict[int, None] = {}  # trial ids in the order of first results
         self.known: tuple[np.ndarray, np.ndarray] = np.empty((0, n_dims)), np.empty(0)
@@ -146,7 +150,7 @@ class ResultIndex:
         space = history.problem.space
         index = history.cache.get("results")
         if index is None:
-            index = history.cache["results"] = cls(space.n_dims)
+            index = history.cache["results"] = cls(history.problem)
             if known := history.problem.known:
                 points = np.array([space.to_unit(params) for params, _ in known])
                 index.known = points, np.array([score for _, score in known])
@@ -166,8 +170,18 @@ class ResultIndex:
             self.failed[trial_id] = position
             return
         self.scored[trial_id, resource] = position
-        rows = self.by_resource.setdefault(resource, GrowingArray(4))
-        rows.append((trial_id, result.score, result.cost, position))
+        row = self.row(trial_id, result, position)
+        self.by_resource.setdefault(resource, GrowingArray(len(row))).append(row)
+
+    def row(self, trial_id: int, result: Result, position: int) -> tuple[float, ...]:
+        """Trial id, score, cost, position in the log, then objectives and slacks if any."""
+        objectives = result.objectives if self.n_objectives else ()
+        slacks = result.slacks if self.n_bounds else ()
+        return trial_id, result.score, result.cost, position, *objectives, *slacks
+
+    def array(self, rows: list[tuple[float, ...]]) -> np.ndarray:
+        """Rows as an array, which may be empty."""
+        return np.array(rows, dtype=float).reshape(-1, 4 + self.n_objectives + self.n_bounds)
 
 
 def observe(
@@ -221,45 +235,52 @@ def observe(
             return list(trial_ids)
         return [i for i in trial_ids if history.trials[i].bracket == start.bracket]
 
-    earlier_U, earlier_y = index.known
-    if len(resources) and resources.max() < history.problem.max_resources:
-        earlier_U, earlier_y = earlier_U[:0], earlier_y[:0]  # of another resource
-    n_known = len(earlier_y)
     failed = visible(index.failed)
     tried = visible(index.tried) if failed else []
     points = index.points.rows
-    y = np.r_[earlier_y, rows[:, 1]]
-    objectives, slacks = _vectors(history, ids, resources, y)
-    return Observations(
-        U=np.vstack([earlier_U, points[ids]]),
+
+    def points_of(trial_ids: list[int]) -> np.ndarray:
+        return points[trial_ids] if trial_ids else points[:0]
+
+    y, first_slack = rows[:, 1].copy(), 4 + index.n_objectives
+    data = Observations(
+        U=points[ids],
         y=y,
-        cost=np.r_[np.full(n_known, np.nan), rows[:, 2]],
-        resource=np.r_[np.full(n_known, history.problem.max_resources), resources].astype(int),
-        trial_id=np.r_[np.arange(-n_known, 0), ids],
-        log_index=np.r_[np.arange(-n_known, 0), rows[:, 3]].astype(int),
-        failed=points[failed],
+        cost=rows[:, 2].copy(),
+        resource=resources,
+        trial_id=ids,
+        log_index=rows[:, 3].astype(int),
+        failed=points_of(failed),
         failed_log_index=np.array([index.failed[i] for i in failed], dtype=int),
-        tried=points[tried],
+        tried=points_of(tried),
         ok=np.array([i not in index.failed for i in tried], dtype=bool),
-        running=points[visible(i for i in running if i not in scored)],
-        excluded=points[excluded],
-        objectives=objectives,
-        slacks=slacks,
+        running=points_of(visible(i for i in running if i not in scored)),
+        excluded=points_of(excluded),
+        objectives=rows[:, 4:first_slack].copy() if index.n_objectives else y[:, np.newaxis],
+        slacks=rows[:, first_slack:].copy(),
     )
+    # Scores of an earlier search are those of the largest resource.
+    top = history.problem.max_resources
+    if not len(index.known[1]) or (len(resources) and resources.max() < top):
+        return data
+    return _with_earlier(data, *index.known, top)
 
 
-def _vectors(
-    history: History, ids: np.ndarray, resources: np.ndarray, scores: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Values of the objectives and slacks of results with a score."""
-    problem = history.problem
-    if not problem.objectives and not problem.bounds:
-        return scores[:, np.newaxis], np.empty((len(scores), 0))
-    pairs = zip(ids.tolist(), resources.tolist(), strict=True)
-    results = [history.trials[i].results[r] for i, r in pairs]
-    objectives = [r.objectives or (r.score,) for r in results]
-    slacks = np.array([r.slacks for r in results]).reshape(len(ids), len(problem.bounds))
-    return np.array(objectives).reshape(len(ids), len(problem.objectives) or 1), slacks
+def _with_earlier(data: Observations, U: np.ndarray, y: np.ndarray, top: int) -> Observations:
+    """Observations with the results of an earlier search before them."""
+    n = len(y)
+    before = {
+        "U": U,
+        "y": y,
+        "cost": np.full(n, np.nan),
+        "resource": np.full(n, top),
+        "trial_id": np.arange(-n, 0),
+        "log_index": np.arange(-n, 0),
+        "objectives": y[:, np.newaxis],
+        "slacks": np.zeros((n, data.slacks.shape[1])),
+    }
+    both = {name: np.concatenate([own, getattr(data, name)]) for name, own in before.items()}
+    return replace(data, **both)
 
 
 def _scores(
@@ -271,21 +292,16 @@ def _scores(
     }
     if transfer == "rung":
         resource = _resource_to_learn_from(index, large, n_enough)
-        rows = index.by_resource.get(resource or 0, GrowingArray(4)).rows
-        return rows, np.full(len(rows), resource), start.resource == resource
+        rows = index.array([]) if resource is None else index.by_resource[resource].rows
+        return rows, np.full(len(rows), resource or 0), start.resource == resource
     if transfer == "joint":
         pairs = [(i, r) for i, r in index.scored if r in large]
         sees_own_rung = start.resource in large
     else:
         pairs = _transferred(history, index, start, transfer)
         sees_own_rung = True
-    results = [history.trials[i].results[r] for i, r in pairs]
-    rows = np.array(
-        [
-            (pair[0], result.score, result.cost, index.scored[pair])
-            for pair, result in zip(pairs, results, strict=True)
-        ]
-    ).reshape(-1, 4)
+    trials = history.trials
+    rows = index.array([index.row(i, trials[i].results[r], index.scored[i, r]) for i, r in pairs])
     return rows, np.array([r for _, r in pairs], dtype=int), sees_own_rung
 
 
@@ -306,17 +322,16 @@ def _race_scores(
     for r in ease if full else ():
         ease[r] = math.fsum(_score_at(trial, r) - trial.results[top].score for trial in full)
         ease[r] /= len(full)
-    rows = np.array(
-        [
-            (
-                i,
-                trials[i].results[r].score - ease[r],
-                sum(result.cost for result in trials[i].results.values()) * top / r,
-                index.scored[i, r],
-            )
-            for i, r in zip(ids, reached, strict=True)
-        ]
-    ).reshape(-1, 4)
+    estimates = [
+        replace(
+            trials[i].results[r],
+            score=trials[i].results[r].score - ease[r],
+            cost=sum(result.cost for result in trials[i].results.values()) * top / r,
+        )
+        for i, r in zip(ids, reached, strict=True)
+    ]
+    places = [index.scored[i, r] for i, r in zip(ids, reached, strict=True)]
+    rows = index.array([index.row(*row) for row in zip(ids, estimates, places, strict=True)])
     return rows, np.full(len(rows), top), True
 
 

@@ -76,7 +76,7 @@ def genes_of(space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarra
     """
     lower, upper = space.cells(U)
     inactive = np.isnan(U)
-    lower, upper = np.where(inactive, 0.0, lower), np.where(inactive, 1.0, upper)
+    lower[inactive], upper[inactive] = 0.0, 1.0
     genes = lower + (upper - lower) * rng.random(U.shape)
     return np.where(space.categorical & ~inactive, U, genes)
 
@@ -92,5 +92,7 @@ def fittest(data: Observations) -> np.ndarray:
 def best_of_slots(data: Observations, size: int) -> np.ndarray:
     """Rows of the best result of each slot that has one, shape (at most size,), best first."""
     order = fittest(data)
-    _, first = np.unique(data.trial_id[order] % size, return_index=True)
-    return order[np.sort(first)]
+    first = np.full(size, len(order))
+    # Of several results of a slot the last one written stays: the best.
+    first[data.trial_id[order[::-1]] % size] = np.arange(len(order))[::-1]
+    return order[np.sort(first[first < len(order)])]

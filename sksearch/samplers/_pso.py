@@ -97,6 +97,8 @@ class PSOSampler(PopulationSampler):
 
 def _moved(space: Space, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The next place of a particle; its last two places, its best and the best are given."""
+    if np.array_equal(places, places[[0, 0, 0, 0]], equal_nan=True):
+        return rng.random(space.n_dims)  # nothing pulls: it would stay where it is
     x, before, p, g = genes_of(space, places, rng)
     a, b = PULL * rng.random((2, len(x)))
     velocity = INERTIA * (x - before) + a * (p - x) + b * (g - x)

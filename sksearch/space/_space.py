@@ -243,7 +243,7 @@ class Space(Beyond):
         lower, upper : ndarray of shape (n, n_dims)
             Ends of the intervals; equal where values are real.
         """
-        lower = np.clip(np.asarray(U, dtype=float), 0.0, 1.0)
+        lower = np.minimum(np.maximum(np.asarray(U, dtype=float), 0.0), 1.0)
         upper = lower.copy()
         for j, dimension in enumerate(self.dimensions):
             if dimension.kind != "real":
@@ -319,7 +319,7 @@ class Space(Beyond):
         tuple
             A hashable key that tells True, 1 and 1.0 apart and survives pickling.
         """
-        return tuple((name, self._value_key(name, params[name])) for name in sorted(params))
+        return tuple([(name, self._value_key(name, params[name])) for name in sorted(params)])
 
     def sample_unseen(
         self,

@@ -177,7 +177,27 @@ def test_a_synchronous_swarm_goes_on_where_the_first_round_has_failed():
     history.problem.space.check(params)
 
 
+def test_a_population_of_one_goes_on():
+    history = history_of([1.0, np.nan, np.nan, np.nan, 2.0])  # trials 0 and 4 are one member
+    params = DESampler(4).ask(history, Start(1), np.random.default_rng(0))
+    history.problem.space.check(params)
+
+
+def test_a_particle_that_nothing_pulls_does_not_stay():
+    history = history_of([9.0, 1.0, 2.0, 3.0])  # the first one is the best of all
+    params = PSOSampler(4).ask(history, Start(1), np.random.default_rng(0))
+    assert history.takes(params)
+
+
 # ---- CMA-ES
+
+
+def test_a_candidate_is_drawn_once(monkeypatch):
+    drawn = []
+    sample = Evolution._sample
+    monkeypatch.setattr(Evolution, "_sample", lambda *args: drawn.append(1) or sample(*args))
+    run(study_of(CMAESSampler(), SQUARE, n=30), lambda p: p["x"])
+    assert len(drawn) == 30
 
 
 def evolution_of(sampler, study):
