@@ -17,9 +17,9 @@ from sksearch.samplers._observations import Observations, ResultIndex
 from sksearch.samplers._population import PopulationSampler, fittest, genes_of
 from sksearch.space import Space
 
-INERTIA = 0.7298  # [2]_, with PULL: swarms that neither explode nor stop too early
-PULL = 1.49618
-MAX_STEP = 0.5  # of the range
+INERTIA = 0.6  # with PULL: swarms that do not explode, and gather within tens of evaluations
+PULL = 1.5
+MAX_STEP = 0.2  # of the range
 FRESH = 0.1  # weight of a draw from all choices, where that of the own one is INERTIA
 
 
@@ -39,11 +39,13 @@ class PSOSampler(PopulationSampler):
 
     Notes
     -----
-    The velocity is ``0.7298 (x - x') + 1.49618 (a (p - x) + b (g - x))``, with x' the place before
-    the last one, and a and b uniform in [0, 1] for each parameter [2]_. Steps are at most half of
-    a range, and reflected at its ends. A particle moves on though its last result is not known
-    yet, and nothing waits for the end of a round; results of a round that come after it has ended
-    count from then on.
+    The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, with x' the place before the
+    last one, and a and b uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
+    1.49618, for swarms that have thousands of evaluations. Steps are at most a fifth of a range,
+    and reflected at its ends. A particle that nothing pulls moves to a random place.
+
+    A particle moves on though its last result is not known yet, and nothing waits for the end of
+    a round; results of a round that come after it has ended count from then on.
 
     A choice is the particle's own, its best, that of all, or one drawn anew, in proportion to the
     same weights. Rounded numbers and inactive parameters stand for all of their interval.
