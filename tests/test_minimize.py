@@ -405,7 +405,7 @@ def test_bad_arguments_are_refused_before_anything_is_evaluated(kwargs, error, m
         {"callback": 3},
         {"initial_params": 5},
         {"prior": 5},
-        {"prior": {"z": uniform(0, 1)}},
+        {"prior": {"z": {"a": 1}}},
         {"n_iter": True},
     ],
     ids=str,
