@@ -186,6 +186,10 @@ def one_candidate(facts: Facts) -> list[Advice]:
     if len(facts.table.candidates) != 1:
         return []
     name, space = facts.table.space_name, facts.table.space
+    timeout = getattr(facts.table.search, "timeout", None)
+    if timeout and facts.table.races and not facts.table.candidates[0].is_complete:
+        text = "The time was up before the first candidate had all folds. Give more time."
+        return [Advice("one_candidate", text, f"timeout={10 * timeout:g}")]
     if (space is not None and space.size == 1) or not hasattr(facts.table.search, "n_iter"):
         text, code = "There was one candidate, so nothing was chosen. Give several values.", ""
         varied_ = next(iter(facts.table.candidates[0].params), None)
@@ -228,7 +232,7 @@ def few_folds(facts: Facts) -> list[Advice]:
 def edges(facts: Facts) -> list[Advice]:
     """The best value is at the end of its range, and so are those of the others at the top."""
     table = facts.table
-    if table.best is None or facts.is_noise or facts.all_equal or facts.nearly_all_tied:
+    if not facts.tied.any() or facts.is_noise or facts.all_equal or facts.nearly_all_tied:
         return []
     found = []
     for each in ranges_of(table):

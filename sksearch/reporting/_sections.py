@@ -136,7 +136,8 @@ def _score(facts):
         return None
     error = (selected.high - selected.low) / 4
     seen = words.score(selected.seen, error)
-    folds = f"mean of {table.n_folds} folds" if table.n_folds > 1 else "one fold"
+    n = int(np.isfinite(table.scores[table.best]).sum())
+    folds = f"mean of {n} folds" if n > 1 else "one fold"
     lines = [f"{seen}  {metric_name(table)}, {folds}, as it was seen"]
     if math.isfinite(selected.corrected):
         text = f"{words.score(selected.corrected, error)}  is to be expected on new data"

@@ -144,6 +144,8 @@ def selected_score(
     y, chosen = _checked(scores, chosen)
     n_folds = y.shape[1]
     r = 1 / max(1, n_folds - 1) if test_ratio is None else test_ratio
+    y = y[:, np.isfinite(y).any(axis=0)]  # of a fold without a score nothing is known
+    n_folds = y.shape[1]
     seen, tibshirani = float(np.nanmean(y[chosen])), _tibshirani(y, chosen)
     if n_folds < 2:
         return SelectedScore(seen, np.nan, np.nan, np.nan, tibshirani, np.nan, np.nan)

@@ -23,7 +23,7 @@ def never_behind(search, least=2):
     """The estimator as it is came first, and what was found is no worse."""
     first = search.history_.trials[0]
     assert search.history_.problem.has_baseline
-    assert search.best_score_ >= first.results[search.n_splits_].score
+    assert search.best_score_ >= first.results[first.resource].score
     assert len(search.history_.trials) >= least
 
 
