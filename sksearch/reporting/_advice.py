@@ -232,7 +232,9 @@ def few_folds(facts: Facts) -> list[Advice]:
 def edges(facts: Facts) -> list[Advice]:
     """The best value is at the end of its range, and so are those of the others at the top."""
     table = facts.table
-    if not facts.tied.any() or facts.is_noise or facts.all_equal or facts.nearly_all_tied:
+    if table.best is None or not facts.tied.any():
+        return []
+    if facts.is_noise or facts.all_equal or facts.nearly_all_tied:
         return []
     found = []
     for each in ranges_of(table):
