@@ -36,8 +36,8 @@ def fronts(Y: np.ndarray, n_enough: int | None = None) -> np.ndarray:
     dominates = is_no_worse & ~is_no_worse.T
     n_above = dominates.sum(axis=0)
     front, level = np.full(n, -1), 0
-    n_left = 0 if n_enough is None else n - n_enough
-    while (front < 0).sum() > max(n_left, 0):
+    n_left = 0 if n_enough is None else max(n - n_enough, 0)
+    while (front < 0).sum() > n_left:
         now = (front < 0) & (n_above == 0)
         front[now] = level
         n_above = n_above - dominates[now].sum(axis=0)
@@ -98,14 +98,13 @@ def best_first(Y: np.ndarray, violation: np.ndarray, n_enough: int | None = None
     broken = violation > 0
     if m > 1:
         kept = np.flatnonzero(~broken)
+        n_enough = len(kept) if n_enough is None else min(n_enough, len(kept))
         first[kept] = fronts(Y[kept], n_enough)
-        n_ordered = 0
-        for level in range(len(kept)):
-            if n_ordered >= min(len(kept), n if n_enough is None else n_enough):
-                break
+        level = n_ordered = 0
+        while n_ordered < n_enough:
             mine = kept[first[kept] == level]
             second[mine] = -crowding(Y[mine])
-            n_ordered += len(mine)
+            level, n_ordered = level + 1, n_ordered + len(mine)
     first[broken], second[broken] = np.inf, violation[broken]
     return np.lexsort((second, first))
 

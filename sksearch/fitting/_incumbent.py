@@ -7,7 +7,7 @@ from sksearch._compat import num_samples
 from sksearch.base import Job
 from sksearch.fitting._curves import CurveTask, common
 from sksearch.fitting._lineage import legs_to
-from sksearch.history import History
+from sksearch.history import History, Trial
 from sksearch.resources import growth_of
 
 
@@ -63,6 +63,16 @@ def knows_baseline(history: History, top: int) -> bool:
     if history.problem.races:
         return bool(results)
     return top in results or any(math.isnan(result.score) for result in results.values())
+
+
+def unfinished_baseline(history: History, top: int) -> Trial | None:
+    """Return the estimator as it is, where it has some folds of a race, and not all."""
+    if not (history.problem.races and history.problem.has_baseline and history.trials):
+        return None
+    first = history.trials[0]
+    if not 0 < first.resource < top or math.isnan(first.results[first.resource].score):
+        return None
+    return first
 
 
 def curve_task(run: Any, trial_id: int, params: dict, before: list) -> CurveTask | None:

@@ -20,7 +20,12 @@ from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._convergence import Convergence
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
-from sksearch.fitting._incumbent import Incumbent, curve_task, knows_baseline
+from sksearch.fitting._incumbent import (
+    Incumbent,
+    curve_task,
+    knows_baseline,
+    unfinished_baseline,
+)
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Outputs, job_result
 from sksearch.fitting._scores import check_scorer
@@ -210,7 +215,7 @@ class Run(Workload):
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
                 self.done = self._convergence.reached(history)
-        elif history.problem.races and history.problem.has_baseline and job.trial_id == 0:
+        elif job.trial_id == 0 and unfinished_baseline(history, self.top):
             self.incumbent.expect(self, job)
         self._n_finite += math.isfinite(result.score)
         target = self.stops.target_score
@@ -345,11 +350,8 @@ def _check_results(run):
 
 def _warn_of_folds_left_out(run):
     """Warn where the time did not suffice for all folds of a single candidate."""
-    problem, trials = run.study.history.problem, run.study.history.trials
-    if not (problem.races and problem.has_baseline and trials and trials[0].results):
-        return
-    first = trials[0]
-    if first.resource < run.top and not math.isnan(first.results[first.resource].score):
+    first = unfinished_baseline(run.study.history, run.top)
+    if first is not None:
         warnings.warn(
             f"timeout={run.stops.timeout:g} was up after {first.resource} of {run.top} "
             "folds of the first candidate, the estimator as it is: pass a larger timeout, fewer "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-_SCALARS = {kind: kind.__name__ for kind in (str, bytes, bool, int, float, complex, type(None))}
+_SCALARS = {str, bytes, bool, int, float, complex, type(None)}
 
 
 def native(value: Any) -> Any:
@@ -29,10 +29,8 @@ def hashable_key(value: Any) -> tuple | None:
         None where the value is neither a scalar nor a tuple, list or dict of scalars. Such an
         object is known by its position among the choices, as its hash may be its address.
     """
-    name = _SCALARS.get(type(value))
-    if name is not None and value == value:
-        return (name, value)
-    value = native(value)
+    if type(value) not in _SCALARS:
+        value = native(value)
     kind = type(value)
     if kind is float and math.isnan(value):
         return ("float", "nan")  # NaN equals nothing, and hashes by address
