@@ -51,18 +51,11 @@ def _seconds_to_refit(run, job):
     return ratio * sum(output.fit_time for output in fits) / len(run.folds(job.resource, 0))
 
 
-def knows_baseline(history: History, top: int) -> bool:
-    """Whether the candidate to beat, if there is one, has a score that it can be judged by.
-
-    That is its score at the top. In a race over folds nobody else gets as far before it has all
-    folds, so some of them will do.
-    """
+def knows_baseline(history: History) -> bool:
+    """Whether the candidate to beat, if there is one, has a result that it can be judged by."""
     if not history.problem.has_baseline or not history.trials:
         return True
-    results = history.trials[0].results
-    if history.problem.races:
-        return bool(results)
-    return top in results or any(math.isnan(result.score) for result in results.values())
+    return bool(history.trials[0].results)
 
 
 def unfinished_baseline(history: History, top: int) -> Trial | None:

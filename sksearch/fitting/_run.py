@@ -237,7 +237,7 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        if not knows_baseline(self.study.history, self.top):
+        if not knows_baseline(self.study.history):
             return None
         return (
             None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds

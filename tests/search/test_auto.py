@@ -27,7 +27,7 @@ from sksearch import (
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler, RandomSampler
-from sksearch.schedulers import FoldRace, FullFidelity
+from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving
 from sksearch.space import Space, When
 from sksearch.study import Study
 
@@ -161,6 +161,19 @@ def test_a_time_that_ends_between_two_ticks_of_a_virtual_clock_ends():
         search.fit(X, y)
     assert clock.seconds == 500
     assert search.best_n_resources_ == 4
+
+
+def test_a_time_ends_brackets_that_stopped_the_estimator_as_it_is_early():
+    search = SearchCV(
+        Slow(seconds=10.0, quality=0.0), {"quality": uniform()}, timeout=600, cv=2,
+        resource="n_samples", scheduler=IteratedHalving(), initial_params="auto", random_state=0,
+    )  # fmt: skip
+    with VirtualClock() as clock:
+        search.fit(X, y)
+    first = search.history_.trials[0]
+    assert search.history_.problem.has_baseline
+    assert search.max_resources_ not in first.results
+    assert clock.seconds <= 600 + 20
 
 
 def test_patience_ends_a_search_that_finds_nothing_better():
