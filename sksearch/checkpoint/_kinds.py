@@ -115,6 +115,11 @@ def bounds(value: Any) -> bool:
     return _list_of(value, _is_bound)
 
 
+def sample(value: Any) -> bool:
+    """Whether it has the fields of a `RowSample`."""
+    return isinstance(value, list) and len(value) == 2 and positive(value[0]) and number(value[1])
+
+
 def curve(value: Any) -> bool:
     """Whether a value is a list of count, scores and training scores."""
     return _list_of(value, _is_point) and len(value) > 0

@@ -38,6 +38,7 @@ from sksearch.checkpoint._records import (
 from sksearch.checkpoint._signature import is_signed, key_file, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
 from sksearch.fitting._evaluation import Output
+from sksearch.fitting._row_sample import RowSample
 from sksearch.fitting._run import Recorder
 from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
@@ -77,6 +78,7 @@ class JournalRecorder(Recorder):
         self._know_search()
         self.unfinished_jobs: list = []
         header = checkpoint.header
+        self.goes_on = header is not None
         self._journal = checkpoint.path / JOURNAL
         self._line = len(checkpoint.earlier) + 1  # of the header
         self._header: Any = None
@@ -259,6 +261,7 @@ class JournalRecorder(Recorder):
         ):
             raise JournalError(f"{path / 'splits.npz'} has rows that the data have not: {ANEW}")
         setup.context.splits = splits
+        setup.context.sample = old.sample and RowSample(*old.sample)
         if search.verbose > 0:
             print(f"Going on with the search in {str(path)!r}. {compared(new)}")
         if changed:
@@ -443,4 +446,5 @@ def _header(search, setup, parts, random_state, versions):
         names=problem.space.names,
         objectives=list(aims.objectives),
         bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
+        sample=setup.context.sample and list(astuple(setup.context.sample)),
     )

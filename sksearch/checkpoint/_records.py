@@ -74,6 +74,7 @@ HEADER_KINDS = {
     "names": kinds.texts,
     "objectives": kinds.optional(kinds.texts),
     "bounds": kinds.optional(kinds.bounds),
+    "sample": kinds.optional(kinds.sample),
 }
 
 
@@ -102,6 +103,7 @@ class Header:
     names: list[str]  # of the parameters
     objectives: list[str]  # names, with a minus where small values are better
     bounds: list[list]  # fields of each `Bound`
+    sample: list | None  # fields of a `RowSample`; None: all rows
 
     @classmethod
     def of(cls, record: dict) -> "Header":
@@ -116,6 +118,7 @@ class Header:
             "any_rung_wins": False,
             "objectives": [],
             "bounds": [],
+            "sample": None,
             "search": record["class"],
         } | record
         kinds.check(record, HEADER_KINDS)
@@ -136,7 +139,7 @@ class Header:
     def to_record(self) -> dict:
         """Return JSON values."""
         record = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("objectives", "bounds"):
+        for name in ("objectives", "bounds", "sample"):
             if not record[name]:
                 del record[name]
         name = record.pop("search")

@@ -32,6 +32,7 @@ from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import CurveTask, value_of
 from sksearch.fitting._lineage import NOTHING, Leg
 from sksearch.fitting._measures import measure
+from sksearch.fitting._row_sample import RowSample
 from sksearch.fitting._scores import (
     error_scores,
     failure,
@@ -69,6 +70,7 @@ class Context:
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
     changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
+    sample: RowSample | None = None  # rows of the training folds; None: all
 
 
 @dataclass
@@ -253,6 +255,8 @@ def change_to(state: State, params: Params, changing: tuple[str, ...] | None) ->
 def rows_of(context, task):
     """Train and test rows of the task, as indices of X's namespace."""
     train, test = context.splits[task.fold]
+    if context.sample is not None:
+        train = context.sample.rows(train, context.strata, context.seed, task.fold)
     rng = np.random.default_rng((context.seed, task.fold))
     train = context.resource.rows(
         train, context.strata, task.resource, num_samples(context.X), rng

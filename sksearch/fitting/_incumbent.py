@@ -7,6 +7,7 @@ from sksearch._compat import num_samples
 from sksearch.base import Job
 from sksearch.fitting._curves import CurveTask, common
 from sksearch.fitting._lineage import legs_to
+from sksearch.fitting._row_sample import count_rows
 from sksearch.history import History, Trial
 from sksearch.resources import growth_of
 
@@ -39,15 +40,18 @@ class Incumbent:
 
 
 def _seconds_to_refit(run, job):
-    """Seconds on the folds, as many times as all rows are more than those of a fold."""
+    """Seconds on the folds, and as many times more as all rows cost more than those of a fold."""
     context, history = run.context, run.study.history
     done = [(job.trial_id, job.resource)]
     if history.problem.continues:
         legs = legs_to(history.trials, *done[0])
         done = [(leg.trial_id, leg.resource) for leg in legs]
     fits = [output for key in done for output in run.outputs.new[key]]
-    n_rows = [num_samples(train) for train, _ in context.splits]
-    ratio = num_samples(context.X) * len(n_rows) / sum(n_rows)
+    n_rows = [count_rows(train) for train, _ in context.splits]
+    growth = 1.0
+    if context.sample is not None:
+        n_rows, growth = [min(n, context.sample.n_rows) for n in n_rows], context.sample.growth
+    ratio = (num_samples(context.X) * len(n_rows) / sum(n_rows)) ** growth
     return ratio * sum(output.fit_time for output in fits) / len(run.folds(job.resource, 0))
 
 

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._clock import now
-from sksearch._compat import check_method_params, safe_split, to_namespace_of
-from sksearch.base import Labels, Resource, State, fit
+from sksearch.base import Labels, Resource, State
 from sksearch.fitting._evaluation import Context, change_to
 from sksearch.fitting._results import Row
 from sksearch.resources import growth_of
@@ -95,14 +93,3 @@ def follow(
         else:
             state = resource.refit(*rows, end, classes, fit_params)
     return state.estimator
-
-
-def seconds_of_one_fit(context: Context) -> float:
-    """Measure one training of the estimator as it is, on the first fold."""
-    train, _ = to_namespace_of(context.X, context.splits[0])
-    estimator = clone(context.estimator)
-    X, y = safe_split(estimator, context.X, context.y, train)
-    params = check_method_params(context.X, params=context.fit_params, indices=train)
-    start = now()
-    fit(estimator, X, y, params)
-    return now() - start

@@ -45,12 +45,15 @@ class Recorder:
         Where workers leave states for good.
     spool : object or None
         Where workers leave a copy of each output, by ``write(name, output)``.
+    goes_on : bool
+        Whether an earlier process has begun the search.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
     """
 
     folder: Path | None = None
     spool: Any = None
+    goes_on: bool = False
     unfinished_jobs: Sequence[Job] = ()
 
     def rng(self, random_state: Any) -> np.random.RandomState:
@@ -100,7 +103,7 @@ class Run(Workload):
     def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size):
         self.study, self.context, self.plan = study, setup.context, setup.plan
         self.recorder, self.watch, self.stops = recorder, watch, stops
-        self.deadline = None if stops.timeout is None else now() + stops.timeout
+        self.deadline = None if stops.timeout is None else setup.began + stops.timeout
         self.outputs = Outputs()
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins

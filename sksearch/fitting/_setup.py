@@ -1,13 +1,14 @@
 """What is settled before the first training: checks, folds, the problem and the plan."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
+from sksearch._clock import now
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
 from sksearch.base import Labels, Resource, Sampler, Scheduler
@@ -34,6 +35,7 @@ class Setup:
     params: dict  # what the user passed to ``fit``
     refit_metric: str  # the metric that counts
     earlier: tuple[EarlierTask, ...] = ()
+    began: float = field(default_factory=now)  # what `timeout` counts from
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing

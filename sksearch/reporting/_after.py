@@ -146,6 +146,7 @@ class AfterSearch:
             )
         history = self.history_  # type: ignore[attr-defined]
         setup.context.seed = history.problem.seed
+        setup.context.sample = self._sample  # type: ignore[attr-defined]
         if table.best is None:
             raise ValueError("No candidate has a score, so there is nothing to predict with.")
         ids = [table.best] if n is None else _order(table)[:n]

@@ -13,13 +13,16 @@ sampler                Gaussian process, which looks   with a timeout and no cou
 scheduler, resource    a race over folds               with three folds or more, one objective and
                                                        no `Bound`
                        whole fits                      otherwise
+rows of the folds      as many as leave time for 16    with a timeout and no count
+                       fits, 2,000 at least; measured
+                       all                             otherwise
 count of candidates    as many as these allow          with timeout, patience or stop
                        50                              without
 =====================  ==============================  ===========================================
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -28,6 +31,9 @@ from sksearch._compat import is_valid_value, num_samples
 from sksearch.fitting._aims import Allows, Bound, allowed_guesses
 from sksearch.fitting._checks import check_names, check_outcomes, cuts_training
 from sksearch.fitting._evaluation import Context
+from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._row_sample import count_rows, measured_sample
+from sksearch.fitting._setup import Setup
 from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
 from sksearch.search._earlier import best_of
@@ -140,6 +146,22 @@ def first_guesses(
         if space.contains(params):
             guesses.setdefault(space.key(params), params)
     return allowed_guesses((tuple(guesses.values()), own is not None), allows, given=False)
+
+
+def choose_rows(search: Any, setup: Setup) -> None:
+    """Measure how many rows the training folds may have, where the search may leave some out."""
+    if search._may_leave_rows_out:
+        n_workers = effective_n_jobs(search.n_jobs)
+        setup.context.sample = measured_sample(setup.context, search.timeout, n_workers)
+
+
+def with_rows(setup: Setup) -> SearchPlan:
+    """Return the plan of a search, which says how many rows are left out."""
+    sample, n = setup.context.sample, max(count_rows(train) for train, _ in setup.context.splits)
+    if sample is None:
+        return setup.plan
+    note = f"rows: {sample.n_rows:,} of {n:,} in each training fold, and all in the last training"
+    return replace(setup.plan, notes=(*setup.plan.notes, note))
 
 
 def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:

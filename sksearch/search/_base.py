@@ -51,12 +51,13 @@ from sksearch.fitting._input import (
 from sksearch.fitting._lineage import legs_to, schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._refit import refit, seconds_of_one_fit
+from sksearch.fitting._refit import refit
 from sksearch.fitting._results import (
     cv_results,
     name_error_scores,
     warn_if_none_keeps_bounds,
 )
+from sksearch.fitting._row_sample import seconds_of_one_fit
 from sksearch.fitting._run import Run, Stops
 from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
@@ -66,7 +67,14 @@ from sksearch.reporting import AfterSearch
 from sksearch.reporting._front import ParetoFront
 from sksearch.resources import WholeResource, as_resource
 from sksearch.schedulers import Audited
-from sksearch.search._auto import choices, count_under_way, first_guesses, make_space
+from sksearch.search._auto import (
+    choices,
+    choose_rows,
+    count_under_way,
+    first_guesses,
+    make_space,
+    with_rows,
+)
 from sksearch.search._earlier import read_earlier, with_knowledge
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
@@ -150,6 +158,8 @@ class BaseSearch(AfterSearch, Winner):
 
     _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
 
+    _may_leave_rows_out = False
+
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the sampler and the scheduler; `rng` is for candidates settled beforehand."""
@@ -198,6 +208,8 @@ class BaseSearch(AfterSearch, Winner):
         check_folder(self.checkpoint_dir)
         with recorder_of(self, X, y) as recorder:
             setup = self._prepare(X, y, params, recorder.rng(self.random_state))
+            if not recorder.goes_on:
+                choose_rows(self, setup)
             recorder.open(self, setup)
             self._fit(setup, recorder)
         return self
@@ -255,7 +267,8 @@ class BaseSearch(AfterSearch, Winner):
         setup = self._prepare(X, y, params, check_random_state(0))
         if not measure:
             return setup.plan
-        return replace(setup.plan, seconds_per_fit=seconds_of_one_fit(setup.context))
+        choose_rows(self, setup)
+        return replace(with_rows(setup), seconds_per_fit=seconds_of_one_fit(setup.context))
 
     def __dask_tokenize__(self):
         # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.
@@ -386,12 +399,12 @@ class BaseSearch(AfterSearch, Winner):
 
     def _keep_results(self, run, setup, interrupted=False):
         """Set the fitted attributes that do not need a refit."""
-        context, self.plan_ = setup.context, setup.plan
+        context, self.plan_ = setup.context, with_rows(setup)
         with_resources = not isinstance(context.resource, WholeResource)
         self.interrupted_ = interrupted
         self.history_ = run.study.history
         self.n_splits_ = len(context.splits)
-        self._folds = digest_of_folds(context.splits)
+        self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, with_resources)
         rows = self._rows(run, setup)

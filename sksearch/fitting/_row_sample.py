@@ -1,0 +1,192 @@
+"""Fewer rows for the training folds, where the time is too short for all of them."""
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sksearch._clock import now
+from sksearch._compat import check_method_params, num_samples, safe_split, to_namespace_of
+from sksearch._seeds import seeded
+from sksearch.base import fit
+from sksearch.resources import SamplesResource
+
+MIN_ROWS = 2_000  # of a training fold, which are never too many
+N_FITS = 16  # trainings of the estimator as it is for which there should be time
+STEP = 2  # ratio of the counts of rows at which the cost is measured
+PART = 0.05  # of the time that such a measurement may take
+PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
+LARGEST_GROWTH = 3.0  # exponent of seconds over rows
+LEAST_GROWTH = 0.5  # with less, fewer rows save too little
+WORTH = 0.75  # of the rows; with more, all are taken
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """How many rows a training fold may have, and what more rows cost.
+
+    Parameters
+    ----------
+    n_rows : int
+        Largest count of rows of a training fold.
+    growth : float
+        Exponent of the seconds of one training over its count of rows.
+    """
+
+    n_rows: int
+    growth: float
+
+    def rows(
+        self, train: np.ndarray, strata: np.ndarray | None, seed: int, fold: int
+    ) -> np.ndarray:
+        """Choose the rows of a training fold; classes keep their shares.
+
+        Parameters
+        ----------
+        train : ndarray of shape (n_train,)
+            Row indices of the training fold, or a mask.
+        strata : ndarray of shape (n_samples,) or None
+            Class index of each row of X.
+        seed, fold : int
+            Seed of the search, and index of the fold: all candidates get the same rows.
+
+        Returns
+        -------
+        rows : ndarray
+            A subset, in the order of the fold.
+        """
+        n, rng = count_rows(train), np.random.default_rng((seed, fold))
+        return SamplesResource().rows(train, strata, min(n, self.n_rows), n, rng)
+
+
+def choose_sample(
+    seconds_of: Callable[[int], float],
+    n_train: int,
+    n_samples: int,
+    timeout: float,
+    n_workers: int = 1,
+) -> RowSample | None:
+    """Choose the largest count of rows with which the time is enough for `N_FITS` trainings.
+
+    The cost is measured at a few hundred rows, and then at twice as many as before while that
+    takes a small part of the time. Beyond, it is foretold as a power of the count of rows.
+
+    Parameters
+    ----------
+    seconds_of : callable
+        ``seconds_of(n_rows)`` measures one training; NaN if it fails.
+    n_train : int
+        Count of rows of a training fold.
+    n_samples : int
+        Count of all rows, for the last training.
+    timeout : float
+        Seconds in all.
+    n_workers : int, default=1
+        Count of trainings at a time.
+
+    Returns
+    -------
+    sample : RowSample or None
+        None: all rows.
+
+    Examples
+    --------
+    >>> from sksearch.fitting._row_sample import choose_sample
+    >>> quadratic = lambda n_rows: (n_rows / 10_000) ** 2  # seconds
+    >>> choose_sample(quadratic, 16_000, 20_000, timeout=20)
+    RowSample(n_rows=10000, growth=2.0)
+    >>> choose_sample(quadratic, 16_000, 20_000, timeout=60) is None
+    True
+    """
+    if n_train <= MIN_ROWS:
+        return None
+    rows, growth, before = MIN_ROWS // STEP**2, LARGEST_GROWTH, 0.0
+    while (seconds := seconds_of(rows)) > 0:  # not where it fails, or the clock stands
+        if before:
+            growth = min(max(math.log(seconds / before, STEP), 0.0), LARGEST_GROWTH)
+        last = seconds * (n_samples / rows) ** growth
+        left = max(timeout - last, PART_TO_CHOOSE * timeout)
+        each = left * n_workers / N_FITS
+        if seconds * (n_train / rows) ** growth <= each:
+            return None
+        is_dear = seconds * STEP**growth > PART * timeout
+        if before and (is_dear or rows * STEP >= n_train):
+            if growth < LEAST_GROWTH:
+                return None
+            n_rows = max(MIN_ROWS, int(rows * (each / seconds) ** (1 / growth)))
+            return RowSample(n_rows, growth) if n_rows < WORTH * n_train else None
+        rows, before = rows * STEP, seconds
+    return None
+
+
+def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
+    """Measure one training of the estimator as it is, on the first fold.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    n_rows : int or None, default=None
+        Count of rows to train on, with the scoring measured, too. None: the training alone, on
+        the rows that the search trains on.
+
+    Returns
+    -------
+    seconds : float
+        What it took.
+    """
+    train, test = context.splits[0]
+    sample = context.sample if n_rows is None else RowSample(n_rows, 1.0)
+    if sample is not None:
+        train = sample.rows(train, context.strata, context.seed, 0)
+    train, test = to_namespace_of(context.X, (train, test))
+    estimator = clone(context.estimator)
+    X, y = safe_split(estimator, context.X, context.y, train)
+    X_test, y_test = safe_split(estimator, context.X, context.y, test, train)
+    params = check_method_params(context.X, params=context.fit_params, indices=train)
+    score_params = check_method_params(context.X, params=context.score_params, indices=test)
+    start = now()
+    fit(estimator, X, y, params)
+    if n_rows is not None:
+        context.scorer(estimator, *((X_test,) if y is None else (X_test, y_test)), **score_params)
+    return now() - start
+
+
+def measured_sample(context: Any, timeout: float, n_workers: int) -> RowSample | None:
+    """Choose the rows of a search by the time that the estimator as it is takes.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    timeout : float
+        Seconds that the search may take.
+    n_workers : int
+        Count of trainings at a time.
+
+    Returns
+    -------
+    sample : RowSample or None
+        None: all rows, also where the estimator cannot be trained on few.
+    """
+
+    def seconds_of(n_rows: int) -> float:
+        with warnings.catch_warnings(), seeded(context.seed, n_rows):
+            warnings.simplefilter("ignore")  # they come again where they matter
+            try:
+                return seconds_of_one_fit(context, n_rows)
+            except Exception:
+                return math.nan
+
+    n_train = min(count_rows(train) for train, _ in context.splits)
+    return choose_sample(seconds_of, n_train, num_samples(context.X), timeout, n_workers)
+
+
+def count_rows(rows: np.ndarray) -> int:
+    """Count the rows that indices or a mask select."""
+    rows = np.asarray(rows)
+    return int(rows.sum()) if rows.dtype == bool else len(rows)

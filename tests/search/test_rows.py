@@ -1,0 +1,199 @@
+"""Fewer rows in the training folds of a search whose time is short for all of them."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import uniform
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import KFold
+
+from sksearch import Bound, GPBayesSearchCV, SearchCV
+from sksearch.executors import VirtualClock, spend
+from sksearch.fitting._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample
+from sksearch.schedulers import FoldRace, FullFidelity
+
+N = 10_000
+X = np.arange(N, dtype=float)[:, None]
+y = (np.arange(N) % 10 == 0).astype(int)  # one row in ten
+SPACE = {"quality": uniform()}
+
+
+class Costly(ClassifierMixin, BaseEstimator):
+    """Takes a second of a virtual clock for a thousand rows; the better the larger `quality`."""
+
+    def __init__(self, quality=0.5, power=1.0):
+        self.quality, self.power = quality, power
+
+    def fit(self, X, y):
+        spend((len(X) / 1000) ** self.power)
+        self.classes_, self.n_rows_, self.n_ones_ = np.unique(y), len(X), int(y.sum())
+        SEEN.append(len(X))
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), [1 - self.n_rows_ / N, self.n_rows_ / N])
+
+    def score(self, X, y):
+        return self.quality
+
+
+SEEN: list[int] = []
+
+
+@pytest.fixture(autouse=True)
+def none_seen():
+    SEEN.clear()
+
+
+def fitted(timeout=60, **kwargs):
+    """A search on a virtual clock, and the seconds that it took."""
+    search = SearchCV(Costly(), SPACE, timeout=timeout, cv=4, random_state=0)
+    with VirtualClock() as clock:
+        search.set_params(**kwargs).fit(X, y)
+    return search, clock.seconds
+
+
+class Measured:
+    """The cost of a training by its count of rows, and which counts were measured."""
+
+    def __init__(self, seconds):
+        self.seconds, self.asked = seconds, []
+
+    def __call__(self, n_rows):
+        self.asked.append(n_rows)
+        return self.seconds(n_rows)
+
+
+@pytest.mark.parametrize("power", [0.6, 1.0, 2.0, 3.0])
+def test_the_time_is_enough_for_some_trainings_of_the_estimator_as_it_is(power):
+    def seconds(n_rows):
+        return 4 * (n_rows / 10_000) ** power
+
+    sample = choose_sample(seconds, 40_000, 50_000, timeout=60)
+    assert sample.growth == pytest.approx(power)
+    if sample.n_rows > MIN_ROWS:
+        left = max(60 - seconds(50_000), 15)
+        assert N_FITS * seconds(sample.n_rows) == pytest.approx(left, rel=0.01)
+    more = choose_sample(seconds, 40_000, 50_000, timeout=60, n_workers=2)
+    assert more is None or more.n_rows >= sample.n_rows
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_train"),
+    [
+        (lambda n: 1e-4 * n, MIN_ROWS),  # few rows
+        (lambda n: 1e-6 * n, 100_000),  # much time
+        (lambda n: 30.0, 100_000),  # rows cost nothing
+        (lambda n: 0.0, 100_000),  # a clock that stands
+        (lambda n: math.nan, 100_000),  # the estimator fails
+        (lambda n: 60 / 18 * n / 10_000, 10_000),  # nearly time enough
+    ],
+)  # fmt: skip
+def test_all_rows_where_fewer_would_not_help(seconds, n_train):
+    assert choose_sample(seconds, n_train, n_train, timeout=60) is None
+
+
+def test_measuring_takes_a_small_part_of_the_time():
+    for power in (1.0, 2.0):
+        measured = Measured(lambda n, power=power: (n / 10_000) ** power)
+        choose_sample(measured, 400_000, 500_000, timeout=60)
+        assert sum(map(measured.seconds, measured.asked)) < 0.12 * 60
+    small = Measured(lambda n: 1.0)
+    choose_sample(small, MIN_ROWS, MIN_ROWS, timeout=60)
+    assert not small.asked
+
+
+def test_a_training_that_takes_all_the_time_leaves_the_fewest_rows():
+    assert choose_sample(lambda n: n / 100, 40_000, 50_000, timeout=20).n_rows == MIN_ROWS
+
+
+def test_a_short_time_is_spent_on_a_part_of_the_rows():
+    search, seconds = fitted(timeout=60)
+    n_rows = search._sample.n_rows
+    assert MIN_ROWS < n_rows < 7_500
+    assert sum(n == n_rows for n in SEEN) > N_FITS - 4
+    assert SEEN[-1] == N == search.best_estimator_.n_rows_
+    assert search.best_estimator_.n_ones_ == y.sum()
+    assert len(search.history_.trials) > 5
+    assert 50 < seconds <= 60 + n_rows / 1000
+    assert f"rows: {n_rows:,} of 7,500 in each training fold" in str(search.plan_)
+    alone, _ = fitted(timeout=60, scheduler=FoldRace(None), resource="folds", sampler=None)
+    assert len(alone.history_.trials) < len(search.history_.trials)
+
+
+def test_classes_keep_their_shares():
+    train = np.flatnonzero(np.arange(N) % 4)
+    rows = RowSample(3_000, 1.0).rows(train, y, 0, 1)
+    assert len(rows) == 3_000
+    assert np.all(np.isin(rows, train))
+    assert np.all(np.diff(rows) > 0)
+    assert y[rows].mean() == pytest.approx(y[train].mean(), abs=1e-3)
+    mask = np.arange(N) % 4 > 0
+    np.testing.assert_array_equal(RowSample(3_000, 1.0).rows(mask, y, 0, 1), rows)
+    assert not np.array_equal(RowSample(3_000, 1.0).rows(train, y, 0, 2), rows)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"timeout": 200},
+        {"n_iter": 3},
+        {"scheduler": FullFidelity(3)},
+        {"resource": "folds"},
+        {"candidate_timeout": 50},
+        {"constraints": Bound("fit_time", "<=", 50)},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_all_rows_where_the_search_is_not_free_to_choose(given):
+    search, _ = fitted(**given)
+    assert search._sample is None
+    assert set(SEEN) <= {500, 1_000, 7_500, N}
+    assert (500 in SEEN) == ("timeout" in given)
+    assert "rows:" not in str(search.plan_)
+
+
+def test_a_search_by_name_has_all_rows():
+    with VirtualClock():
+        GPBayesSearchCV(Costly(), SPACE, n_iter=3, timeout=60, cv=4).fit(X, y)
+    assert set(SEEN) <= {7_500, N}
+
+
+def test_a_plan_measures_only_when_asked():
+    search = SearchCV(Costly(), SPACE, timeout=60, cv=4)
+    with VirtualClock():
+        assert "rows:" not in str(search.plan(X, y))
+        assert not SEEN
+        plan = search.plan(X, y, measure=True)
+    assert "rows:" in str(plan)
+    assert plan.seconds_per_fit == pytest.approx(SEEN[-1] / 1000)
+
+
+def test_a_search_that_goes_on_has_the_rows_that_it_began_with(tmp_path):
+    first, _ = fitted(checkpoint_dir=tmp_path / "search")
+    n_seen = len(SEEN)
+    again, _ = fitted(checkpoint_dir=tmp_path / "search", timeout=90)
+    assert again._sample == first._sample
+    assert set(SEEN[n_seen:]) == {first._sample.n_rows, N}
+    assert str(again.plan_).count("rows:") == 1
+    n = len(first.history_.trials)
+    for before, after in zip(first.history_.trials, again.history_.trials[:n], strict=True):
+        assert before.params == after.params
+
+
+def test_a_search_that_goes_on_with_listed_folds(tmp_path):
+    folds = list(KFold(4).split(X))
+    first, _ = fitted(checkpoint_dir=tmp_path / "search", cv=folds)
+    again, _ = fitted(checkpoint_dir=tmp_path / "search", cv=folds, timeout=90)
+    assert again._sample == first._sample
+    assert len(again.history_.trials) > len(first.history_.trials)
+
+
+def test_predictions_out_of_fold_are_of_the_same_rows():
+    search, _ = fitted()
+    predicted = search.out_of_fold(X, y)
+    np.testing.assert_allclose(predicted[:, 1], search._sample.n_rows / N)
