@@ -121,6 +121,7 @@ def test_a_short_time_is_spent_on_a_part_of_the_rows():
     assert len(search.history_.trials) > 5
     assert 50 < seconds <= 60 + n_rows / 1000
     assert f"rows: {n_rows:,} of 7,500 in each training fold" in str(search.plan_)
+    assert f"models trained on {n_rows:,} rows" in str(search.report())
     alone, _ = fitted(timeout=60, scheduler=FoldRace(None), resource="folds", sampler=None)
     assert len(alone.history_.trials) < len(search.history_.trials)
 
