@@ -154,9 +154,8 @@ def _score(facts):
         lines.append("One fold does not tell how sure this is.")
     sample = getattr(table.search, "_sample", None)
     if sample is not None:
-        lines.append(
-            f"All scores are of models trained on {sample.n_rows:,} rows. The winner has all."
-        )
+        n = f"{sample.n_rows:,}"
+        lines.append(f"All scores are of models trained on {n} rows. The winner has all.")
     return Section("Score", tuple(lines))
 
 
