@@ -16,9 +16,9 @@ from sksearch.base import Job, Sampler, Scheduler
 from sksearch.executors import Workload, drive
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.history import History, Problem, Result
-from sksearch.samplers import GPSampler, PriorSampler
+from sksearch.samplers import GPSampler, with_prior
 from sksearch.schedulers import FullFidelity
-from sksearch.space import Beliefs, Space
+from sksearch.space import Space
 from sksearch.study import Study
 
 
@@ -117,9 +117,6 @@ def minimize(
     space = space if isinstance(space, Space) else Space(space)
     seed = draw_seed(random_state)
     guesses = space.check_guesses(initial_params)
-    sampler = sampler or GPSampler()
-    if prior is not None and not sampler.believes:
-        sampler = PriorSampler(sampler)
     problem = Problem(
         space,
         min_resources,
@@ -127,8 +124,8 @@ def minimize(
         seed,
         guesses,
         n_candidates=None if scheduler else n_iter,
-        prior=None if prior is None else Beliefs(space, prior),
     )
+    problem, sampler = with_prior(problem, sampler or GPSampler(), prior)
     study = Study(problem, sampler, scheduler or FullFidelity(n_iter))
     deadline = math.inf if timeout is None else time.monotonic() + timeout
     evaluations = _Evaluations(

@@ -328,7 +328,7 @@ def main():
     print(f"{'':<18}{'against':<20}{'ours/theirs':>12}{'p, worse':>10}{'ms':>8}{'theirs':>8}")
     for name in args.methods:
         search, peers = METHODS[name]
-        versions = {peer: version_of(package) for peer, (_, package) in peers.items()}
+        versions = {peer: installed_version(package) for peer, (_, package) in peers.items()}
         here = [peer for peer, version in versions.items() if version]
         losses, cost = measure([search, *(peers[peer][0] for peer in here)], name, args.seeds)
         cost = np.median(cost, axis=(1, 2))
@@ -354,7 +354,7 @@ def main():
     return 0 if print_bars(bars) else 1
 
 
-def version_of(package):
+def installed_version(package):
     """The version of a package, None where it is missing."""
     try:
         return importlib.metadata.version(package)

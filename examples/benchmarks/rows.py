@@ -112,7 +112,7 @@ def main():
                 print(f"  {way:16s}", end=" ")
                 found.append(1 - run(case, kwargs, args.seconds))
             errors.append([1 - score, *found])
-        untuned, chosen, all_rows = np.array(errors).T[:3]
+        untuned, chosen, all_rows = np.maximum(errors, 1e-4).T[:3]
         for other, what in ((all_rows, "on all rows"), (untuned, "of the untuned estimator")):
             ratio = np.exp(np.log(chosen / other).mean())
             better, worse = (chosen < other - 1e-4).sum(), (chosen > other + 1e-4).sum()

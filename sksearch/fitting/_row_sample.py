@@ -16,11 +16,12 @@ from sksearch.base import fit
 from sksearch.resources import SamplesResource
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
-N_FITS = 16  # trainings of the estimator as it is for which there should be time
+N_FITS = 24  # trainings of the estimator as it is for which there should be time
 STEP = 2  # ratio of the counts of rows at which the cost is measured
 PART = 0.05  # of the time that such a measurement may take
 PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
+PROBABLE_GROWTH = 2.0  # of most estimators, at most
 LEAST_GROWTH = 0.5  # with less, fewer rows save too little
 WORTH = 0.75  # of the rows; with more, all are taken
 
@@ -98,29 +99,35 @@ def choose_sample(
     >>> from sksearch.fitting._row_sample import choose_sample
     >>> quadratic = lambda n_rows: (n_rows / 10_000) ** 2  # seconds
     >>> choose_sample(quadratic, 16_000, 20_000, timeout=20)
-    RowSample(n_rows=10000, growth=2.0)
-    >>> choose_sample(quadratic, 16_000, 20_000, timeout=60) is None
+    RowSample(n_rows=8164, growth=2.0)
+    >>> choose_sample(quadratic, 16_000, 20_000, timeout=70) is None
     True
     """
     if n_train <= MIN_ROWS:
         return None
+
+    def time_for_each(last: float) -> float:
+        return max(timeout - last, PART_TO_CHOOSE * timeout) * n_workers / N_FITS
+
     rows, growth, before = MIN_ROWS // STEP**2, LARGEST_GROWTH, 0.0
     while (seconds := seconds_of(rows)) > 0:  # not where it fails, or the clock stands
         if before:
             growth = min(max(math.log(seconds / before, STEP), 0.0), LARGEST_GROWTH)
-        last = seconds * (n_samples / rows) ** growth
-        left = max(timeout - last, PART_TO_CHOOSE * timeout)
-        each = left * n_workers / N_FITS
-        if seconds * (n_train / rows) ** growth <= each:
+        # With few rows the cost grows by less than with many.
+        most = max(growth, PROBABLE_GROWTH)
+        last = seconds * (n_samples / rows) ** most
+        if seconds * (n_train / rows) ** most <= time_for_each(last):
             return None
-        is_dear = seconds * STEP**growth > PART * timeout
-        if before and (is_dear or rows * STEP >= n_train):
-            if growth < LEAST_GROWTH:
-                return None
-            n_rows = max(MIN_ROWS, int(rows * (each / seconds) ** (1 / growth)))
-            return RowSample(n_rows, growth) if n_rows < WORTH * n_train else None
+        if before and (seconds * STEP**growth > PART * timeout or rows * STEP >= n_train):
+            break
         rows, before = rows * STEP, seconds
-    return None
+    else:
+        return None
+    if growth < LEAST_GROWTH:
+        return None
+    each = time_for_each(seconds * (n_samples / rows) ** growth)
+    n_rows = max(MIN_ROWS, int(rows * (each / seconds) ** (1 / growth)))
+    return RowSample(n_rows, growth) if n_rows < WORTH * n_train else None
 
 
 def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:

@@ -154,8 +154,8 @@ def _score(facts):
         lines.append("One fold does not tell how sure this is.")
     sample = getattr(table.search, "_sample", None)
     if sample is not None:
-        n = f"{sample.n_rows:,}"
-        lines.append(f"All scores are of models trained on {n} rows. The winner has all.")
+        of = f"{sample.n_rows:,} rows"
+        lines.append(f"All scores are of models trained on {of}. The winner has all.")
     return Section("Score", tuple(lines))
 
 

@@ -10,6 +10,7 @@ from sksearch.samplers._hypervolume import HypervolumeSampler
 from sksearch.samplers._listed import ListedSampler
 from sksearch.samplers._nsga2 import NSGA2Sampler
 from sksearch.samplers._prior import PriorSampler
+from sksearch.samplers._prior import with_prior as with_prior
 from sksearch.samplers._pso import PSOSampler
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._random import RandomSampler

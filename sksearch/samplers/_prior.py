@@ -1,11 +1,13 @@
 """The user's beliefs, for samplers without a model that could weigh them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sksearch.base import Sampler, Start
-from sksearch.history import History, Params, Prediction
+from sksearch.history import History, Params, Prediction, Problem
+from sksearch.space import Beliefs
 
 MOST = 0.5  # share of the draws from the prior while little is known
 ENOUGH = 10.0  # of it are drawn by and by: from twice as many trials on the share falls as 1 / n
@@ -74,3 +76,33 @@ class PriorSampler(Sampler):
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
         """Say what the sampler's model expects, whoever has proposed the candidate."""
         return self.sampler.predict(history, start, params)
+
+
+def with_prior(problem: Problem, sampler: Sampler, prior: Any) -> tuple[Problem, Sampler]:
+    """Let a problem have the user's beliefs, and its sampler follow them.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is searched.
+    sampler : Sampler
+        Any.
+    prior : dict or None
+        As `sksearch.space.Beliefs` takes it; None leaves both as they are.
+
+    Returns
+    -------
+    problem : Problem
+        With the prior.
+    sampler : Sampler
+        The same if it weighs its proposals by the prior, else mixed with draws from it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the beliefs do not fit the space, see `Beliefs`.
+    """
+    if prior is None:
+        return problem, sampler
+    problem = replace(problem, prior=Beliefs(problem.space, prior))
+    return problem, sampler if sampler.believes else PriorSampler(sampler)

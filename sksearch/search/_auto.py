@@ -13,7 +13,7 @@ sampler                Gaussian process, which looks   with a timeout and no cou
 scheduler, resource    a race over folds               with three folds or more, one objective and
                                                        no `Bound`
                        whole fits                      otherwise
-rows of the folds      as many as leave time for 16    with a timeout and no count
+rows of the folds      as many as leave time for 24    with a timeout and no count
                        fits, 2,000 at least; measured
                        all                             otherwise
 count of candidates    as many as these allow          with timeout, patience or stop
@@ -150,7 +150,7 @@ def first_guesses(
 
 def choose_rows(search: Any, setup: Setup) -> None:
     """Measure how many rows the training folds may have, where the search may leave some out."""
-    if search._may_leave_rows_out:
+    if search._may_leave_rows_out():
         n_workers = effective_n_jobs(search.n_jobs)
         setup.context.sample = measured_sample(setup.context, search.timeout, n_workers)
 

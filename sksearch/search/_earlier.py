@@ -11,9 +11,9 @@ import numpy as np
 from sksearch.base import Sampler
 from sksearch.checkpoint import load_history
 from sksearch.history import History, Params, Problem
-from sksearch.samplers import EarlierTask, PriorSampler, WarmStart
+from sksearch.samplers import EarlierTask, WarmStart, with_prior
 from sksearch.samplers._warm_start import part_of
-from sksearch.space import Beliefs, Space
+from sksearch.space import Space
 
 ENOUGH = 10  # results at a resource from which on it stands for the candidates
 KINDS = (
@@ -131,10 +131,7 @@ def with_knowledge(
         if task.same_task
         for pair in zip(task.params, task.scores, strict=True)
     )
-    problem = replace(problem, known=known)
-    if prior is not None:
-        problem = replace(problem, prior=Beliefs(problem.space, prior))
-        sampler = sampler if sampler.believes else PriorSampler(sampler)
+    problem, sampler = with_prior(replace(problem, known=known), sampler, prior)
     others = tuple(task for task in earlier if not task.same_task)
     return problem, WarmStart(sampler, others) if others else sampler
 

@@ -129,7 +129,6 @@ class SearchCV(BaseSearch):
             filled.sampler = HypervolumeSampler() if self.objectives else one
         return filled
 
-    @property
     def _may_leave_rows_out(self):
         """Whether the time is what counts, and the search says how it is spent."""
         chooses = self.scheduler is None and self.resource == "auto" and self.n_iter is None
