@@ -166,7 +166,10 @@ def check_inheritance(
             f"scheduler={scheduler} goes on from fitted models, and with a resource of "
             f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "
             "resource='epochs' for an estimator with partial_fit, or the count of trees, such as "
-            "'n_estimators' or 'max_iter', for an ensemble with warm_start."
+            "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for LightGBM, "
+            "XGBoost or CatBoost of the plain kind, without early stopping, callbacks and "
+            "eval_set; of CatBoost set or search learning_rate and leaf_estimation_iterations, "
+            "and max_ctr_complexity where there are cat_features."
         )
     changing = changing_params(estimator, space.changeable_names)
     if not changing:

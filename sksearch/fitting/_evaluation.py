@@ -246,10 +246,9 @@ def train_further(context, task, environment, state, legs, train_rows, fit_param
 
 
 def change_to(state: State, params: Params, changing: tuple[str, ...] | None) -> None:
-    """Set those params of a trained state that may change; nothing before its first training."""
-    if state.n_steps:
-        names = params if changing is None else params.keys() & set(changing)
-        change(state.estimator, {name: clone(params[name], safe=False) for name in names})
+    """Set those params of a state that may change, also of one that will be fitted anew."""
+    names = params if changing is None else params.keys() & set(changing)
+    change(state.estimator, {name: clone(params[name], safe=False) for name in names})
 
 
 def rows_of(context, task):

@@ -1,5 +1,6 @@
 """What to spend: epochs, trees, any integer parameter, rows, folds, seconds."""
 
+from collections.abc import Collection
 from typing import Any
 
 from sksearch.base import Resource
@@ -34,7 +35,13 @@ _NAMED: dict[str, type[Resource]] = {
 }
 
 
-def as_resource(resource: str | Resource | None, estimator: Any, n_rows: int = 0) -> Resource:
+def as_resource(
+    resource: str | Resource | None,
+    estimator: Any,
+    n_rows: int = 0,
+    names: Collection[str] = (),
+    fit_params: dict[str, Any] | None = None,
+) -> Resource:
     """Make an object of what a user passed as ``resource=``.
 
     Parameters
@@ -46,6 +53,10 @@ def as_resource(resource: str | Resource | None, estimator: Any, n_rows: int = 0
         Unfitted.
     n_rows : int, default=0
         Count of rows of a training fold.
+    names : collection of str, default=()
+        Names of the searched params.
+    fit_params : dict or None, default=None
+        Further arguments of ``fit``.
 
     Returns
     -------
@@ -62,9 +73,9 @@ def as_resource(resource: str | Resource | None, estimator: Any, n_rows: int = 0
     if resource is None:
         return WholeResource()
     if isinstance(resource, ParameterResource):  # whatever its name, "epochs" too
-        return ParameterResource.of(resource.name, estimator, n_rows)
-    if isinstance(resource, Resource):
+        resource = resource.name
+    elif isinstance(resource, Resource):
         return resource
-    if resource in _NAMED:
+    elif resource in _NAMED:
         return _NAMED[resource]()
-    return ParameterResource.of(resource, estimator, n_rows)
+    return ParameterResource.of(resource, estimator, n_rows, names, fit_params)

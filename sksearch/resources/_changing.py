@@ -12,6 +12,7 @@ from typing import Any
 
 from sksearch._compat import set_rate_of_mlp
 from sksearch.history import Params
+from sksearch.resources._ensembles import set_params
 from sksearch.resources._epochs import is_searched, path_of_last_step
 from sksearch.resources._nets import is_net
 from sksearch.resources._pipeline import last_step
@@ -39,6 +40,21 @@ CHANGING: dict[str, tuple[str, ...]] = {
     ),
     "BaseGradientBoosting": (*TREE, "subsample"),
     "BaseForest": (*TREE, "max_samples"),
+    "LGBMModel": (
+        *("learning_rate", "num_leaves", "max_depth", "min_split_gain", "min_child_weight"),
+        *("min_child_samples", "subsample", "subsample_freq", "colsample_bytree"),
+        *("reg_alpha", "reg_lambda"),
+    ),
+    "XGBModel": (
+        *("learning_rate", "max_depth", "max_leaves", "gamma", "min_child_weight"),
+        *("max_delta_step", "subsample", "colsample_bytree", "colsample_bylevel"),
+        *("colsample_bynode", "reg_alpha", "reg_lambda"),
+    ),
+    "CatBoost": (
+        *("learning_rate", "eta", "depth", "max_depth", "l2_leaf_reg", "reg_lambda", "rsm"),
+        *("colsample_bylevel", "random_strength", "bagging_temperature", "subsample"),
+        *("min_data_in_leaf", "min_child_samples", "max_leaves", "num_leaves"),
+    ),
     "ImageClassifier": ("batch_size", "learning_rate"),
 }
 NET = ("lr", "batch_size", "optimizer__*")  # of skorch; all but these begin its training anew
@@ -47,8 +63,8 @@ NET = ("lr", "batch_size", "optimizer__*")  # of skorch; all but these begin its
 def changing_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
     """Return which params may change while the last step is trained step by step.
 
-    Of an estimator that is neither scikit-learn's nor a net all own params may: it has to read
-    them at each call of ``partial_fit``, or of ``fit`` with ``warm_start``.
+    Of an estimator of another library than those in the table all own params may: it has to
+    read them at each call of ``partial_fit``, or of ``fit`` with ``warm_start``.
 
     Parameters
     ----------
@@ -78,7 +94,7 @@ def changing_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
 
 def change(estimator: Any, params: Params) -> None:
     """Set params of a fitted estimator for the training that follows."""
-    estimator.set_params(**params)
+    set_params(estimator, params)
     set_rate_of_mlp(last_step(estimator))
 
 

@@ -19,8 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sksearch._clock import now
 from sksearch._compat import trees_attribute
 from sksearch.base import Labels, State, fit
+from sksearch.resources._ensembles import grow
 from sksearch.resources._epochs import advance
-from sksearch.resources._pipeline import enter, grow, last_step, replace_last_step
+from sksearch.resources._pipeline import enter, last_step, replace_last_step
 
 Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
@@ -229,7 +230,7 @@ class _HistGradientBoosting(Growth):
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
     def train(self, state, rows, count, classes, params):
-        grow(last_step(state.estimator), self.name, count, rows[0], rows[1], params)
+        grow(last_step(state.estimator), self.name, state.n_steps, count, rows[0], rows[1], params)
         state.n_steps = count
 
     @contextmanager
@@ -299,7 +300,7 @@ class _CatBoost(Growth):
     def train(self, state, rows, count, classes, params):
         owner, done = last_step(state.estimator), state.n_steps
         model = {}
-        if done:
+        if done:  # in one process it goes on with its generators, as one fit does
             model = {"init_model": owner}
             owner = clone(owner)
         owner.set_params(**{self.name: count - done})

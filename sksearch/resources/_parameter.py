@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
-from sksearch._compat import (
-    is_hist_gradient_boosting,
-    is_valid_value,
-    owner_of,
-    unlisted_params,
-)
+from sksearch._compat import is_valid_value, owner_of, unlisted_params
 from sksearch.base import Labels, Resource, State, fit
 from sksearch.history import Params
+from sksearch.resources._ensembles import can_grow, grow, set_params
 from sksearch.resources._epochs import WAYS
-from sksearch.resources._pipeline import enter, grow, last_step, resamples
+from sksearch.resources._pipeline import enter, last_step
 
-N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
-
-#: Libraries whose count of trees is not told by ``get_params`` if it is not set: its names, and
-#: how many trees there are then.
+#: Libraries whose count of trees has several names, or is not told by ``get_params`` if it is not
+#: set: its names, and how many trees there are then.
 COUNTS: tuple[tuple[str, set[str], int], ...] = (
     ("catboost", {"iterations", "n_estimators", "num_boost_round", "num_trees"}, 1000),
+    (
+        "lightgbm",
+        {"n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"}
+        | {"num_round", "num_rounds", "nrounds", "num_boost_round", "max_iter"},
+        100,
+    ),
     ("xgboost", {"n_estimators"}, 100),
 )
 
@@ -30,9 +30,10 @@ COUNTS: tuple[tuple[str, set[str], int], ...] = (
 class ParameterResource(Resource):
     """One unit is one unit of an integer parameter, such as ``n_estimators``.
 
-    Ensembles with ``warm_start`` grow: a forest of 9 trees that is brought up to 27 pays for 18,
-    and is tree by tree the forest that ``fit`` with 27 gives. With other parameters (``max_iter``
-    of an MLP) continuing would give another model, so candidates are fitted anew at each rung.
+    Ensembles grow: those of scikit-learn with ``warm_start``, LightGBM, XGBoost and CatBoost. A
+    forest of 9 trees that is brought up to 27 pays for 18, and is tree by tree the forest that
+    ``fit`` with 27 gives. With other parameters (``max_iter`` of an MLP) continuing would give
+    another model, so candidates are fitted anew at each rung.
 
     Parameters
     ----------
@@ -41,6 +42,21 @@ class ParameterResource(Resource):
     grows : bool, default=False
         Whether candidates are expected to grow, for the plan. The search sets it. Whether a
         candidate does grow is decided for each one.
+
+    Notes
+    -----
+    LightGBM, XGBoost and CatBoost go on from the model of the last rung, ``init_model`` or
+    ``xgb_model`` of their ``fit``. Without draws (subsampling, CatBoost's random strength and
+    permutations) the model equals that of one ``fit``, to the bit with LightGBM and XGBoost and
+    to the last digits with CatBoost. With draws it is another one of the same kind, since new
+    trees draw with seeds that follow from the seed and the count of trees so far.
+
+    These are fitted anew: boosting that stops by itself or with callbacks, ``"dart"``, ``"rf"``,
+    GOSS and ``"gblinear"``, CatBoost with ordered boosting or on a GPU, and any ``fit`` with
+    arguments such as ``eval_set``, ``init_score`` or a model to begin with. CatBoost chooses some
+    params by the count of trees. It goes on if these are set or searched: ``learning_rate``;
+    ``leaf_estimation_iterations``, but for some losses such as "RMSE" and "MultiClass"; with
+    ``cat_features`` ``max_ctr_complexity``.
 
     Examples
     --------
@@ -60,10 +76,35 @@ class ParameterResource(Resource):
         return self.grows
 
     @classmethod
-    def of(cls, name: str, estimator: Any, n_rows: int = 0) -> Self:
-        """Make the resource for this estimator and this count of training rows."""
-        owner = estimator.get_params().get(name.rpartition("__")[0], estimator)
-        return cls(name, _grows(estimator, owner, name, n_rows))
+    def of(
+        cls,
+        name: str,
+        estimator: Any,
+        n_rows: int = 0,
+        names: Collection[str] = (),
+        fit_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Make the resource for an estimator, and what it is trained with.
+
+        Parameters
+        ----------
+        name : str
+            As of the resource.
+        estimator : estimator object
+            Unfitted.
+        n_rows : int, default=0
+            Count of training rows.
+        names : collection of str, default=()
+            Names of the searched params.
+        fit_params : dict or None, default=None
+            Further arguments of ``fit``.
+
+        Returns
+        -------
+        resource : ParameterResource
+            It grows if the estimator does, with values for the searched params.
+        """
+        return cls(name, can_grow(estimator, name, n_rows, fit_params or {}, names))
 
     @property
     def unit(self) -> str:  # type: ignore[override]  # computed, and read only
@@ -127,15 +168,14 @@ class ParameterResource(Resource):
     ) -> State:
         """Go on from the last rung if the candidate can grow, else fit from nothing."""
         estimator = state.estimator
-        owner_name, _, leaf = self.name.rpartition("__")
-        owner = estimator.get_params()[owner_name] if owner_name else estimator
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if _grows(estimator, owner, leaf, n_rows):
+        if can_grow(estimator, self.name, n_rows, fit_params):
+            leaf, done = self.name.rpartition("__")[2], state.n_steps
             Xt, yt, fit_params = enter(state, X, y, fit_params)
-            grow(last_step(estimator), leaf, amount, Xt, yt, fit_params)
+            grow(last_step(estimator), leaf, done, amount, Xt, yt, fit_params)
             state.n_steps = amount
             return state
-        estimator.set_params(**{self.name: amount})
+        set_params(estimator, {self.name: amount})
         fit(estimator, X, y, fit_params)
         return state
 
@@ -171,21 +211,3 @@ def _own_count(owner: Any, leaf: str) -> int | None:
 
 def _is_of(owner: Any, library: str) -> bool:
     return any(cls.__module__.partition(".")[0] == library for cls in type(owner).__mro__)
-
-
-def _grows(estimator: Any, owner: Any, name: str, n_rows: int) -> bool:
-    """Whether a warm start gives the same model as a fit: boosting and bagging without stopping.
-
-    Only a last step can be continued, and not if a step before it resamples the rows.
-    """
-    leaf = name.rpartition("__")[2]
-    if owner is not last_step(estimator) or resamples(estimator):
-        return False
-    if not hasattr(owner, "warm_start") or getattr(owner, "oob_score", False):
-        return False
-    if leaf == "n_estimators":
-        return getattr(owner, "n_iter_no_change", None) is None
-    if leaf == "max_iter" and is_hist_gradient_boosting(owner):
-        stops = owner.early_stopping
-        return not (n_rows > N_ROWS_AUTO_EARLY_STOPPING if stops == "auto" else stops)
-    return False

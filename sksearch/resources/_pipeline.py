@@ -1,6 +1,5 @@
 """Training of the last step of a pipeline whose transformers are fitted once."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from sksearch._compat import consumed_params, num_samples
-from sksearch.base import Resource, State, fit
+from sksearch.base import Resource, State
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 
@@ -62,15 +61,12 @@ def check_resampled(
             )
 
 
-def grow(owner: Any, name: str, count: int, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
-    """Train an ensemble of scikit-learn on to `count` steps, by a warm start."""
-    before = owner.warm_start
-    owner.set_params(warm_start=True, **{name: count})
-    with warnings.catch_warnings():
-        # The rows are the same each time, so the class weights are, too.
-        warnings.filterwarnings("ignore", message="class_weight presets")
-        fit(owner, X, y, fit_params)
-    owner.set_params(warm_start=before)
+def params_of_last_step(estimator: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+    """Return those arguments of ``fit`` of a pipeline that are for its last step."""
+    while isinstance(estimator, Pipeline):
+        _, fit_params = consumed_params(estimator, fit_params)
+        estimator = estimator.steps[-1][1]
+    return fit_params
 
 
 def enter(
@@ -101,10 +97,7 @@ def enter(
     if state.n_steps == 0:
         check_resampled(state.estimator, fit_params, num_samples(X))
         return _enter_first(state, X, y, fit_params)
-    estimator = state.estimator
-    while isinstance(estimator, Pipeline):
-        _, fit_params = consumed_params(estimator, fit_params)
-        estimator = estimator.steps[-1][1]
+    fit_params = params_of_last_step(state.estimator, fit_params)
     if state.rows is None:
         return _transform(state.estimator, X), y, fit_params
     return state.rows, y if state.y is None else state.y, fit_params

@@ -297,7 +297,8 @@ class BaseSearch(AfterSearch, Winner):
         estimator = clone(self.estimator)
         space = make_space(self, estimator, X)
         filled = self._filled(len(splits))
-        resource = as_resource(filled.resource, estimator, len(splits[0][0]))
+        given = space.names, routed.estimator.fit
+        resource = as_resource(filled.resource, estimator, len(splits[0][0]), *given)
         check_training(resource, estimator, space, routed.estimator.fit, X)
         classes, strata = classes_of(estimator, y)
         check_ensemble(self.ensemble_size, estimator, classes)
@@ -329,15 +330,14 @@ class BaseSearch(AfterSearch, Winner):
             score_params=routed.scorer.score,
             resource=resource,
             strata=strata,
-            classes=classes,
-            seed=problem.seed,
+            classes=classes, seed=problem.seed,
             error_score=self.error_score,
             return_train_score=self.return_train_score,
             verbose=self.verbose,
             n_candidates=plan.n_candidates,
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
             aims=aims,
-        )
+        )  # fmt: skip
         return Setup(context, problem, sampler, scheduler, plan, params, refit_metric, earlier)
 
     def _check_input(self, X, y, params):

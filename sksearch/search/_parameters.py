@@ -359,9 +359,9 @@ RESOURCES = """
 resource : str or Resource, default="n_samples"
     What is spent on a candidate step by step: "epochs" (calls of ``partial_fit``, also of the
     last step of a Pipeline), the name of an integer parameter such as ``"n_estimators"``
-    (continued where a warm start is exact, else fitted anew), "n_samples" (rows of the training
-    folds), "folds" (cross-validation folds), or "seconds" of training. Epochs, trees and folds
-    are paid for once.
+    (ensembles go on where that is exact but for draws, others are fitted anew), "n_samples"
+    (rows of the training folds), "folds" (cross-validation folds), or "seconds" of training.
+    Epochs, trees and folds are paid for once.
 min_resources : int or "auto", default="auto"
     Smallest count of units worth a look. "auto" is 1; for rows, four of each class, but at
     least 1/81 of all. Where not even two rungs fit in, ten candidates get all units.

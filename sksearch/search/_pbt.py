@@ -42,7 +42,8 @@ class PBTSearchCV(BaseSearch):
     resource : str or Resource, default="epochs"
         What is spent step by step: "epochs" (calls of ``partial_fit``, also of the last step of a
         Pipeline), or the name of an integer parameter by which an ensemble grows, such as
-        ``"max_iter"`` of HistGradientBoosting. Training has to go on from a fitted model.
+        ``"max_iter"`` of HistGradientBoosting or ``"n_estimators"`` of LightGBM and XGBoost.
+        Training has to go on from a fitted model.
     max_resources : int or "auto", default="auto"
         Count of units that all members get. "auto" is 81 epochs, or the estimator's own value of
         a parameter.
@@ -69,9 +70,9 @@ class PBTSearchCV(BaseSearch):
     which are drawn once and inherited. Of SGD they are ``alpha``, ``eta0``, ``power_t``,
     ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``, of MLP ``learning_rate_init``,
     ``alpha`` and ``batch_size``, of nets of skorch ``lr``, ``batch_size`` and ``optimizer__*``,
-    of boosting and forests those of the trees, and of HistGradientBoosting ``learning_rate``,
-    too. An estimator that is neither scikit-learn's nor a net has to read its params whenever
-    it is trained.
+    of boosting and forests those of the trees, and of HistGradientBoosting, LightGBM, XGBoost
+    and CatBoost ``learning_rate``, too: each tree keeps the rate that it was made with. An
+    estimator of another library has to read its params whenever it is trained.
 
     A row of ``cv_results_`` is a member at one count of units, and its params are those of the
     last step. A trial ends where it is replaced, and the one that takes its place has it as

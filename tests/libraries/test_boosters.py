@@ -118,3 +118,11 @@ def test_trees_of_lightgbm(lightgbm):
         n_candidates=3, cv=2, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert search.best_estimator_.n_estimators_ == search.best_params_["n_estimators"]
+
+
+@pytest.mark.parametrize("name", ["num_iterations", "num_boost_round", "max_iter"])
+def test_a_second_name_of_the_trees_of_lightgbm_is_refused(lightgbm, name):
+    lightgbm.set_params(**{name: 9})
+    search = HyperbandSearchCV(lightgbm, {"num_leaves": [3, 5]}, resource="n_estimators", cv=2)
+    with pytest.raises(ValueError, match=f"'n_estimators' is another name of '{name}'"):
+        search.plan(X, y)
