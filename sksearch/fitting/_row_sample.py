@@ -131,7 +131,7 @@ def choose_sample(
 
 
 def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
-    """Measure one training of the estimator as it is, on the first fold.
+    """Measure one training of the estimator as it is, on the largest fold.
 
     Parameters
     ----------
@@ -146,10 +146,12 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
     seconds : float
         What it took.
     """
-    train, test = context.splits[0]
+    sizes = [count_rows(train) for train, _ in context.splits]
+    fold = sizes.index(max(sizes))
+    train, test = context.splits[fold]
     sample = context.sample if n_rows is None else RowSample(n_rows, 1.0)
     if sample is not None:
-        train = sample.rows(train, context.strata, context.seed, 0)
+        train = sample.rows(train, context.strata, context.seed, fold)
     train, test = to_namespace_of(context.X, (train, test))
     estimator = clone(context.estimator)
     X, y = safe_split(estimator, context.X, context.y, train)
@@ -189,7 +191,7 @@ def measured_sample(context: Any, timeout: float, n_workers: int) -> RowSample |
             except Exception:
                 return math.nan
 
-    n_train = min(count_rows(train) for train, _ in context.splits)
+    n_train = max(count_rows(train) for train, _ in context.splits)
     return choose_sample(seconds_of, n_train, num_samples(context.X), timeout, n_workers)
 
 

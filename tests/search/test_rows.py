@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
 from sksearch.executors import VirtualClock, spend
@@ -192,6 +192,13 @@ def test_a_search_that_goes_on_with_listed_folds(tmp_path):
     again, _ = fitted(checkpoint_dir=tmp_path / "search", cv=folds, timeout=90)
     assert again._sample == first._sample
     assert len(again.history_.trials) > len(first.history_.trials)
+
+
+def test_folds_that_grow_are_measured_by_the_largest():
+    search, _ = fitted(cv=TimeSeriesSplit(4))  # 2,000, 4,000, 6,000 and 8,000 rows
+    n_rows = search._sample.n_rows
+    assert 2_000 < n_rows < 4_000
+    assert set(SEEN) == {500, 1_000, 2_000, n_rows, N}
 
 
 def test_predictions_out_of_fold_are_of_the_same_rows():
