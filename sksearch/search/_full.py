@@ -55,7 +55,9 @@ class SearchCV(BaseSearch):
         folds or more, one objective and no `Bound`, else whole fits.
     resource : str, Resource or None, default="auto"
         What is spent, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
-        out or is one for folds or for whole fits. None: whole fits.
+        out or is one for folds or for whole fits. With a `timeout` and no count, and too little
+        time for 24 fits, the folds then train on a part of the rows, which `plan_` tells; with
+        "folds" on all. None: whole fits.
     min_resources : int or "auto", default="auto"
         Smallest count of units worth a look.
     max_resources : int or "auto", default="auto"
