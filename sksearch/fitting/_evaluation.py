@@ -235,7 +235,7 @@ def train_further(context, task, environment, state, legs, train_rows, fit_param
         # What is lost is trained again with the seeds that it was trained with.
         again = leg.resource < task.resource
         with seeds_of(context, leg, task.fold, environment) if again else nullcontext():
-            if leg.trial_id != before.trial_id:
+            if leg.trial_id != before.trial_id and state.n_steps:  # a new one has its params
                 change_to(state, leg.params, context.changing)
             state = context.resource.train(
                 state, *train_rows, leg.resource, before.resource, context.classes, fit_params
