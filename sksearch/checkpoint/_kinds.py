@@ -117,7 +117,7 @@ def bounds(value: Any) -> bool:
 
 def sample(value: Any) -> bool:
     """Whether it has the fields of a `RowSample`."""
-    return isinstance(value, list) and len(value) == 2 and positive(value[0]) and number(value[1])
+    return _list_of(value, number) and len(value) == 3 and positive(value[0])
 
 
 def curve(value: Any) -> bool:

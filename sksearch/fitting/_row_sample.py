@@ -36,10 +36,13 @@ class RowSample:
         Largest count of rows of a training fold.
     growth : float
         Exponent of the seconds of one training over its count of rows.
+    last_seconds : float
+        That the estimator as it is will take on all rows of X, as foretold.
     """
 
     n_rows: int
     growth: float
+    last_seconds: float
 
     def rows(
         self, train: np.ndarray, strata: np.ndarray | None, seed: int, fold: int
@@ -98,8 +101,8 @@ def choose_sample(
     --------
     >>> from sksearch.fitting._row_sample import choose_sample
     >>> quadratic = lambda n_rows: (n_rows / 10_000) ** 2  # seconds
-    >>> choose_sample(quadratic, 16_000, 20_000, timeout=20)
-    RowSample(n_rows=8164, growth=2.0)
+    >>> choose_sample(quadratic, 16_000, 20_000, timeout=20).n_rows
+    8164
     >>> choose_sample(quadratic, 16_000, 20_000, timeout=70) is None
     True
     """
@@ -125,9 +128,10 @@ def choose_sample(
         return None
     if growth < LEAST_GROWTH:
         return None
-    each = time_for_each(seconds * (n_samples / rows) ** growth)
+    last = seconds * (n_samples / rows) ** growth
+    each = time_for_each(last)
     n_rows = max(MIN_ROWS, int(rows * (each / seconds) ** (1 / growth)))
-    return RowSample(n_rows, growth) if n_rows < WORTH * n_train else None
+    return RowSample(n_rows, growth, last) if n_rows < WORTH * n_train else None
 
 
 def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
@@ -149,7 +153,7 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
     sizes = [count_rows(train) for train, _ in context.splits]
     fold = sizes.index(max(sizes))
     train, test = context.splits[fold]
-    sample = context.sample if n_rows is None else RowSample(n_rows, 1.0)
+    sample = context.sample if n_rows is None else RowSample(n_rows, 1.0, 0.0)
     if sample is not None:
         train = sample.rows(train, context.strata, context.seed, fold)
     train, test = to_namespace_of(context.X, (train, test))

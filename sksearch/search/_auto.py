@@ -21,6 +21,7 @@ count of candidates    as many as these allow          with timeout, patience or
 =====================  ==============================  ===========================================
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -149,10 +150,27 @@ def first_guesses(
 
 
 def choose_rows(search: Any, setup: Setup) -> None:
-    """Measure how many rows the training folds may have, where the search may leave some out."""
-    if search._may_leave_rows_out():
-        n_workers = effective_n_jobs(search.n_jobs)
-        setup.context.sample = measured_sample(setup.context, search.timeout, n_workers)
+    """Measure how many rows the training folds may have, where the search may leave some out.
+
+    It may where the time is what counts, and the search says how it is spent.
+    """
+    is_free = getattr(search, "scheduler", search) is None and search.resource == "auto"
+    # Nothing is trained outside of the workers that limit a training, or have the devices.
+    is_limited = (search.candidate_timeout, search.memory_limit, search.devices) != (None,) * 3
+    if not is_free or is_limited or has_aims(search):
+        return
+    if search.timeout is None or search.n_iter is not None:
+        return
+    n_workers = effective_n_jobs(search.n_jobs)
+    sample = setup.context.sample = measured_sample(setup.context, search.timeout, n_workers)
+    if sample is not None and search.refit and sample.last_seconds > search.timeout:
+        warnings.warn(
+            f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
+            f"of the estimator as it is, and timeout={search.timeout:g}. Pass a larger timeout, "
+            "or fewer rows.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def with_rows(setup: Setup) -> SearchPlan:

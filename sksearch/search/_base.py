@@ -158,10 +158,6 @@ class BaseSearch(AfterSearch, Winner):
 
     _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
 
-    def _may_leave_rows_out(self) -> bool:
-        """Whether folds may have fewer rows than there are, if the time is short for all."""
-        return False
-
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the sampler and the scheduler; `rng` is for candidates settled beforehand."""

@@ -131,13 +131,6 @@ class SearchCV(BaseSearch):
             filled.sampler = HypervolumeSampler() if self.objectives else one
         return filled
 
-    def _may_leave_rows_out(self):
-        """Whether the time is what counts, and the search says how it is spent."""
-        chooses = self.scheduler is None and self.resource == "auto" and self.n_iter is None
-        # Outside of the workers that limit a training nothing is trained beforehand.
-        limited = (self.candidate_timeout, self.memory_limit, self.devices) != (None,) * 3
-        return chooses and self.timeout is not None and not limited and not has_aims(self)
-
     def _compose(self, space, rng):
         """Name the given parts, or those that are chosen; rungs need a resource."""
         if self.sampler is None or self.scheduler is None:

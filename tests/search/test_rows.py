@@ -1,6 +1,7 @@
 """Fewer rows in the training folds of a search whose time is short for all of them."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -128,14 +129,14 @@ def test_a_short_time_is_spent_on_a_part_of_the_rows():
 
 def test_classes_keep_their_shares():
     train = np.flatnonzero(np.arange(N) % 4)
-    rows = RowSample(3_000, 1.0).rows(train, y, 0, 1)
+    rows = RowSample(3_000, 1.0, 10.0).rows(train, y, 0, 1)
     assert len(rows) == 3_000
     assert np.all(np.isin(rows, train))
     assert np.all(np.diff(rows) > 0)
     assert y[rows].mean() == pytest.approx(y[train].mean(), abs=1e-3)
     mask = np.arange(N) % 4 > 0
-    np.testing.assert_array_equal(RowSample(3_000, 1.0).rows(mask, y, 0, 1), rows)
-    assert not np.array_equal(RowSample(3_000, 1.0).rows(train, y, 0, 2), rows)
+    np.testing.assert_array_equal(RowSample(3_000, 1.0, 10.0).rows(mask, y, 0, 1), rows)
+    assert not np.array_equal(RowSample(3_000, 1.0, 10.0).rows(train, y, 0, 2), rows)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +157,18 @@ def test_all_rows_where_the_search_is_not_free_to_choose(given):
     assert set(SEEN) <= {500, 1_000, 2_000, 4_000, 7_500, N}
     assert (500 in SEEN) == ("timeout" in given)
     assert "rows:" not in str(search.plan_)
+
+
+def test_a_last_training_that_takes_too_long_is_said_before():
+    search = SearchCV(Costly(power=2), SPACE, timeout=60, cv=4, random_state=0)
+    with VirtualClock(), pytest.warns(UserWarning, match="about 100 s.*timeout=60"):
+        search.fit(X, y)
+    assert search._sample.n_rows == MIN_ROWS
+    with VirtualClock(), pytest.warns(UserWarning, match="about 100 s"):
+        search.plan(X, y, measure=True)
+    with VirtualClock(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.set_params(refit=False).fit(X, y)
 
 
 def test_a_search_by_name_has_all_rows():
