@@ -117,7 +117,7 @@ def bounds(value: Any) -> bool:
 
 def sample(value: Any) -> bool:
     """Whether it has the fields of a `RowSample`."""
-    return _list_of(value, number) and len(value) == 3 and positive(value[0])
+    return _list_of(value, optional(number)) and len(value) == 4 and positive(value[0])
 
 
 def curve(value: Any) -> bool:

@@ -32,7 +32,7 @@ from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import CurveTask, value_of
 from sksearch.fitting._lineage import NOTHING, Leg
 from sksearch.fitting._measures import measure
-from sksearch.fitting._row_sample import RowSample
+from sksearch.fitting._row_sample import RowSample, check_last_training
 from sksearch.fitting._scores import (
     error_scores,
     failure,
@@ -209,6 +209,7 @@ def _evaluate(context, task, environment):
                 state = train_further(
                     context, task, environment, state, legs, train_rows, fit_params
                 )
+            check_last_training(context, task.trial_id, now() - start - output.score_time)
     except BaseException as error:
         _fail(context, output, error, start)
     else:
@@ -330,6 +331,7 @@ def _fail(context, output, error, start):
     reraise_if_not_the_candidates(context, error)
     output.fit_time = now() - start
     output.status, output.error = failure(error)
+    output.curve = None
     output.fit_error = format_exc()
     output.test_scores = error_scores(context)
     output.train_scores = error_scores(context) if context.return_train_score else None

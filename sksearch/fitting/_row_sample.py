@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ LARGEST_GROWTH = 3.0  # exponent of seconds over rows
 PROBABLE_GROWTH = 2.0  # of most estimators, at most
 LEAST_GROWTH = 0.5  # with less, fewer rows save too little
 WORTH = 0.75  # of the rows; with more, all are taken
+PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
+SLACK = 1.5  # as many times what that of the estimator as it is takes is no less allowed
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,14 @@ class RowSample:
         Exponent of the seconds of one training over its count of rows.
     last_seconds : float
         That the estimator as it is will take on all rows of X, as foretold.
+    limit : float or None, default=None
+        Seconds that the last training of another candidate may take. None: any.
     """
 
     n_rows: int
     growth: float
     last_seconds: float
+    limit: float | None = None
 
     def rows(
         self, train: np.ndarray, strata: np.ndarray | None, seed: int, fold: int
@@ -65,6 +70,33 @@ class RowSample:
         """
         n, rng = count_rows(train), np.random.default_rng((seed, fold))
         return SamplesResource().rows(train, strata, min(n, self.n_rows), n, rng)
+
+
+class TooLongError(TimeoutError):
+    """The last training of a candidate would take too much of the time."""
+
+
+def check_last_training(context: Any, trial_id: int, seconds: float) -> None:
+    """Raise TooLongError if a candidate that was trained in so many seconds is no use.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    trial_id : int
+        The first one, which may be the estimator as it is, has all the time it needs.
+    seconds : float
+        That its training on a part of the rows took.
+    """
+    sample = context.sample
+    if sample is None or sample.limit is None or trial_id == 0 or context.error_score == "raise":
+        return
+    last = seconds * (num_samples(context.X) / sample.n_rows) ** sample.growth
+    if last > sample.limit:
+        raise TooLongError(
+            f"on all rows its training would take about {last:.0f} s, and the timeout leaves it "
+            f"{sample.limit:.0f} s: pass a larger one."
+        )
 
 
 def choose_sample(
@@ -169,7 +201,9 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
     return now() - start
 
 
-def measured_sample(context: Any, timeout: float, n_workers: int) -> RowSample | None:
+def measured_sample(
+    context: Any, timeout: float, n_workers: int, refits: bool
+) -> RowSample | None:
     """Choose the rows of a search by the time that the estimator as it is takes.
 
     Parameters
@@ -180,6 +214,8 @@ def measured_sample(context: Any, timeout: float, n_workers: int) -> RowSample |
         Seconds that the search may take.
     n_workers : int
         Count of trainings at a time.
+    refits : bool
+        Whether there is a last training.
 
     Returns
     -------
@@ -196,7 +232,10 @@ def measured_sample(context: Any, timeout: float, n_workers: int) -> RowSample |
                 return math.nan
 
     n_train = max(count_rows(train) for train, _ in context.splits)
-    return choose_sample(seconds_of, n_train, num_samples(context.X), timeout, n_workers)
+    sample = choose_sample(seconds_of, n_train, num_samples(context.X), timeout, n_workers)
+    if sample is None or not refits:
+        return sample
+    return replace(sample, limit=max(PART_OF_LAST * timeout, SLACK * sample.last_seconds))
 
 
 def count_rows(rows: np.ndarray) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
 from sksearch.executors import Interrupts
+from sksearch.fitting._row_sample import TooLongError
 from sksearch.fitting._states import first_line
 from sksearch.resources import DivergedError
 
@@ -48,6 +49,8 @@ def failure(error: BaseException) -> tuple[str, str]:
     text = first_line(error)
     if isinstance(error, DivergedError):
         return "nan", text
+    if isinstance(error, TooLongError):
+        return "timeout", text
     if is_gpu_broken(error):
         return "crash", text
     is_full = isinstance(error, MemoryError) or any(

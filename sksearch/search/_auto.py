@@ -162,7 +162,8 @@ def choose_rows(search: Any, setup: Setup) -> None:
     if search.timeout is None or search.n_iter is not None:
         return
     n_workers = effective_n_jobs(search.n_jobs)
-    sample = setup.context.sample = measured_sample(setup.context, search.timeout, n_workers)
+    args = search.timeout, n_workers, bool(search.refit)
+    sample = setup.context.sample = measured_sample(setup.context, *args)
     if sample is not None and search.refit and sample.last_seconds > search.timeout:
         warnings.warn(
             f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "

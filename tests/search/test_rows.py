@@ -2,17 +2,21 @@
 
 import math
 import warnings
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample
 from sksearch.schedulers import FoldRace, FullFidelity
+from sksearch.space import Outcome
 
 N = 10_000
 X = np.arange(N, dtype=float)[:, None]
@@ -23,11 +27,11 @@ SPACE = {"quality": uniform()}
 class Costly(ClassifierMixin, BaseEstimator):
     """Takes a second of a virtual clock for a thousand rows; the better the larger `quality`."""
 
-    def __init__(self, quality=0.5, power=1.0):
-        self.quality, self.power = quality, power
+    def __init__(self, quality=0.5, power=1.0, dear=1.0):
+        self.quality, self.power, self.dear = quality, power, dear
 
     def fit(self, X, y):
-        spend((len(X) / 1000) ** self.power)
+        spend((len(X) / 1000) ** self.power * (self.dear if self.quality > 0.7 else 1))
         self.classes_, self.n_rows_, self.n_ones_ = np.unique(y), len(X), int(y.sum())
         SEEN.append(len(X))
         return self
@@ -169,6 +173,39 @@ def test_a_last_training_that_takes_too_long_is_said_before():
     with VirtualClock(), warnings.catch_warnings():
         warnings.simplefilter("error")
         search.set_params(refit=False).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_who_would_take_too_long_on_all_rows_does_not_win():
+    """The better ones take ten times as long: 100 s on all rows."""
+    search = SearchCV(Costly(dear=10), SPACE, timeout=60, cv=4, random_state=0)
+    with VirtualClock() as clock, pytest.warns(FitFailedWarning, match="would take about 100 s"):
+        search.fit(X, y)
+    assert clock.seconds < 90
+    assert search.best_params_["quality"] <= 0.7
+    assert set(search.statuses_) == {"ok", "timeout"}
+    dear = [row["quality"] > 0.7 for row in search.cv_results_["params"]]
+    assert [status == "timeout" for status in search.statuses_] == dear
+    with VirtualClock():  # without a last training it does not matter
+        search.set_params(refit=False).fit(X, y)
+    assert set(search.statuses_) == {"ok"}
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_a_count_that_training_finds_does_not_hide_who_takes_too_long():
+    space = {"n_estimators": Outcome(50), "learning_rate": [0.1, 0.2]}
+    context = RowSample(2_000, 3.0, 0.1, limit=1e-6)
+    with patch("sksearch.search._auto.measured_sample", return_value=context):
+        search = SearchCV(
+            GradientBoostingClassifier(n_estimators=5), space, timeout=20, cv=3, random_state=0
+        )
+        with pytest.warns(FitFailedWarning, match="on all rows"):
+            search.fit(X[::4], y[::4])
+    assert search.statuses_[0] == "ok"
+    late = [status == "timeout" for status in search.statuses_]
+    assert any(late)
+    np.testing.assert_array_equal(np.isnan(search.cv_results_["mean_test_score"]), late)
+    assert search.best_params_["learning_rate"] == 0.1
 
 
 def test_a_search_by_name_has_all_rows():
