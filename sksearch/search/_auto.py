@@ -14,7 +14,8 @@ scheduler, resource    a race over folds               with three folds or more,
                                                        no `Bound`
                        whole fits                      otherwise
 rows of the folds      as many as leave time for 24    with a timeout and no count
-                       fits, 2,000 at least; measured
+                       fits, or two candidates on all
+                       folds, 2,000 at least; measured
                        all                             otherwise
 count of candidates    as many as these allow          with timeout, patience or stop
                        50                              without
@@ -162,7 +163,9 @@ def choose_rows(search: Any, setup: Setup) -> None:
     if search.timeout is None or search.n_iter is not None:
         return
     n_workers = effective_n_jobs(search.n_jobs)
-    sample = setup.context.sample = measured_sample(setup.context, search.timeout, n_workers)
+    sample = setup.context.sample = measured_sample(
+        setup.context, search.timeout, n_workers, refits=bool(search.refit)
+    )
     if sample is not None and search.refit and sample.last_seconds > search.timeout:
         warnings.warn(
             f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
