@@ -7,7 +7,7 @@ from sksearch._compat import num_samples
 from sksearch.base import Job
 from sksearch.fitting._curves import CurveTask, common
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._row_sample import count_rows
+from sksearch.fitting._row_sample import PART_TO_CHOOSE, count_rows
 from sksearch.history import History, Trial
 from sksearch.resources import growth_of
 
@@ -52,7 +52,10 @@ def _seconds_to_refit(run, job):
     if context.sample is not None:
         n_rows, growth = [min(n, context.sample.n_rows) for n in n_rows], context.sample.growth
     ratio = (num_samples(context.X) * len(n_rows) / sum(n_rows)) ** growth
-    return ratio * sum(output.fit_time for output in fits) / len(run.folds(job.resource, 0))
+    seconds = ratio * sum(output.fit_time for output in fits) / len(run.folds(job.resource, 0))
+    if context.sample is not None and run.stops.timeout is not None:
+        seconds = min(seconds, (1 - PART_TO_CHOOSE) * run.stops.timeout)
+    return seconds
 
 
 def knows_baseline(history: History) -> bool:

@@ -13,10 +13,11 @@ from sksearch._clock import now
 from sksearch._compat import check_method_params, num_samples, safe_split, to_namespace_of
 from sksearch._seeds import seeded
 from sksearch.base import fit
+from sksearch.executors import Interrupts
 from sksearch.resources import SamplesResource
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
-N_FITS = 24  # trainings of the estimator as it is for which there should be time
+N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least
 STEP = 2  # ratio of the counts of rows at which the cost is measured
 PART = 0.05  # of the time that such a measurement may take
 PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
@@ -37,7 +38,8 @@ class RowSample:
     n_rows : int
         Largest count of rows of a training fold.
     growth : float
-        Exponent of the seconds of one training over its count of rows.
+        Exponent of the seconds of one training over its count of rows, 1 at least: the scoring
+        is not in it, and what costs the same for any count of rows says nothing of many rows.
     last_seconds : float
         That the estimator as it is will take on all rows of X, as foretold.
     limit : float or None, default=None
@@ -100,11 +102,12 @@ def check_last_training(context: Any, trial_id: int, seconds: float) -> None:
 
 
 def choose_sample(
-    seconds_of: Callable[[int], float],
+    seconds_of: Callable[[int], tuple[float, float]],
     n_train: int,
     n_samples: int,
     timeout: float,
     n_workers: int = 1,
+    n_folds: int = 1,
 ) -> RowSample | None:
     """Choose the largest count of rows with which the time is enough for `N_FITS` trainings.
 
@@ -114,15 +117,17 @@ def choose_sample(
     Parameters
     ----------
     seconds_of : callable
-        ``seconds_of(n_rows)`` measures one training; NaN if it fails.
+        ``seconds_of(n_rows)`` measures one training, and its scoring; NaN if they fail.
     n_train : int
         Count of rows of a training fold.
     n_samples : int
-        Count of all rows, for the last training.
+        Count of rows of the last training; 0 if there is none.
     timeout : float
         Seconds in all.
     n_workers : int, default=1
         Count of trainings at a time.
+    n_folds : int, default=1
+        Count of folds. With many there should be time for two candidates on all of them.
 
     Returns
     -------
@@ -132,7 +137,7 @@ def choose_sample(
     Examples
     --------
     >>> from sksearch.fitting._row_sample import choose_sample
-    >>> quadratic = lambda n_rows: (n_rows / 10_000) ** 2  # seconds
+    >>> quadratic = lambda n_rows: ((n_rows / 10_000) ** 2, 0.0)  # seconds
     >>> choose_sample(quadratic, 16_000, 20_000, timeout=20).n_rows
     8164
     >>> choose_sample(quadratic, 16_000, 20_000, timeout=70) is None
@@ -142,45 +147,55 @@ def choose_sample(
         return None
 
     def time_for_each(last: float) -> float:
-        return max(timeout - last, PART_TO_CHOOSE * timeout) * n_workers / N_FITS
+        return max(timeout - last, PART_TO_CHOOSE * timeout) * n_workers / max(N_FITS, 2 * n_folds)
 
-    rows, growth, before = MIN_ROWS // STEP**2, LARGEST_GROWTH, 0.0
-    while (seconds := seconds_of(rows)) > 0:  # not where it fails, or the clock stands
-        if before:
-            growth = min(max(math.log(seconds / before, STEP), 0.0), LARGEST_GROWTH)
+    rows, growths = MIN_ROWS // STEP**2, (LARGEST_GROWTH, LARGEST_GROWTH)
+    known: list[tuple[float, float]] = []  # seconds of the training, and with its scoring
+    while (whole := sum(parts := seconds_of(rows))) > 0:  # not if it fails, or a clock stands
+        known.append((parts[0], whole))
+        if len(known) > 1:
+            growths = tuple(map(_growth, *known[-3:]))
         # With few rows the cost grows by less than with many.
-        most = max(growth, PROBABLE_GROWTH)
-        last = seconds * (n_samples / rows) ** most
-        if seconds * (n_train / rows) ** most <= time_for_each(last):
+        most_alone, most = (max(each, PROBABLE_GROWTH) for each in growths)
+        last = parts[0] * (n_samples / rows) ** most_alone
+        if whole * (n_train / rows) ** most <= time_for_each(last):
             return None
-        if before and (seconds * STEP**growth > PART * timeout or rows * STEP >= n_train):
+        is_dear = whole * STEP ** growths[1] > PART * timeout
+        if len(known) > 1 and (is_dear or rows * STEP >= n_train):
             break
-        rows, before = rows * STEP, seconds
+        rows *= STEP
     else:
         return None
+    alone, growth = max(growths[0], 1.0), growths[1]
     if growth < LEAST_GROWTH:
         return None
-    last = seconds * (n_samples / rows) ** growth
-    each = time_for_each(last)
-    n_rows = max(MIN_ROWS, int(rows * (each / seconds) ** (1 / growth)))
-    return RowSample(n_rows, growth, last) if n_rows < WORTH * n_train else None
+    last = parts[0] * (n_samples / rows) ** alone
+    n_rows = max(MIN_ROWS, int(rows * (time_for_each(last) / whole) ** (1 / growth)))
+    return RowSample(n_rows, alone, last) if n_rows < WORTH * n_train else None
 
 
-def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
-    """Measure one training of the estimator as it is, on the largest fold.
+def _growth(*seconds):
+    """Exponent of the seconds over the count of rows, of which each has `STEP` times as many."""
+    if min(seconds) <= 0:
+        return 0.0
+    growth = math.log(seconds[-1] / seconds[0], STEP) / (len(seconds) - 1)
+    return min(max(growth, 0.0), LARGEST_GROWTH)
+
+
+def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> tuple[float, float]:
+    """Measure one training of the estimator as it is, on the largest fold, and its scoring.
 
     Parameters
     ----------
     context : Context
         Of the search.
     n_rows : int or None, default=None
-        Count of rows to train on, with the scoring measured, too. None: the training alone, on
-        the rows that the search trains on.
+        Count of rows to train on. None: the rows that the search trains on, without a scoring.
 
     Returns
     -------
-    seconds : float
-        What it took.
+    training, scoring : float
+        Seconds that each took.
     """
     sizes = [count_rows(train) for train, _ in context.splits]
     fold = sizes.index(max(sizes))
@@ -196,9 +211,10 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> float:
     score_params = check_method_params(context.X, params=context.score_params, indices=test)
     start = now()
     fit(estimator, X, y, params)
+    fitted = now()
     if n_rows is not None:
         context.scorer(estimator, *((X_test,) if y is None else (X_test, y_test)), **score_params)
-    return now() - start
+    return fitted - start, now() - fitted
 
 
 def measured_sample(
@@ -215,7 +231,7 @@ def measured_sample(
     n_workers : int
         Count of trainings at a time.
     refits : bool
-        Whether there is a last training.
+        Whether the best candidate is trained on all rows.
 
     Returns
     -------
@@ -223,16 +239,21 @@ def measured_sample(
         None: all rows, also where the estimator cannot be trained on few.
     """
 
-    def seconds_of(n_rows: int) -> float:
+    def seconds_of(n_rows: int) -> tuple[float, float]:
         with warnings.catch_warnings(), seeded(context.seed, n_rows):
             warnings.simplefilter("ignore")  # they come again where they matter
             try:
-                return seconds_of_one_fit(context, n_rows)
+                seconds = seconds_of_one_fit(context, n_rows)
             except Exception:
-                return math.nan
+                return math.nan, math.nan
+            Interrupts.heed()  # an MLP of scikit-learn swallows it
+            return seconds
 
     n_train = max(count_rows(train) for train, _ in context.splits)
-    sample = choose_sample(seconds_of, n_train, num_samples(context.X), timeout, n_workers)
+    n_samples = num_samples(context.X) if refits else 0
+    sizes = n_train, n_samples
+    with Interrupts():
+        sample = choose_sample(seconds_of, *sizes, timeout, n_workers, len(context.splits))
     if sample is None or not refits:
         return sample
     return replace(sample, limit=max(PART_OF_LAST * timeout, SLACK * sample.last_seconds))

@@ -14,7 +14,8 @@ scheduler, resource    a race over folds               with three folds or more,
                                                        no `Bound`
                        whole fits                      otherwise
 rows of the folds      as many as leave time for 24    with a timeout and no count
-                       fits, 2,000 at least; measured
+                       fits, or two candidates on all
+                       folds, 2,000 at least; measured
                        all                             otherwise
 count of candidates    as many as these allow          with timeout, patience or stop
                        50                              without
@@ -156,8 +157,8 @@ def choose_rows(search: Any, setup: Setup) -> None:
     """
     is_free = getattr(search, "scheduler", search) is None and search.resource == "auto"
     # Nothing is trained outside of the workers that limit a training, or have the devices.
-    is_limited = (search.candidate_timeout, search.memory_limit, search.devices) != (None,) * 3
-    if not is_free or is_limited or has_aims(search):
+    limits = search.candidate_timeout, search.memory_limit, search.overtime, search.devices
+    if not is_free or any(each is not None for each in limits) or has_aims(search):
         return
     if search.timeout is None or search.n_iter is not None:
         return

@@ -266,7 +266,7 @@ class BaseSearch(AfterSearch, Winner):
         if not measure:
             return setup.plan
         choose_rows(self, setup)
-        return replace(with_rows(setup), seconds_per_fit=seconds_of_one_fit(setup.context))
+        return replace(with_rows(setup), seconds_per_fit=seconds_of_one_fit(setup.context)[0])
 
     def __dask_tokenize__(self):
         # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.

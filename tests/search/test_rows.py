@@ -1,7 +1,9 @@
 """Fewer rows in the training folds of a search whose time is short for all of them."""
 
 import math
+import signal
 import warnings
+from contextlib import suppress
 from unittest.mock import patch
 
 import numpy as np
@@ -70,7 +72,7 @@ class Measured:
 
     def __call__(self, n_rows):
         self.asked.append(n_rows)
-        return self.seconds(n_rows)
+        return self.seconds(n_rows), 0.0
 
 
 @pytest.mark.parametrize("power", [0.6, 1.0, 2.0, 3.0])
@@ -78,12 +80,12 @@ def test_the_time_is_enough_for_some_trainings_of_the_estimator_as_it_is(power):
     def seconds(n_rows):
         return 4 * (n_rows / 10_000) ** power
 
-    sample = choose_sample(seconds, 40_000, 50_000, timeout=60)
-    assert sample.growth == pytest.approx(power)
+    sample = choose_sample(Measured(seconds), 40_000, 50_000, timeout=60)
+    assert sample.growth == pytest.approx(max(power, 1.0))
     if sample.n_rows > MIN_ROWS:
         left = max(60 - seconds(50_000), 15)
         assert N_FITS * seconds(sample.n_rows) == pytest.approx(left, rel=0.01)
-    more = choose_sample(seconds, 40_000, 50_000, timeout=60, n_workers=2)
+    more = choose_sample(Measured(seconds), 40_000, 50_000, timeout=60, n_workers=2)
     assert more is None or more.n_rows >= sample.n_rows
 
 
@@ -99,7 +101,7 @@ def test_the_time_is_enough_for_some_trainings_of_the_estimator_as_it_is(power):
     ],
 )  # fmt: skip
 def test_all_rows_where_fewer_would_not_help(seconds, n_train):
-    assert choose_sample(seconds, n_train, n_train, timeout=60) is None
+    assert choose_sample(Measured(seconds), n_train, n_train, timeout=60) is None
 
 
 def test_measuring_takes_a_small_part_of_the_time():
@@ -113,7 +115,9 @@ def test_measuring_takes_a_small_part_of_the_time():
 
 
 def test_a_training_that_takes_all_the_time_leaves_the_fewest_rows():
-    assert choose_sample(lambda n: n / 100, 40_000, 50_000, timeout=20).n_rows == MIN_ROWS
+    assert (
+        choose_sample(Measured(lambda n: n / 100), 40_000, 50_000, timeout=20).n_rows == MIN_ROWS
+    )
 
 
 def test_a_short_time_is_spent_on_a_part_of_the_rows():
@@ -129,6 +133,61 @@ def test_a_short_time_is_spent_on_a_part_of_the_rows():
     assert f"models trained on {n_rows:,} rows" in str(search.report())
     alone, _ = fitted(timeout=60, scheduler=FoldRace(None), resource="folds", sampler=None)
     assert len(alone.history_.trials) < len(search.history_.trials)
+
+
+class Scored(Costly):
+    """Its training is quadratic in the rows, and its scoring takes longer at few rows."""
+
+    def fit(self, X, y):
+        spend(50 * (len(X) / N) ** 2)
+        self.classes_ = np.unique(y)
+        SEEN.append(len(X))
+        return self
+
+    def score(self, X, y):
+        spend(10 * (SEEN[-1] / N) ** 0.8)
+        return self.quality
+
+
+def test_the_last_training_is_foretold_without_the_scoring():
+    search = SearchCV(Scored(), SPACE, timeout=150, cv=4, random_state=0)
+    with VirtualClock() as clock:
+        search.fit(X, y)
+    assert search._sample.growth == pytest.approx(2.0)
+    assert SEEN[-1] == N
+    assert clock.seconds < 160
+
+
+def test_a_cost_that_is_hidden_at_few_rows_grows_like_the_rows_at_least():
+    sample = choose_sample(lambda n_rows: (1 + n_rows / 2_000, 0.0), 40_000, 50_000, timeout=60)
+    assert sample.growth == 1.0
+
+
+def test_without_a_last_training_there_is_time_for_more_rows():
+    refitted, _ = fitted(timeout=60)
+    alone, _ = fitted(timeout=60, refit=False)
+    assert alone._sample.n_rows > 1.15 * refitted._sample.n_rows
+
+
+def test_there_is_time_for_two_candidates_on_many_folds():
+    search, _ = fitted(cv=30, timeout=200)
+    assert 30 in search.history_.trials[0].results  # all folds of the estimator as it is
+    assert len(search.history_.trials) > 1
+
+
+class Swallows(Costly):
+    """Ends its training at Ctrl-C, as an MLP of scikit-learn does."""
+
+    def fit(self, X, y):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return super().fit(X, y)
+
+
+def test_ctrl_c_ends_the_search_while_the_cost_is_measured():
+    with pytest.raises(KeyboardInterrupt), VirtualClock():
+        SearchCV(Swallows(), SPACE, timeout=60, cv=4).fit(X, y)
+    assert SEEN == [500]
 
 
 def test_classes_keep_their_shares():
@@ -151,6 +210,7 @@ def test_classes_keep_their_shares():
         {"scheduler": FullFidelity(3)},
         {"resource": "folds"},
         {"candidate_timeout": 50},
+        {"overtime": 5},
         {"constraints": Bound("fit_time", "<=", 50)},
     ],
     ids=str,
@@ -173,6 +233,14 @@ def test_a_last_training_that_takes_too_long_is_said_before():
     with VirtualClock(), warnings.catch_warnings():
         warnings.simplefilter("error")
         search.set_params(refit=False).fit(X, y)
+
+
+def test_a_last_training_that_takes_too_long_leaves_time_to_choose():
+    search = SearchCV(Costly(power=2), SPACE, timeout=98, cv=4, random_state=0)
+    with VirtualClock() as clock, pytest.warns(UserWarning, match="about 100 s.*timeout=98"):
+        search.fit(X, y)
+    assert len(search.history_.trials) > 1
+    assert clock.seconds < 0.25 * 98 + 100 + 8
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores")
