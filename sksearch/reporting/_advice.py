@@ -150,8 +150,11 @@ def failures(facts: Facts) -> list[Advice]:
         many = words.count(len(group.ids), "candidate")
         if group.status == "timeout":
             text = f"{many} ended at the time limit. Give more time, or narrow what is slow."
-            limit = getattr(facts.table.search, "candidate_timeout", None)
-            code = f"candidate_timeout={3 * limit:g}" if limit else ""
+            limits = {
+                name: getattr(facts.table.search, name, None)
+                for name in ("candidate_timeout", "timeout")
+            }
+            code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")
         elif group.status == "memory":
             text, code = f"{many} ran out of memory. Train fewer at a time.", "n_jobs=1"
         elif group.remedy:

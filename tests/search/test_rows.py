@@ -250,6 +250,7 @@ def test_who_would_take_too_long_on_all_rows_does_not_win():
     with VirtualClock() as clock, pytest.warns(FitFailedWarning, match="would take about 100 s"):
         search.fit(X, y)
     assert clock.seconds < 90
+    assert "timeout=180" in str(search.report())
     assert search.best_params_["quality"] <= 0.7
     assert set(search.statuses_) == {"ok", "timeout"}
     dear = [row["quality"] > 0.7 for row in search.cv_results_["params"]]
