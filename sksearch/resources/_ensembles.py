@@ -88,8 +88,10 @@ class _Library:
 
 class _XGBoost(_Library):
     def model(self, owner: Any) -> Any:
+        from xgboost import Booster
+
         # Without its params, which would hold where the estimator has None.
-        return owner.get_booster().save_raw("ubj")
+        return Booster(model_file=owner.get_booster().save_raw("ubj"))
 
 
 class _CatBoost(_Library):
