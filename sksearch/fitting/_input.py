@@ -125,10 +125,15 @@ def check_folds(splits: list, n_samples: int) -> list:
     return splits
 
 
+def count_rows(indices: Any) -> int:
+    """Count the rows that indices or a mask select."""
+    indices = np.asarray(indices)
+    return int(np.count_nonzero(indices) if indices.dtype == bool else indices.size)
+
+
 def _fault_of(indices, n_samples):
     """What is wrong with the rows of a fold, "" if nothing is."""
-    n_chosen = np.count_nonzero(indices) if indices.dtype == bool else indices.size
-    if not n_chosen:
+    if not count_rows(indices):
         return "are none"
     if indices.dtype == bool:
         wrong = indices.shape != (n_samples,)

@@ -14,6 +14,7 @@ from sksearch._compat import check_method_params, num_samples, safe_split, to_na
 from sksearch._seeds import seeded
 from sksearch.base import fit
 from sksearch.executors import Interrupts
+from sksearch.fitting._input import count_rows
 from sksearch.resources import SamplesResource
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
@@ -257,9 +258,3 @@ def measured_sample(
     if sample is None or not refits:
         return sample
     return replace(sample, limit=max(PART_OF_LAST * timeout, SLACK * sample.last_seconds))
-
-
-def count_rows(rows: np.ndarray) -> int:
-    """Count the rows that indices or a mask select."""
-    rows = np.asarray(rows)
-    return int(rows.sum()) if rows.dtype == bool else len(rows)

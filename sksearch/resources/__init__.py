@@ -7,6 +7,7 @@ from sksearch.base import Resource
 from sksearch.resources._changing import change as change
 from sksearch.resources._changing import changing_params as changing_params
 from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
+from sksearch.resources._ensembles import can_grow
 from sksearch.resources._epochs import EpochsResource, SecondsResource
 from sksearch.resources._growth import growth_of as growth_of
 from sksearch.resources._nets import DivergedError as DivergedError
@@ -78,4 +79,5 @@ def as_resource(
         return resource
     elif resource in _NAMED:
         return _NAMED[resource]()
-    return ParameterResource.of(resource, estimator, n_rows, names, fit_params)
+    grows = can_grow(estimator, resource, n_rows, fit_params or {}, names)
+    return ParameterResource(resource, grows)

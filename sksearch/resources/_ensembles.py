@@ -147,7 +147,7 @@ _CATBOOST_PLAIN = {
 }
 #: Losses with as many steps for the value of a leaf from 200 trees on as with fewer.
 _SAME_LEAVES = ("RMSE", "MAE", "Huber", "MultiClass", "YetiRank")
-_CATBOOST_COUNTS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+CATBOOST_COUNTS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 
 #: By the name of a class, the first of an estimator's bases that is here.
 _LIBRARIES: dict[str, _Library | None] = {
@@ -155,7 +155,7 @@ _LIBRARIES: dict[str, _Library | None] = {
     "XGBRFClassifier": None,  # one step, whose trees are side by side
     "XGBRFRegressor": None,
     "XGBModel": _XGBoost("xgb_model", ("n_estimators",), _XGBOOST_PLAIN),
-    "CatBoost": _CatBoost("init_model", _CATBOOST_COUNTS, _CATBOOST_PLAIN),
+    "CatBoost": _CatBoost("init_model", CATBOOST_COUNTS, _CATBOOST_PLAIN),
 }
 
 

@@ -3,19 +3,19 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 from sksearch._compat import is_valid_value, owner_of, unlisted_params
 from sksearch.base import Labels, Resource, State, fit
 from sksearch.history import Params
-from sksearch.resources._ensembles import can_grow, grow, set_params
+from sksearch.resources._ensembles import CATBOOST_COUNTS, can_grow, grow, set_params
 from sksearch.resources._epochs import WAYS
 from sksearch.resources._pipeline import enter, last_step
 
 #: Libraries whose count of trees has several names, or is not told by ``get_params`` if it is not
 #: set: its names, and how many trees there are then.
 COUNTS: tuple[tuple[str, set[str], int], ...] = (
-    ("catboost", {"iterations", "n_estimators", "num_boost_round", "num_trees"}, 1000),
+    ("catboost", set(CATBOOST_COUNTS), 1000),
     (
         "lightgbm",
         {"n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"}
@@ -74,37 +74,6 @@ class ParameterResource(Resource):
     def continues(self) -> bool:  # type: ignore[override]  # computed, and read only
         """Whether a promoted candidate pays only the difference to its last rung."""
         return self.grows
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        estimator: Any,
-        n_rows: int = 0,
-        names: Collection[str] = (),
-        fit_params: dict[str, Any] | None = None,
-    ) -> Self:
-        """Make the resource for an estimator, and what it is trained with.
-
-        Parameters
-        ----------
-        name : str
-            As of the resource.
-        estimator : estimator object
-            Unfitted.
-        n_rows : int, default=0
-            Count of training rows.
-        names : collection of str, default=()
-            Names of the searched params.
-        fit_params : dict or None, default=None
-            Further arguments of ``fit``.
-
-        Returns
-        -------
-        resource : ParameterResource
-            It grows if the estimator does, with values for the searched params.
-        """
-        return cls(name, can_grow(estimator, name, n_rows, fit_params or {}, names))
 
     @property
     def unit(self) -> str:  # type: ignore[override]  # computed, and read only

@@ -33,8 +33,9 @@ from sksearch._compat import is_valid_value, num_samples
 from sksearch.fitting._aims import Allows, Bound, allowed_guesses
 from sksearch.fitting._checks import check_names, check_outcomes, cuts_training
 from sksearch.fitting._evaluation import Context
+from sksearch.fitting._input import count_rows
 from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._row_sample import count_rows, measured_sample
+from sksearch.fitting._row_sample import measured_sample
 from sksearch.fitting._setup import Setup
 from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
@@ -177,9 +178,10 @@ def choose_rows(search: Any, setup: Setup) -> None:
 
 def with_rows(setup: Setup) -> SearchPlan:
     """Return the plan of a search, which says how many rows are left out."""
-    sample, n = setup.context.sample, max(count_rows(train) for train, _ in setup.context.splits)
+    sample = setup.context.sample
     if sample is None:
         return setup.plan
+    n = max(count_rows(train) for train, _ in setup.context.splits)
     note = f"rows: {sample.n_rows:,} of {n:,} in each training fold, and all in the last training"
     return replace(setup.plan, notes=(*setup.plan.notes, note))
 

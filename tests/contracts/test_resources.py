@@ -130,7 +130,7 @@ def test_epochs_in_three_rungs_equal_epochs_at_once(estimator):
 
 @pytest.mark.parametrize(("estimator", "name"), GROWN, ids=str)
 def test_a_parameter_in_rungs_equals_fit_at_once(estimator, name):
-    resource = ParameterResource.of(name, estimator)
+    resource = as_resource(name, estimator)
     resource.check(estimator, [])
     in_rungs = train(resource, estimator, 2, 4, 5)
     at_once = clone(estimator).set_params(**{name: 5}).fit(X, y)
@@ -142,7 +142,7 @@ def test_a_parameter_in_rungs_equals_fit_at_once(estimator, name):
 
 def test_a_forest_is_grown_and_not_made_anew():
     forest = RandomForestClassifier(random_state=0)
-    resource = ParameterResource.of("n_estimators", forest)
+    resource = as_resource("n_estimators", forest)
     assert resource.continues
     state = resource.train(State(clone(forest)), X, y, 3, 0, None, {})
     first = list(state.estimator.estimators_)
@@ -164,7 +164,7 @@ def test_a_forest_is_grown_and_not_made_anew():
 )
 def test_what_would_not_be_the_same_is_planned_as_fitted_anew(estimator):
     name = "n_estimators" if hasattr(estimator, "n_estimators") else "max_iter"
-    assert not ParameterResource.of(name, estimator).continues
+    assert not as_resource(name, estimator).continues
 
 
 def test_transformers_are_fitted_once_and_epochs_paid_once():

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch.base import State
 from sksearch.fitting._states import dump_state, load_state
-from sksearch.resources import ParameterResource, change, changing_params
+from sksearch.resources import ParameterResource, as_resource, change, changing_params
 from tests.comparisons import assert_same_results
 from tests.interrupted import Trouble, scorer
 
@@ -112,7 +112,7 @@ SAME = [
 @pytest.mark.parametrize(("library", "kind", "params", "X", "y", "fit_params"), SAME)
 def test_trees_in_rungs_are_those_of_one_fit(library, kind, params, X, y, fit_params):
     estimator, name = booster(library, kind, **params), count_name(library)
-    assert ParameterResource.of(name, estimator, len(X), (), fit_params).continues
+    assert as_resource(name, estimator, len(X), (), fit_params).continues
     first = trained(estimator, 2, X=X, y=y, fit_params=fit_params).estimator
     in_rungs = trained(estimator, 2, 5, 12, X=X, y=y, fit_params=fit_params).estimator
     at_once = type(estimator)(**estimator.get_params()).set_params(**{name: 12})
@@ -132,7 +132,7 @@ def test_trees_in_rungs_are_those_of_one_fit(library, kind, params, X, y, fit_pa
 def test_the_last_step_of_a_pipeline_goes_on(library):
     pipe = make_pipeline(StandardScaler(), booster(library))
     name = f"{pipe.steps[-1][0]}__{count_name(library)}"
-    assert ParameterResource.of(name, pipe).continues
+    assert as_resource(name, pipe).continues
     in_rungs = trained(clone(pipe), 3, 9, name=name).estimator
     at_once = clone(pipe).set_params(**{name: 9}).fit(X, Y)
     np.testing.assert_allclose(output(in_rungs, X), output(at_once, X), rtol=1e-12)
@@ -148,7 +148,7 @@ def test_the_last_step_of_a_pipeline_goes_on(library):
 def test_hundreds_of_trees_are_those_of_one_fit_too(library, kind, params):
     """CatBoost has other defaults from 200 trees on."""
     estimator, name = booster(library, kind, **params), count_name(library)
-    assert ParameterResource.of(name, estimator).continues
+    assert as_resource(name, estimator).continues
     in_rungs = trained(estimator, 30, 210).estimator
     at_once = clone(estimator).set_params(**{name: 210}).fit(X, Y)
     np.testing.assert_allclose(output(in_rungs, X), output(at_once, X), rtol=1e-9, atol=1e-12)
@@ -248,7 +248,7 @@ ANEW = [
 def test_what_would_not_be_the_same_is_fitted_anew(library, params, fit_params):
     estimator = booster(library, **params)
     name = count_name(library)
-    assert not ParameterResource.of(name, estimator, len(X), (), fit_params).continues
+    assert not as_resource(name, estimator, len(X), (), fit_params).continues
     state = trained(estimator, 3, 9, fit_params=fit_params, travels=False)
     at_once = type(estimator)(**estimator.get_params() | {name: 9}).fit(X, Y, **fit_params)
     assert state.n_steps == 0
@@ -267,27 +267,27 @@ def test_a_model_of_the_users_is_not_replaced(library):
 
 
 def test_what_needs_a_gpu_or_calls_the_user_is_planned_as_fitted_anew():
-    assert not ParameterResource.of("iterations", booster("catboost", task_type="GPU")).continues
+    assert not as_resource("iterations", booster("catboost", task_type="GPU")).continues
     called = booster("xgboost", callbacks=[object()])
-    assert not ParameterResource.of("n_estimators", called).continues
+    assert not as_resource("n_estimators", called).continues
 
 
 def test_forests_and_classes_with_a_fit_of_their_own_are_fitted_anew():
     xgboost = pytest.importorskip("xgboost")
     for kind in ("XGBRFClassifier", "XGBRFRegressor"):
-        assert not ParameterResource.of("n_estimators", booster("xgboost", kind)).continues
+        assert not as_resource("n_estimators", booster("xgboost", kind)).continues
 
     class Own(xgboost.XGBClassifier):
         def fit(self, X, y):
             return super().fit(X, y)
 
-    assert not ParameterResource.of("n_estimators", Own()).continues
+    assert not as_resource("n_estimators", Own()).continues
 
 
 def test_catboost_goes_on_if_it_chooses_nothing_by_the_count():
     estimator = booster("catboost", learning_rate=None)
     pipe = make_pipeline(StandardScaler(), estimator)
-    of = functools.partial(ParameterResource.of, n_rows=len(X))
+    of = functools.partial(as_resource, n_rows=len(X))
     assert not of("iterations", estimator, names=["depth"]).continues
     assert of("iterations", estimator, names=["learning_rate"]).continues
     leaves = booster("catboost", leaf_estimation_iterations=None)
