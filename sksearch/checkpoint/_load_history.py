@@ -186,7 +186,8 @@ class SavedSearch:
                 self._enter(event, outputs)
         found = self._header.finds
         outcome = (found, None) if found else None
-        return outputs.rows(self.history_.trials, self._params_at, lambda params: outcome)
+        by_folds = self.plan_.by_folds
+        return outputs.rows(self.history_.trials, self._params_at, lambda _: outcome, by_folds)
 
     def _enter(self, event, outputs):
         match event:
@@ -231,7 +232,7 @@ class SavedSearch:
             warnings.simplefilter("ignore", UserWarning)
             return cv_results(
                 rows, header.n_splits, header.return_train_score, not header.whole,
-                header.any_rung_wins, violations,
+                header.any_rung_wins, violations, self.plan_.by_folds,
             )  # fmt: skip
 
     def _keep_best(self, results):

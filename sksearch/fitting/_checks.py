@@ -143,6 +143,11 @@ def check_schedule(plan, scheduler, resource, search, aims):
             "stop='converged' looks at one score, and objectives= has several: pass timeout= or a "
             "count of candidates instead."
         )
+    if plan.by_folds and plan.any_rung_wins:
+        raise ValueError(
+            "select='best' compares scores of different rungs, and means over different folds "
+            "cannot be compared: leave select out, the best over all folds wins."
+        )
     limits = (search.timeout, search.target_score, search.patience, search.stop)
     if plan.is_endless and limits == (None, None, None, None):
         raise ValueError(

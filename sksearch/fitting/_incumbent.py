@@ -66,14 +66,13 @@ def knows_baseline(history: History) -> bool:
     return bool(history.trials[0].results)
 
 
-def unfinished_baseline(history: History, top: int) -> Trial | None:
-    """Return the estimator as it is, where it has some folds of a race, and not all."""
-    if not (history.problem.races and history.problem.has_baseline and history.trials):
+def unfinished_first(history: History, top: int) -> Trial | None:
+    """Return the first candidate without a failure, where it has some folds of a race, not all."""
+    if not history.problem.races:
         return None
-    first = history.trials[0]
-    if not 0 < first.resource < top or math.isnan(first.results[first.resource].score):
-        return None
-    return first
+    told = (trial for trial in history.trials if trial.results)
+    first = next((t for t in told if not math.isnan(t.results[max(t.results)].score)), None)
+    return first if first is not None and max(first.results) < top else None
 
 
 def curve_task(run: Any, trial_id: int, params: dict, before: list) -> CurveTask | None:

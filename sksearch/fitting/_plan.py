@@ -164,9 +164,14 @@ class SearchPlan:
         return self.n_candidates >= ENDLESS
 
     @property
+    def by_folds(self) -> bool:
+        """Whether a unit is a fold, so that what was scored at one rung is a part of the next."""
+        return self.unit == "folds"
+
+    @property
     def n_full_fits(self) -> float:
         """Cost of all rungs in trainings with the full resource on one fold."""
-        if self.unit == "folds":
+        if self.by_folds:
             return self.n_fits - self.refit
         top = max((rung.n_resources for rung in self.rungs), default=1)
         return self.n_splits * self.total_resources / top
@@ -189,7 +194,7 @@ class SearchPlan:
             lines.append(
                 f"of the last rungs {self.n_audited} are audits of candidates stopped early"
             )
-        each = "" if self.unit == "folds" else f" in each of {self.n_splits} folds"
+        each = "" if self.by_folds else f" in each of {self.n_splits} folds"
         lines.append(
             f"{self.n_candidates} candidates, {self.n_fits} fits, "
             f"{self.total_resources} {self.unit}{each}"

@@ -17,6 +17,8 @@ from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
 from sksearch.history import Params, Result, Span, Trial
 
+KINDS = ("test", "train")  # of scores
+
 
 @dataclass(slots=True)
 class Row:
@@ -68,8 +70,13 @@ class Outputs:
         trials: Sequence[Trial],
         params_at: Callable[[Params, int], Params],
         outcome: Callable[[Params], tuple[str, Any] | None] = lambda params: None,
+        by_folds: bool = False,
     ) -> list[Row]:
-        """Make the rows of ``cv_results_``, by bracket, rung and trial."""
+        """Make the rows of ``cv_results_``, by bracket, rung and trial.
+
+        If `by_folds`, units are folds: what a trial has on its first ones is in its last row, so
+        it is the only one, and rows are in the order of the trials.
+        """
         rungs: dict[int, set[int]] = {}
         for trial_id, resource in self.reached:
             rungs.setdefault(trials[trial_id].bracket, set()).add(resource)
@@ -81,13 +88,18 @@ class Outputs:
         rows = []
         for (trial_id, resource), reached in self.reached.items():
             trial = trials[trial_id]
+            if by_folds and resource < max(trial.results, default=0):
+                continue
             if resource in trial.results:  # else Ctrl-C came between two lines
                 params, new = params_at(trial.params, resource), self.new[trial_id, resource]
+                new = reached if by_folds else new
                 count = self.counts.get((trial_id, resource))
                 if count is not None and (found := outcome(trial.params)):
                     params = {**params, found[0]: count}
                 i = iters[trial.bracket, resource]
                 rows.append(Row(params, reached, new, trial_id, trial.bracket, i, resource))
+        if by_folds:
+            return sorted(rows, key=lambda row: row.trial_id)
         return sorted(rows, key=lambda row: (row.bracket, row.iter, row.trial_id))
 
 
@@ -162,13 +174,15 @@ def cv_results(
     with_resources: bool,
     any_rung_wins: bool = False,
     violations: ArrayLike | None = None,
+    by_folds: bool = False,
 ) -> dict[str, Any]:
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
     Rows that differ in resource have the columns ``iter``, ``n_resources``, ``bracket`` and
     ``trial_id``, too; `any_rung_wins` is for their ranks, see `rank`. What was measured beside
     the scores has columns like ``mean_fit_time``; `violations`, by how much bounds are broken, are
-    the column ``violation``, and such rows rank behind all others.
+    the column ``violation``, and such rows rank behind all others. If `by_folds`, units are folds:
+    a mean over fewer of them than others have is none, and is NaN.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}
@@ -195,6 +209,8 @@ def cv_results(
         if return_train_score:
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)
+        if by_folds:
+            _hide_partial_means(results, name, np.array(resources), np.isfinite(means))
     if violations is not None:
         results["violation"] = np.asarray(violations, dtype=float)
     return results
@@ -247,6 +263,17 @@ def rank(
         keys = major * (minor.max() + 1) + minor
         ranks[finite] = rankdata(-keys, method="min")
     return ranks
+
+
+def _hide_partial_means(results, name, n_folds, is_finite):
+    """Leave no mean over a part of the folds: whoever sorts by means would take it for a whole.
+
+    Where the time was up before anybody had all folds, those with the most of them keep theirs.
+    """
+    is_partial = n_folds < n_folds[is_finite].max(initial=0)
+    for column in (f"{what}_{kind}_{name}" for what in ("mean", "std") for kind in KINDS):
+        if column in results:
+            results[column][is_partial] = np.nan
 
 
 def _has_failed(output):

@@ -24,7 +24,7 @@ from sksearch.fitting._incumbent import (
     Incumbent,
     curve_task,
     knows_baseline,
-    unfinished_baseline,
+    unfinished_first,
 )
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Outputs, job_result
@@ -218,7 +218,7 @@ class Run(Workload):
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
                 self.done = self._convergence.reached(history)
-        elif job.trial_id == 0 and unfinished_baseline(history, self.top):
+        elif (first := unfinished_first(history, self.top)) and first.id == job.trial_id:
             self.incumbent.expect(self, job)
         self._n_finite += math.isfinite(result.score)
         target = self.stops.target_score
@@ -285,7 +285,8 @@ class Run(Workload):
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
         trials, outcome = self.study.history.trials, self.study.history.problem.space.outcome
-        return self.outputs.rows(trials, self.context.resource.params, outcome)
+        args = self.context.resource.params, outcome, self.plan.by_folds
+        return self.outputs.rows(trials, *args)
 
     def folds(self, resource: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `resource` evaluates."""
@@ -353,12 +354,13 @@ def _check_results(run):
 
 def _warn_of_folds_left_out(run):
     """Warn where the time did not suffice for all folds of a single candidate."""
-    first = unfinished_baseline(run.study.history, run.top)
+    first = unfinished_first(run.study.history, run.top)
     if first is not None:
+        is_untuned = first.id == 0 and run.study.history.problem.has_baseline
         warnings.warn(
-            f"timeout={run.stops.timeout:g} was up after {first.resource} of {run.top} "
-            "folds of the first candidate, the estimator as it is: pass a larger timeout, fewer "
-            "folds or fewer rows.",
+            f"timeout={run.stops.timeout:g} was up after {max(first.results)} of {run.top} "
+            f"folds of the first candidate{', the estimator as it is' * is_untuned}: pass a "
+            "larger timeout, fewer folds or fewer rows.",
             UserWarning,
             stacklevel=2,
         )

@@ -119,7 +119,8 @@ class Table:
     @property
     def races(self) -> bool:
         """Whether a unit is a fold, so that rungs differ in the count of folds alone."""
-        return self.unit == "folds"
+        plan = getattr(self.search, "plan_", None)
+        return plan is not None and plan.by_folds
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -304,7 +305,7 @@ class _Rows(ResultRows):
         self._any_rung_wins = plan is not None and plan.any_rung_wins
         history = getattr(search, "history_", None)
         self._continues = history is not None and history.problem.continues
-        self._races = plan is not None and plan.unit == "folds"
+        self._races = plan is not None and plan.by_folds
 
     def candidate(self, rows: list[int]) -> Candidate:
         """Make one candidate of its rows, lowest resource first."""

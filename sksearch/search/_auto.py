@@ -4,14 +4,17 @@
 left out               the search takes                when
 =====================  ==============================  ===========================================
 space                  ``spaces.default_space``        always
-first candidates       the estimator as it is, then    with the space or the sampler left out
+first candidates       the estimator as it is, then    with the space left out
                        ``spaces.first_candidates``
+                       those of them that lie in the   with the sampler left out
+                       given space
 sampler                Gaussian process, which looks   with a timeout and no count
                        for improvement per second
                        Gaussian process, which looks   otherwise
                        for improvement
-scheduler, resource    a race over folds               with three folds or more, one objective and
-                                                       no `Bound`
+scheduler, resource    a race over folds               with three folds or more, one objective, no
+                                                       `Bound` and no function as `refit`, which
+                                                       reads means over all folds
                        whole fits                      otherwise
 rows of the folds      as many as leave time for 24    with a timeout and no count
                        fits, or two candidates on all
@@ -41,6 +44,7 @@ from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
 from sksearch.search._earlier import best_of
 from sksearch.space import Outcome, Space
+from sksearch.space._values import equal
 from sksearch.spaces import default_space, first_candidates
 
 MIN_FOLDS_TO_RACE = 3
@@ -142,13 +146,18 @@ def first_guesses(
     if not is_auto(search):
         kept = tuple({space.key(params): params for params in best}.values())
         return allowed_guesses((kept, False), allows, given=False)
-    own = space.baseline(estimator.get_params())
+    # A default space is ours: there the estimator's own values may lie outside, and win. A space
+    # that the user gave is a promise.
+    values, is_given = estimator.get_params(), search.param_distributions is not None
+    own = space.baseline(values, inside=is_given)
     guesses = {} if own is None else {space.key(own): own}
     others = () if earlier else first_candidates(estimator, **_sizes(X))
     for params in (*best, *others):
         if space.contains(params):
             guesses.setdefault(space.key(params), params)
-    return allowed_guesses((tuple(guesses.values()), own is not None), allows, given=False)
+    # Where the space leaves a parameter no choice, the first guess may differ from the estimator.
+    is_own = own is not None and (not is_given or all(equal(own[k], values[k]) for k in own))
+    return allowed_guesses((tuple(guesses.values()), is_own), allows, given=False)
 
 
 def choose_rows(search: Any, setup: Setup) -> None:
@@ -196,6 +205,9 @@ def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
         n = len(problem.initial_params) - 1
         more = f", then {n} that are good on many data sets" if n else ""
         notes.append(f"first candidates: the estimator as it is{more}")
+    elif problem.initial_params and isinstance(search.initial_params, str):
+        n = len(problem.initial_params)
+        notes.append(f"first candidates: {n} known ones that lie in the space")
     if problem.changing is not None:
         fixed = sorted(set(problem.space.names) - set(problem.changing))
         rest = f"; drawn once and inherited: {', '.join(fixed)}" if fixed else ""

@@ -423,6 +423,7 @@ class BaseSearch(AfterSearch, Winner):
             rows, self.n_splits_, self.return_train_score, with_resources,
             setup.plan.any_rung_wins,
             [result.violation for result in results] if context.aims.bounds else None,
+            setup.plan.by_folds,
         )  # fmt: skip
         if self.objectives:
             wins = setup.plan.any_rung_wins

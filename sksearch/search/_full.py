@@ -35,9 +35,10 @@ class SearchCV(BaseSearch):
     """The search to begin with: an estimator and a time are enough.
 
     What is left out is chosen: the space and the first candidates by the estimator, the sampler,
-    the scheduler and the resource by estimator, data and folds. The first candidate is the
-    estimator as it is, so what is found is never behind it in the mean score over the folds.
-    Every choice can be made by hand, too: any sampler goes with any scheduler on any resource.
+    the scheduler and the resource by estimator, data and folds. Unless a given space excludes it,
+    the first candidate is the estimator as it is: then what is found is never behind it in the
+    mean score over the folds. Every choice can be made by hand, too: any sampler goes with any
+    scheduler on any resource.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class SearchCV(BaseSearch):
         `objectives` `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
         How to spend. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are three
-        folds or more, one objective and no `Bound`, else whole fits.
+        folds or more, one objective, no `Bound` and no function as `refit`, else whole fits.
     resource : str, Resource or None, default="auto"
         What is spent, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
         out or is one for folds or for whole fits. With a `timeout` and no count, and too little
@@ -119,7 +120,7 @@ class SearchCV(BaseSearch):
         if resource == "auto":
             is_free = self.min_resources == self.max_resources == "auto"
             races = n_splits >= MIN_FOLDS_TO_RACE if scheduler is None else scheduler.races
-            races &= not (scheduler is None and has_aims(self))
+            races &= not (scheduler is None and (has_aims(self) or callable(self.refit)))
             filled.resource = resource = "folds" if races and is_free else None
         if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
             n_iter = N_CANDIDATES

@@ -263,9 +263,10 @@ constraints : callable, Bound, list of them or None, default=None
     ``Bound("predict_time", "<=", 1e-5)``; who breaks it ranks behind all who do not, and is not
     looked for again. Measured seconds are not the same from run to run.
 initial_params : dict, list of dict, "auto" or None, default="auto"
-    First guesses, evaluated before anything else. "auto": where no space is given, the estimator
-    as it is and `sksearch.spaces.first_candidates`, else none; `SearchCV` begins with those that
-    lie in a given space, too.
+    First guesses, evaluated before anything else; ValueError for one outside of the space.
+    "auto": where no space is given, the estimator as it is and
+    `sksearch.spaces.first_candidates`. Where one is given, nothing outside of it is ever tried:
+    `SearchCV` begins with those of them that lie in it, other searches with none.
 prior_results : object, list of objects or None, default=None
     What earlier searches have found: fitted searches of this library or of scikit-learn, their
     ``cv_results_`` as dicts or DataFrames, a `checkpoint_dir`, Optuna studies, or what
@@ -426,7 +427,9 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
 FIDELITY_COLUMNS = """ One row for each candidate and resource
     that it was brought up to, with the columns ``iter`` (index of the rung), ``n_resources``,
     ``bracket`` and ``trial_id``. Ranks put rows of a larger resource first, unless `select` lets
-    the best score win at any rung; of equal scores that of the larger resource is first."""
+    the best score win at any rung; of equal scores that of the larger resource is first. Where
+    the resource is folds, a candidate has one row: one that was dropped has the scores of its
+    first folds, and NaN as its mean."""
 
 FIDELITY_ATTRIBUTES = """
 audited_ : list of int

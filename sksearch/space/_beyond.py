@@ -1,6 +1,7 @@
 """What a space knows beyond its candidates: the estimator as it is, and what training finds."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -80,27 +81,33 @@ class Beyond:
             return []
         return sorted(set().union(*(subspace.free for subspace in self._subspaces)))
 
-    def baseline(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the candidate that a search should beat: the estimator's own values.
+    def baseline(self, values: Mapping[str, Any], inside: bool = False) -> dict[str, Any] | None:
+        """Return the candidate that stands for the estimator's own values.
 
         Parameters
         ----------
         values : mapping of str to object
             Values by name, as ``get_params`` returns them.
+        inside : bool, default=False
+            Whether it must be a candidate of the space.
 
         Returns
         -------
         params : dict or None
-            Those of the active parameters that have a value; it may lie outside of the ranges.
-            None where the space is a list of candidates, and this is none of them.
+            Those of the active parameters that have a value, and of those that the space leaves
+            no choice the space's. Unless `inside`, it may lie outside of the ranges. None where
+            there is none, as in a list of candidates of which it is none.
         """
         free = not self._candidate_list
         found = [subspace.baseline(values, free) for subspace in self._subspaces]
-        pairs = zip(found, self._subspaces, strict=True)
-        inside = [params for params, subspace in pairs if subspace.violation(params) is None]
-        if inside or self._candidate_list:
-            return inside[0] if inside else None
-        return found[0]
+        parts = zip(found, self._subspaces, self._outcomes, strict=True)
+        candidates = [
+            params
+            for params, subspace, outcome in parts
+            if subspace.violation(params) is None and not (inside and _ends(outcome, values))
+        ]
+        must_be_inside = inside or self._candidate_list
+        return next(iter(candidates), None if must_be_inside else found[0])
 
     def outcome(self, params: dict[str, Any]) -> tuple[str, Outcome] | None:
         """Return the count that training finds for a candidate.
@@ -125,3 +132,12 @@ class Beyond:
     def outcomes(self) -> list[str]:
         """Names of the counts that training finds, list of str."""
         return sorted({found[0] for found in self._outcomes if found})
+
+
+def _ends(outcome: tuple[str, Outcome] | None, values: Mapping[str, Any]) -> bool:
+    """Whether an outcome ends before the count that `values` have."""
+    if outcome is None:
+        return False
+    name, found = outcome
+    count = values.get(name)
+    return not isinstance(count, Integral) or int(count) > found.high

@@ -70,7 +70,7 @@ def test_a_race_with_three_folds_and_whole_fits_with_two():
 def test_without_a_count_and_a_time_there_are_fifty_candidates():
     assert SearchCV(SVC(), WIDE).plan(X, y).n_candidates == 50
     assert SearchCV(SVC(), {"C": [1, 2, 3]}).plan(X, y).n_candidates == 3
-    assert SearchCV(SVC(C=9), {"C": [1, 2, 3]}).plan(X, y).n_candidates == 4  # and the own
+    assert SearchCV(SVC(C=9), {"C": [1, 2, 3]}).plan(X, y).n_candidates == 3  # not the own
 
 
 def test_the_plan_says_what_was_chosen():
@@ -143,7 +143,8 @@ def test_a_time_for_a_part_of_the_folds_of_the_estimator_as_it_is(timeout, n_fol
     with VirtualClock() as clock, pytest.warns(UserWarning, match=f"{n_folds} of 4 folds"):
         search.fit(X, y)
     assert len(search.history_.trials) == 1
-    assert list(search.cv_results_["n_resources"]) == [*range(1, n_folds + 1)]
+    assert list(search.cv_results_["n_resources"]) == [n_folds]
+    assert search.best_score_ == search.cv_results_["mean_test_score"][0]
     assert search.best_n_resources_ == n_folds
     assert search.best_params_ == {"quality": 0.5}
     assert clock.seconds == 100 * (n_folds + 1)
