@@ -1,5 +1,7 @@
 """What several tests compare of two searches, or of a search and its plan."""
 
+from collections import Counter
+
 import numpy as np
 
 
@@ -15,6 +17,5 @@ def assert_same_results(one, other):
 def planned_and_done(search):
     """Candidates of each rung: as planned, and as evaluated."""
     planned = {(rung.bracket, rung.n_resources): rung.n_candidates for rung in search.plan_.rungs}
-    results = search.cv_results_
-    rows = list(zip(results["bracket"], results["n_resources"], strict=True))
-    return planned, {key: rows.count(key) for key in rows}
+    trials = search.history_.trials
+    return planned, Counter((trial.bracket, r) for trial in trials for r in trial.results)

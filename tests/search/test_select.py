@@ -81,17 +81,22 @@ def test_select_changes_nothing_that_is_trained():
             np.testing.assert_array_equal(column, top.cv_results_[name])
 
 
-@pytest.mark.parametrize("resource", ["folds", "n_samples"])
-def test_rungs_of_rows_and_folds_are_not_compared_unless_asked_for(resource):
-    def found(select):
-        return HyperbandSearchCV(
-            SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource=resource,
-            cv=4, random_state=0, select=select,
-        ).fit(X, y)  # fmt: skip
+def search_on(resource, select):
+    return HyperbandSearchCV(
+        SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource=resource,
+        cv=4, random_state=0, select=select,
+    )  # fmt: skip
 
-    auto, top, best = found("auto"), found("top"), found("best")
+
+@pytest.mark.parametrize("resource", ["folds", "n_samples"])
+def test_rungs_of_rows_and_folds_are_not_compared(resource):
+    auto, top = (search_on(resource, select).fit(X, y) for select in ("auto", "top"))
     assert auto.best_index_ == top.best_index_
     assert auto.best_n_resources_ == auto.max_resources_
+
+
+def test_rungs_of_rows_are_compared_if_asked_for():
+    best = search_on("n_samples", "best").fit(X, y)
     assert best.best_score_ == best.cv_results_["mean_test_score"].max()
 
 
