@@ -30,7 +30,9 @@ from sksearch.checkpoint._folder import write_atomically
 from sksearch.plotting._style import near_scores
 from sksearch.progress import Progress, duration
 from sksearch.reporting import _words as words
+from sksearch.reporting._table import read
 from sksearch.stats._spans import bars_of
+from sksearch.stats._winner import winner_of
 
 __all__ = ["main", "page"]
 
@@ -251,28 +253,22 @@ def _best(saved):
     if saved.best_index_ is None:
         yield "<p>No candidate has a score yet.</p>"
         return
-    results = saved.cv_results_
-    rank = next(name for name in results if name.startswith("rank_test_"))
-    if f"rank_test_{saved.header.get('metric')}" in results:
-        rank = f"rank_test_{saved.header['metric']}"
-    name = rank.replace("rank", "mean", 1)
-    ok = np.flatnonzero(np.isfinite(results[name]))
-    order = ok[np.argsort(results[rank][ok], kind="stable")]
-    resources = results.get("n_resources")
-    if resources is not None:  # each candidate at its best rung
-        _, first = np.unique(results["trial_id"][order], return_index=True)
-        order = order[np.sort(first)]
+    table = read(saved)
+    shown = [table.candidates[i] for i in table.order if math.isfinite(table.means[i])]
+    of = f" of {saved.n_splits_}" if table.races else ""
     rows = [
         (
-            _number(float(results[name][i])),
-            _number(float(results[name.replace("mean", "std", 1)][i])),
-            *([] if resources is None else [f"{resources[i]:,}"]),
-            _params(results["params"][i]),
+            _number(each.score),
+            _number(float(np.nanstd(each.scores))),
+            *([f"{each.resource:,}{of}"] if each.resource else []),
+            _params(table.results["params"][each.row]),
         )
-        for i in order[:N_BEST]
+        for each in shown[:N_BEST]
     ]
-    unit = [] if resources is None else [f"#{saved.plan_.unit}"]
+    unit = [f"#{saved.plan_.unit}"] if shown[0].resource else []
     yield f"<h2>Best candidates</h2>{_table(['#score', '#std', *unit, 'params'], rows)}"
+    who = "the winner" if saved.finished else "the best so far"
+    yield f'<p class="soft">The first one is {who}; it has a ring in the picture.</p>'
 
 
 def _rungs(saved):
@@ -336,7 +332,13 @@ def _scores(saved):
     ok = np.isfinite(scores)
     if not ok.any():
         return
-    near = near_scores(scores[ok])
+    winner = winner_of(saved)
+    won = [
+        k
+        for k, (i, r, _) in enumerate(told)
+        if winner and (i, r) == (winner.trial_id, winner.resource)
+    ]
+    near = np.append(near_scores(scores[ok]), scores[won])
     low, high = float(near.min()), float(near.max())
     margin = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
     low, high = low - margin, high + margin
@@ -350,6 +352,10 @@ def _scores(saved):
     dots = "".join(
         f'<circle class="{"dot" if top[i] else "far"}" cx="{x[i]:.1f}" cy="{y[i]:.1f}" r="3"/>'
         for i in shown
+    )
+    ring = "".join(
+        f'<path class="best" d="M{x[i] - 7:.1f} {y[i]:.1f}a7 7 0 1 0 14 0a7 7 0 1 0 -14 0"/>'
+        for i in won
     )
     steps = np.flatnonzero(np.isfinite(best) & np.r_[True, np.diff(best) != 0])
     line = "".join(
@@ -366,7 +372,7 @@ def _scores(saved):
     yield (
         f"<h2>Scores in the order of evaluation</h2>{_open(HEIGHT)}"
         f'<path class="axis" d="M60 5V{HEIGHT - 25}H{WIDTH - 10}"/>{labels}{dots}'
-        f'<path class="best" d="{line}{end}"/>'
+        f'<path class="best" d="{line}{end}"/>{ring}'
         f'<text x="{WIDTH - 10}" y="{HEIGHT - 6}" text-anchor="end">{len(told):,}</text></svg>'
     )
     if not top[ok].all():

@@ -13,8 +13,14 @@ from sksearch.checkpoint._checkpoint import JOURNAL, read_journal
 from sksearch.checkpoint._events import blaming, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
-from sksearch.checkpoint._records import Asked, Exhausted, Stopped, Told
-from sksearch.fitting._results import Outputs, cv_results, job_result, name_error_scores
+from sksearch.checkpoint._records import Asked, Exhausted, Stopped, Told, Won
+from sksearch.fitting._results import (
+    Outputs,
+    cv_results,
+    job_result,
+    metric_that_counts,
+    name_error_scores,
+)
 from sksearch.history import History, Problem
 
 
@@ -95,8 +101,10 @@ class SavedSearch:
         Columns and rows of the search's own; parameters that are no plain values are shown as
         texts.
     best_index_ : int or None
-        Row of the best candidate, as `select` of the search says; None if there is no score yet.
-        Of several metrics the one to be refitted counts, or else the first.
+        Row of the candidate that the search has chosen, by whatever ``refit`` says. Before that,
+        of the best one so far, as `select` of the search says; None if there is no score yet.
+    metric_ : str
+        The metric that `best_score_` is of: of several the one to be refitted, or else the first.
     best_score_ : float or None
         Its mean score.
     best_params_ : dict or None
@@ -161,13 +169,15 @@ class SavedSearch:
         self.history_ = History(
             Problem(names, *limits, header.seed, objectives=aims.names, bounds=named)
         )
+        self._won: tuple[int, int] | None = None
         rows = self._rows(read)
+        self._trial_ids = [row.trial_id for row in rows]
         results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]
         self.errors_ = [result.error for result in results]
         violations = [result.violation for result in results] if aims.bounds else None
         self.cv_results_ = self._cv_results(rows, violations)
-        self._keep_best(results)
+        self._keep_best(rows)
 
     def __repr__(self):
         counts = [(len(self.history_.trials), "candidate"), (len(self.statuses_), "evaluation")]
@@ -199,8 +209,13 @@ class SavedSearch:
                 self.history_.exhausted = True
             case Stopped(why="finished"):
                 self.finished = True
+            case Won(trial_id=i, resource=resource):
+                if resource not in self.history_.trials[i].results:
+                    raise ValueError(f"candidate {i} has no result at {resource}")
+                self._won = i, resource
 
     def _ask(self, event):
+        self._won = None  # the search went on
         if event.trial_id < len(self.history_.trials):
             self.history_.resume(event.trial_id, event.resource)
         else:
@@ -235,16 +250,17 @@ class SavedSearch:
                 header.any_rung_wins, violations, self.plan_.by_folds,
             )  # fmt: skip
 
-    def _keep_best(self, results):
-        self.best_index_ = self.best_score_ = self.best_params_ = None
-        if any(math.isfinite(result.score) for result in results):
-            ranks = [name for name in self.cv_results_ if name.startswith("rank_test_")]
-            wanted = f"rank_test_{self._header.metric}"
-            name = wanted if wanted in ranks else ranks[0]
-            self.best_index_ = int(np.argmin(self.cv_results_[name]))
-            mean = self.cv_results_[name.replace("rank", "mean", 1)]
-            self.best_score_ = float(mean[self.best_index_])
-            self.best_params_ = self.cv_results_["params"][self.best_index_]
+    def _keep_best(self, rows):
+        results, self.best_index_ = self.cv_results_, None
+        self.best_score_ = self.best_params_ = None
+        self.metric_ = metric_that_counts(results, self._header.metric)
+        if "ok" in self.statuses_:
+            self.best_index_ = int(np.argmin(results[f"rank_test_{self.metric_}"]))
+            if self._won is not None:
+                keys = [(row.trial_id, row.n_resources) for row in rows]
+                self.best_index_ = keys.index(self._won)
+            self.best_score_ = float(results[f"mean_test_{self.metric_}"][self.best_index_])
+            self.best_params_ = results["params"][self.best_index_]
 
 
 class _Names:

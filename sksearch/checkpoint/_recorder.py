@@ -32,6 +32,7 @@ from sksearch.checkpoint._records import (
     Spool,
     Stopped,
     Told,
+    Won,
     output_of_record,
     state_in_folder,
 )
@@ -217,6 +218,10 @@ class JournalRecorder(Recorder):
         self.checkpoint.append(Stopped(why).to_record())
         if why == "finished":
             self.checkpoint.sweep(keep)
+
+    def record_winner(self, trial_id, resource):
+        """Append who won: a function as ``refit``, or a rule, cannot be asked later."""
+        self.checkpoint.append(Won(trial_id, resource).to_record())
 
     # ---- inside
 

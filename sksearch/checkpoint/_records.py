@@ -7,6 +7,7 @@ tell       a job has ended, with the outputs of its folds
 kept       a fold had ended of a job that has not; written before a larger search begins
 exhausted  the space was found to have no new candidate left
 stop       the search has ended, and why
+won        who was chosen, and with which resource
 =========  ===========================================================================
 """
 
@@ -213,7 +214,21 @@ class Stopped:
         return {"k": "stop", "why": self.why}
 
 
-def decode_record(record: dict) -> Header | Asked | Told | Kept | Exhausted | Stopped | None:
+@dataclass(slots=True)
+class Won:
+    """The candidate that was chosen, of those that were told."""
+
+    trial_id: int
+    resource: int
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        return {"k": "won", "t": self.trial_id, "r": self.resource}
+
+
+def decode_record(
+    record: dict,
+) -> Header | Asked | Told | Kept | Exhausted | Stopped | Won | None:
     """Read a record; None for a kind that this version does not know.
 
     ValueError, KeyError or the like if it is not what we write.
@@ -241,6 +256,9 @@ def decode_record(record: dict) -> Header | Asked | Told | Kept | Exhausted | St
         case "stop":
             kinds.check(record, {"why": kinds.text})
             return Stopped(record["why"])
+        case "won":
+            kinds.check(record, {"t": kinds.count, "r": kinds.positive})
+            return Won(record["t"], record["r"])
     return None
 
 

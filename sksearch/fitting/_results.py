@@ -216,6 +216,14 @@ def cv_results(
     return results
 
 
+def metric_that_counts(results: dict[str, Any], wanted: Any = None) -> str:
+    """Name the metric that decides: `wanted` if it is one, else "score", else the first."""
+    names = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
+    if isinstance(wanted, str) and wanted in names:
+        return wanted
+    return "score" if "score" in names or not names else names[0]
+
+
 def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
     """Return the row that the user's function chooses; TypeError or IndexError if it is none."""
     index = refit(results)

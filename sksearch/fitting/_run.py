@@ -85,6 +85,9 @@ class Recorder:
     def stop(self, why: str, keep: set[str]) -> None:
         """Record that the search has ended; `keep` names the files of states that are needed."""
 
+    def record_winner(self, trial_id: int, resource: int) -> None:
+        """Record who won, and with which resource."""
+
 
 @dataclass(frozen=True)
 class Stops:

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch.plotting._slices import names_to_draw
-from sksearch.plotting._style import ACCENT, PALE, new_axes, place_ticks, score_name, short
+from sksearch.plotting._style import (
+    PALE,
+    new_axes,
+    place_ticks,
+    score_name,
+    short,
+    star_style,
+)
 from sksearch.stats._candidates import Candidates
 from sksearch.stats._effects import Effects
 
@@ -15,6 +22,9 @@ if TYPE_CHECKING:
 
 class ContourDisplay:
     """Predicted score over two parameters, averaged over the others, and where candidates were.
+
+    A dot is a candidate, the star the winner; the star is hollow where the winner is none of the
+    candidates whose scores were learnt from, as these are all of one resource.
 
     Parameters
     ----------
@@ -89,7 +99,8 @@ class ContourDisplay:
                 f"params={params!r} must name two parameters of {[*candidates.axes]}."
             )
         x, y = names
-        return cls(candidates=candidates, x=x, y=y, score_name=score_name(search)).plot(ax)
+        score = score_name(search, candidates.n_folds)
+        return cls(candidates=candidates, x=x, y=y, score_name=score).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -122,8 +133,15 @@ class ContourDisplay:
             x, y, "o", ms=2 if many else 4, color="w", mec="k", mew=0.3 if many else 0.6,
             alpha=0.5 if many else 0.9, rasterized=many,
         )  # fmt: skip
-        best = int(np.argmax(found.scores))
-        ax.plot(x[best], y[best], "*", ms=15, color=ACCENT, mec="w", clip_on=False, zorder=5)
+        if found.star is not None:
+            params, _ = found.star
+            place = [axis.encode([params])[0] for axis in axes]
+            place = place if found.at is None else [x[found.at], y[found.at]]
+            ax.plot(*place, ms=15, **star_style(found))
+        title = f"{len(x)} candidates{found.where}" + (
+            found.about_star and f"\n{found.about_star}"
+        )
+        ax.set_title(title, loc="left", fontsize=11)
         for axis, side in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
             place_ticks(side, axis, 18)
         if axes[0].choices and sum(len(short(c, 18)) for c in axes[0].choices) > 40:

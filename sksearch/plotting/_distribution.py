@@ -112,11 +112,16 @@ class DistributionDisplay:
         """
         if not searches:
             raise ValueError("searches is empty: pass at least one entry.")
-        scores = {}
-        for name, search in searches.items():
-            found = Candidates.of(search)
-            scores[name] = np.append(found.scores, np.full(len(found.failed), np.nan))
-        return cls(scores=scores, score_name=score_name(next(iter(searches.values())))).plot(ax)
+        found = {name: Candidates.of(search) for name, search in searches.items()}
+        scores = {
+            name: np.append(each.scores, np.full(len(each.failed), np.nan))
+            for name, each in found.items()
+        }
+        n_folds = {each.n_folds for each in found.values()}
+        name = score_name(
+            next(iter(searches.values())), n_folds.pop() if len(n_folds) == 1 else None
+        )
+        return cls(scores=scores, score_name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.

@@ -15,9 +15,10 @@ from sksearch.plotting._style import (
     score_name,
     shade_of_blue,
     tidy,
-    unit_of,
 )
-from sksearch.stats._candidates import history_of
+from sksearch.stats._history import history_of
+from sksearch.stats._rows import unit_of
+from sksearch.stats._winner import Winner, winner_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,8 @@ class HistoryDisplay:
     """Scores of all trials of a search.
 
     With several resources each trial is a line from its first to its last score, the darker the
-    further it was brought; with one resource each is a dot, and a line shows the best so far.
+    further it was brought; with one resource each is a dot, and a line shows the best so far. The
+    star is the winner, at the score that it won with.
 
     Parameters
     ----------
@@ -44,9 +46,8 @@ class HistoryDisplay:
         Name of the units of resource, for the axis.
     score_name : str, default="score"
         Name of the score, for the axis.
-    any_rung_wins : bool, default=False
-        Whether the best trial is the one with the best score at any resource, and not only at the
-        largest.
+    winner : Winner or None, default=None
+        Who won, as `from_search` reads it; None: nobody is marked.
 
     Attributes
     ----------
@@ -78,12 +79,12 @@ class HistoryDisplay:
         history: History,
         unit: str = "resource",
         score_name: str = "score",
-        any_rung_wins: bool = False,
+        winner: Winner | None = None,
     ):
         self.history = history
         self.unit = unit
         self.score_name = score_name
-        self.any_rung_wins = any_rung_wins
+        self.winner = winner
 
     @classmethod
     def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
@@ -106,12 +107,11 @@ class HistoryDisplay:
         ValueError
             If the search is not fitted, or no trial has a score.
         """
-        unit, any_rung_wins = unit_of(search)
         return cls(
             history=history_of(search),
-            unit=unit,
+            unit=unit_of(search),
             score_name=score_name(search),
-            any_rung_wins=any_rung_wins,
+            winner=winner_of(search),
         ).plot(ax)
 
     @classmethod
@@ -146,7 +146,8 @@ class HistoryDisplay:
         ValueError
             If no trial has a score.
         """
-        return cls(history=history, unit=unit, score_name=score_name).plot(ax)
+        winner = winner_of(history)
+        return cls(history=history, unit=unit, score_name=score_name, winner=winner).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -173,26 +174,24 @@ class HistoryDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         tidy(ax)
         resources = sorted({r for trial in self.history.trials for r in trial.results})
-        tops = {i: (resources[-1], scores[-1]) for i, (resources, scores) in curves.items()}
-        if self.any_rung_wins:
-            tops = {i: (0, max(scores)) for i, (_, scores) in curves.items()}
-        best = max(tops, key=lambda i: tops[i])
-        title = None
+        won, legend_title = self.winner, None
         if len(resources) == 1:
-            self._draw_candidates(curves, best)
+            self._draw_candidates(curves)
             x_of_scores = np.array(list(curves)) + 1
         else:
-            self._draw_curves(curves, best, resources)
-            title = f"{self.unit} reached (candidates)"
+            self._draw_curves(curves, resources)
+            legend_title = f"{self.unit} reached (candidates)"
             x_of_scores = np.concatenate([on for on, _ in curves.values()])
         self._cut_outliers(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
-        n, score = len(self.history.trials), tops[best][1]
-        ax.set_title(f"{n} candidates, the best has {score:.4g}", loc="left", fontsize=11)
+        title = f"{len(self.history.trials)} candidates"
+        if won is not None:
+            title += f", the winner has {won.score:.4g}" + f" ({won.folds})" * won.is_partial
+        ax.set_title(title, loc="left", fontsize=11)
         ax.set_ylabel(self.score_name[:1].upper() + self.score_name[1:])
-        legend_beside(ax, title=title, alignment="left")
+        legend_beside(ax, title=legend_title, alignment="left")
         return self
 
-    def _draw_candidates(self, curves: Curves, best: int) -> None:
+    def _draw_candidates(self, curves: Curves) -> None:
         """Draw trials of one resource: a dot for each candidate, in the order of starting."""
         numbers = np.array(list(curves)) + 1
         scores = np.array([scores[-1] for _, scores in curves.values()])
@@ -204,33 +203,39 @@ class HistoryDisplay:
             [*np.maximum.accumulate(scores), scores.max()],
             where="post", color=shade_of_blue(0.7), lw=2, label="best so far",
         )  # fmt: skip
-        ax.plot(best + 1, curves[best][1][-1], "*", ms=14, color=ACCENT, mec="w", label="best")
+        if self.winner is not None:
+            self._draw_star(self.winner.trial_id + 1, self.winner.score)
         failed = [t.id + 1 for t in self.history.trials if _has_failed(t)]
         self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
         ax.set_xlabel("Candidate")
         ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]  # a MaxNLocator
         ax.set_xlim(0, len(self.history.trials) + 1)
 
-    def _draw_curves(self, curves: Curves, best: int, resources: list[int]) -> None:
+    def _draw_star(self, x: int, score: float) -> None:
+        """Draw the winner."""
+        self.ax_.plot(
+            x, score, "*", ms=14, color=ACCENT, mec="w", label="winner", zorder=4, clip_on=False
+        )
+
+    def _draw_curves(self, curves: Curves, resources: list[int]) -> None:
         """Draw trials of several resources: a line each, shaded by the last one with a score."""
         from matplotlib.collections import LineCollection
 
-        ax = self.ax_
+        ax, won = self.ax_, self.winner
         last = {i: on[-1] for i, (on, _) in curves.items()}
         levels = sorted(set(last.values()))
         shown = {levels[i] for i in np.linspace(0, len(levels) - 1, N_LEGEND).round().astype(int)}
         for k, level in enumerate(levels):
-            ids = [i for i in curves if last[i] == level and i != best]
+            own = [i for i in curves if last[i] == level]
             color = shade_of_blue(k / max(1, len(levels) - 1))
-            lines = [np.column_stack(curves[i]) for i in ids]
+            lines = [np.column_stack(curves[i]) for i in own if won is None or i != won.trial_id]
             ax.add_collection(LineCollection(lines, colors=[color], linewidths=0.9, zorder=2))
-            n = len(ids) + (last[best] == level)
-            label = f"{level} ({n})" if level in shown else None
+            label = f"{level} ({len(own)})" if level in shown else None
             ends = [line[-1] for line in lines] or np.full((1, 2), np.nan)
             ax.plot(*np.transpose(ends), "o", ms=4, color=color, mec="w", mew=0.4, label=label)
-        ax.plot(*curves[best], color=ACCENT, lw=2.2, zorder=3)
-        end = [value[-1] for value in curves[best]]
-        ax.plot(*end, "*", ms=14, color=ACCENT, mec="w", label="best", zorder=4, clip_on=False)
+        if won is not None:
+            ax.plot(*curves[won.trial_id], color=ACCENT, lw=2.2, zorder=3)
+            self._draw_star(won.resource, won.score)
         failed = [t.resource for t in self.history.trials if _has_failed(t)]
         self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
         self._draw_resources(resources)
@@ -258,7 +263,9 @@ class HistoryDisplay:
     def _cut_outliers(self, x: np.ndarray, scores: np.ndarray) -> None:
         """End the axis above scores that are far below all others, and mark where they are."""
         low, high = np.quantile(scores, [0.25, 0.75])
-        below = (scores < low - FENCE * (high - low)) & (high > low)
+        fence = low - FENCE * (high - low)
+        fence = fence if self.winner is None else min(fence, self.winner.score)
+        below = (scores < fence) & (high > low)
         if below.any():
             self._mark_at_bottom(x[below], "v", "below", ROW_HEIGHT)
             bottom, top = scores[~below].min(), scores.max()

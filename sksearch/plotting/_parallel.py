@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch.history import Params
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
     ACCENT,
@@ -27,9 +28,10 @@ GOOD = 0.1  # and their share
 
 
 class ParallelDisplay:
-    """Each candidate as a line through its parameters; the best ones are dark.
+    """Each candidate as a line through its parameters; the best ones are dark, the winner orange.
 
-    A line has a gap where a candidate lacks a parameter.
+    A line has a gap where a candidate lacks a parameter. All scores are of one resource; a winner
+    that has no score there is a dashed line, which ends at the score that it won with.
 
     Parameters
     ----------
@@ -98,7 +100,8 @@ class ParallelDisplay:
         """
         candidates = Candidates.of(search)
         names = names_to_draw(search, candidates, params, N_SHOWN)
-        return cls(candidates=candidates, names=names, score_name=score_name(search)).plot(ax)
+        score = score_name(search, candidates.n_folds)
+        return cls(candidates=candidates, names=names, score_name=score).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -118,41 +121,57 @@ class ParallelDisplay:
         found, n = self.candidates, len(self.names)
         ax = new_axes(self, (2.4 + 1.35 * (n + 1), 4.6)) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
-        low, high = near_scores(found.scores).min(), found.scores.max()
-        heights = np.clip((found.scores - low) / ((high - low) or 1.0), 0, 1)
-        columns = [self._spread(name) for name in self.names]
-        points = np.column_stack([*columns, heights])
+        near = near_scores(found.scores)
+        shown = near if found.star is None else np.append(near, found.star[1])
+        low, high = shown.min(), shown.max()
+        points, winner = self._points(low, high)
         order = np.argsort(-found.scores, kind="stable")
         keys: list[Any] = []
         n_good = min(N_GOOD, max(1, round(GOOD * len(order))))
-        for rows, color, width, alpha in (
-            (order[n_good:], GREY, 0.6, min(0.5, 60 / len(order) + 0.02)),
-            (order[1:n_good], DARK, 1.1, 0.8),
-            (order[:1], ACCENT, 2.4, 1.0),
+        others, good = (
+            points[rows[rows != found.at]] for rows in (order[n_good:], order[:n_good])
+        )
+        style = "-" if found.at is not None else "--"
+        for those, color, width, alpha in (
+            (others, GREY, 0.6, min(0.5, 60 / len(order) + 0.02)),
+            (good, DARK, 1.1, 0.8),
+            (winner, ACCENT, 2.4, 1.0),
         ):
-            lines = [_segments(points[i]) for i in rows]
+            lines = [line for each in those for line in _segments(each)]
             ax.add_collection(
                 LineCollection(
-                    [line for each in lines for line in each],
-                    colors=[color], linewidths=width, alpha=alpha, rasterized=len(order) > 400,
+                    lines, colors=[color], linewidths=width, alpha=alpha,
+                    linestyles=style if those is winner else "-", rasterized=len(order) > 400,
                 )
             )  # fmt: skip
             if color != GREY:
-                at = np.tile(np.arange(points.shape[1]), (len(rows), 1))
-                ax.plot(at, points[rows], "o", ms=3, color=color, clip_on=False)
+                at = np.tile(np.arange(points.shape[1]), (len(those), 1))
+                ax.plot(at, those, "o", ms=3, color=color, clip_on=False)
             keys += ax.plot([], [], color=color, lw=max(width, 1.2))
         self._draw_axes(low, high)
-        labels = ["others", f"best {n_good} of {len(order)}", "best"]
+        won = found.about_star.removeprefix("star: the ") or "winner"
+        labels = ["others", f"best {n_good} of {len(order)}", won]
         ax.legend(
             keys[::-1], labels[::-1], loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3,
             frameon=False, borderaxespad=0.2,
         )  # fmt: skip
         return self
 
-    def _spread(self, name: str) -> np.ndarray:
-        """Places of the candidates; those of one choice lie beside each other."""
+    def _points(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+        """Places and heights of all candidates, and of the winner, a row each."""
+        found = self.candidates
+        params, scores = list(found.params), found.scores
+        if found.at is None and found.star is not None:
+            params, scores = [*params, found.star[0]], np.append(scores, found.star[1])
+        heights = np.clip((scores - low) / ((high - low) or 1.0), 0, 1)
+        points = np.column_stack([*(self._spread(name, params) for name in self.names), heights])
+        n = len(found.scores)
+        return points[:n], points[n:] if found.at is None else points[[found.at]]
+
+    def _spread(self, name: str, params: list[Params]) -> np.ndarray:
+        """Places of candidates; those of one choice lie beside each other."""
         axis = self.candidates.axes[name]
-        places = axis.encode(self.candidates.params)
+        places = axis.encode(params)
         if not axis.choices:
             return places
         n = len(axis.choices)
@@ -178,8 +197,10 @@ class ParallelDisplay:
         ax.set_ylim(0, 1)
         ax.set_yticks([])
         ax.spines[:].set_visible(False)
-        labels = [short(name, 24) for name in self.names] + [self.score_name.split(",")[0]]
+        score_name, _, folds = self.score_name.partition(", ")
+        labels = [*(short(name, 24) for name in self.names), score_name]
         long = max(map(len, labels)) > 13
+        labels[-1] += f"\n{folds}" * (self.candidates.n_folds is not None)
         ax.set_xticks(
             range(n + 1), labels, rotation=20 if long else 0, ha="right" if long else "center"
         )

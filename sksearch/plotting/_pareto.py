@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch.plotting._style import ACCENT, COLORS, GREY, new_axes, tidy
+from sksearch.stats._winner import winner_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +19,7 @@ class ParetoDisplay:
     front : ParetoFront
         What a fitted search has as ``pareto_``.
     chosen : ndarray of shape (n_objectives,) or None, default=None
-        Objectives of the candidate that was trained on all rows.
+        Objectives of the winner.
     objectives : tuple of str or None, default=None
         Which two are drawn; None: the first two.
 
@@ -93,8 +94,10 @@ class ParetoDisplay:
             raise ValueError(
                 "The search has no front: fit it with objectives=[...], two of them or more."
             )
-        row = np.flatnonzero(front.index == getattr(search, "best_index_", -1))
-        chosen = front.values[row[0]] if len(row) else None
+        winner, chosen = winner_of(search), None
+        if winner is not None:  # it need not be on the front: a function may have chosen it
+            result = search.history_.trials[winner.trial_id].results[winner.resource]
+            chosen = np.array(result.objectives) * front.signs
         return cls(front=front, chosen=chosen, objectives=objectives).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -139,7 +142,7 @@ class ParetoDisplay:
         ax.plot(best[order, 0], best[order, 1], line, color=COLORS[0], label="front", **style)
         if self.chosen is not None:
             x, y = self.chosen[columns]
-            ax.plot([x], [y], "o", markersize=11, fillstyle="none", color=ACCENT, label="chosen")
+            ax.plot([x], [y], "o", markersize=11, fillstyle="none", color=ACCENT, label="winner")
         for set_scale, values in zip((ax.set_xscale, ax.set_yscale), others.T, strict=True):
             if len(values) and values.min() > 0 and values.max() > 50 * values.min():
                 set_scale("log")

@@ -15,7 +15,7 @@ from sksearch.plotting._style import (
     score_name,
     tidy,
 )
-from sksearch.stats._candidates import history_of
+from sksearch.stats._history import history_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

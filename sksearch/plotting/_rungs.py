@@ -13,9 +13,10 @@ from sksearch.plotting._style import (
     new_axes,
     score_name,
     tidy,
-    unit_of,
 )
 from sksearch.stats._candidates import Rungs, rungs_of
+from sksearch.stats._rows import unit_of
+from sksearch.stats._winner import Winner, winner_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,10 +28,10 @@ N_SHOWN = 8  # rungs
 class RungDisplay:
     """Scores at each rung, and Spearman's rank correlation from each rung to the next.
 
-    The box has the median and the quartiles of all candidates of a rung, and the dark dots are
-    those that the next rung has as well. A correlation near 1 says that the cheap score ordered
-    the survivors as the dear one did; it is of the survivors alone, and so a lower bound of what
-    it is among all.
+    The box has the median and the quartiles of all candidates of a rung, the dark dots are those
+    that the next rung has as well, and the star is the winner. A correlation near 1 says that the
+    cheap score ordered the survivors as the dear one did; it is of the survivors alone, and so a
+    lower bound of what it is among all.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ class RungDisplay:
         Name of the units of resource.
     score_name : str, default="Score"
         Name of the score, for the axis.
-    any_rung_wins : bool, default=False
-        Whether the best score at any resource wins, and not only at the largest.
+    winner : Winner or None, default=None
+        Who won, as `from_search` reads it; None: nobody is marked.
 
     Attributes
     ----------
@@ -75,12 +76,12 @@ class RungDisplay:
         rungs: Rungs,
         unit: str = "resource",
         score_name: str = "Score",
-        any_rung_wins: bool = False,
+        winner: Winner | None = None,
     ):
         self.rungs = rungs
         self.unit = unit
         self.score_name = score_name
-        self.any_rung_wins = any_rung_wins
+        self.winner = winner
 
     @classmethod
     def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
@@ -104,10 +105,11 @@ class RungDisplay:
         ValueError
             If the search is not fitted, or all candidates had the same resource.
         """
-        rungs, _ = rungs_of(search)
-        unit, any_rung_wins = unit_of(search)
         return cls(
-            rungs=rungs, unit=unit, score_name=score_name(search), any_rung_wins=any_rung_wins
+            rungs=rungs_of(search),
+            unit=unit_of(search),
+            score_name=score_name(search),
+            winner=winner_of(search),
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -133,10 +135,10 @@ class RungDisplay:
         if len(by_resource) < 2:
             raise ValueError("All scores are of one resource: rungs are drawn of two or more.")
         levels = list(by_resource)
+        won = [] if self.winner is None else [self.winner.resource]
         if len(levels) > N_SHOWN:
-            levels = [
-                levels[i] for i in np.linspace(0, len(levels) - 1, N_SHOWN).round().astype(int)
-            ]
+            places = np.linspace(0, len(levels) - 1, N_SHOWN).round().astype(int)
+            levels = sorted({*won, *(levels[i] for i in places)})
         n = len(levels)
         ax = new_axes(self, (2 + 1.1 * n, 4.2)) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
@@ -154,12 +156,11 @@ class RungDisplay:
                     k + 0.5, 1.02, text, ha="center", transform=ax.get_xaxis_transform(),
                     color=COLORS[0], fontweight="bold",
                 )  # fmt: skip
-        best = levels[-1]
-        if self.any_rung_wins:
-            best = max(levels, key=lambda level: max(by_resource[level].values()))
-        top = max(by_resource[best].values())
-        ax.plot(levels.index(best), top, "*", ms=14, color=ACCENT, mec="w", zorder=5)
-        axis_of_scores(ax, np.concatenate([list(s.values()) for s in by_resource.values()]))
+        every = np.concatenate([list(s.values()) for s in by_resource.values()])
+        axis_of_scores(ax, every, self.winner.score if self.winner else None)
+        if self.winner is not None:
+            place = levels.index(self.winner.resource), self.winner.score
+            ax.plot(*place, "*", ms=14, color=ACCENT, mec="w", zorder=5)
         counts = [len(self.rungs[level]) for level in levels]
         ax.set_xticks(
             range(n), [f"{level:,}\n({c:,})" for level, c in zip(levels, counts, strict=True)]

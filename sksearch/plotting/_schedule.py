@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch.plotting._style import COLORS, GREY, divide, label_log, short, tidy, unit_of
-from sksearch.stats._candidates import history_of
+from sksearch.plotting._style import COLORS, GREY, divide, label_log, short, tidy
+from sksearch.stats._history import history_of
+from sksearch.stats._rows import unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +110,7 @@ class ScheduleDisplay:
         return cls(
             schedule=schedule,
             n_resources=search.best_n_resources_,
-            unit=unit_of(search)[0],
+            unit=unit_of(search),
             others=[stretch for stretch in others if stretch[1]],
         ).plot(ax)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch.plotting._style import (
-    ACCENT,
     COLORS,
     GREY,
     N_COLUMNS,
@@ -15,6 +14,7 @@ from sksearch.plotting._style import (
     place_ticks,
     score_name,
     short,
+    star_style,
     tidy,
 )
 from sksearch.stats import importance
@@ -31,9 +31,12 @@ MIN_FOR_EFFECTS = 10  # candidates
 class SliceDisplay:
     """Scores of all candidates over each parameter, with the mean that a model predicts.
 
-    A dot is a candidate, the star the best one, a tick at the foot one whose training failed. The
+    A dot is a candidate, the star the winner, a tick at the foot one whose training failed. The
     line is the partial dependence: the predicted score at this value, averaged over the others;
     its band has the central 80 % of models of bootstrap samples.
+
+    All scores are of one resource. The winner is marked there, where it need not be the best; one
+    that has no score there has a hollow star, at the score that it won with.
 
     Parameters
     ----------
@@ -105,7 +108,8 @@ class SliceDisplay:
         """
         candidates = Candidates.of(search)
         names = names_to_draw(search, candidates, params, N_SHOWN)
-        return cls(candidates=candidates, names=names, score_name=score_name(search)).plot(ax)
+        score = score_name(search, candidates.n_folds)
+        return cls(candidates=candidates, names=names, score_name=score).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -129,7 +133,7 @@ class SliceDisplay:
             self._draw_candidates(part, axis)
             if effects is not None:
                 _draw_effect(part, axis, effects.of(name))
-            axis_of_scores(part, found.scores)
+            axis_of_scores(part, found.scores, found.star and found.star[1])
             margin = 0.5 / max(1, len(axis.choices) - 1) if axis.choices else 0.06
             part.set_xlim(-margin, 1 + margin)
             place_ticks(part.xaxis, axis)
@@ -140,10 +144,9 @@ class SliceDisplay:
             part.set_xlabel(short(name, 26))
             part.tick_params(labelleft=i % N_COLUMNS == 0)
             tidy(part)
-        n_shown = f"{len(found.scores)} candidates"
-        if found.resource is not None:
-            n_shown += f" at resource {found.resource:,}"
-        self.axes_[0].set_title(f"{self.score_name}: {n_shown}", loc="left", fontsize=11)
+        title = f"{self.score_name}: {len(found.scores)} candidates{found.where}"
+        title += found.about_star and f"\n{found.about_star}"
+        self.axes_[0].set_title(title, loc="left", fontsize=11)
         return self
 
     def _draw_candidates(self, ax: "Axes", axis: Axis) -> None:
@@ -158,8 +161,10 @@ class SliceDisplay:
             x, found.scores, "o", ms=2 if many else 4, alpha=0.25 if many else 0.6,
             color=GREY, mew=0, rasterized=many,
         )  # fmt: skip
-        best = int(np.argmax(found.scores))
-        ax.plot(x[best], found.scores[best], "*", ms=12, color=ACCENT, mec="w", zorder=5)
+        if found.star is not None:
+            params, score = found.star
+            place = axis.encode([params])[0] if found.at is None else x[found.at]
+            ax.plot(place, score, ms=12, **star_style(found))
         failed = axis.encode(found.failed)
         ax.plot(
             failed, np.full(len(failed), 0.02), "|", ms=7, color="k", alpha=0.3 if many else 1,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch.stats._rows import metric_of
+from sksearch.stats._rows import folds_text, metric_of, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,21 +90,18 @@ def label_log(axis: Any) -> None:
     axis.set_minor_formatter("")
 
 
-def score_name(search: Any) -> str:
-    """Name of the score of a search, for an axis."""
+def score_name(search: Any, n_folds: int | None = None) -> str:
+    """Name of the score of a search, for an axis; of means over its first folds, if given."""
     metric = metric_of(search, getattr(search, "cv_results_", {"mean_test_score": None}))
     scoring = getattr(search, "scoring", None)
     metric = scoring if metric == "score" and isinstance(scoring, str) else metric
     name = metric.replace("_", " ")
-    name += ", mean over folds" if getattr(search, "n_splits_", 1) > 1 else ""
+    n_splits = getattr(search, "n_splits_", 1)
+    if n_folds is not None:
+        name += f", {folds_text(n_folds, n_splits)}"
+    elif n_splits > 1:
+        name += ", mean over folds" + " so far" * (unit_of(search) == "folds")
     return name[:1].upper() + name[1:]
-
-
-def unit_of(search: Any) -> tuple[str, bool]:
-    """Name of the units of resource, and whether the best score at any of them wins."""
-    if hasattr(search, "plan_"):
-        return search.plan_.unit, search.plan_.any_rung_wins
-    return getattr(search, "resource", None) or "resource", False
 
 
 def short(text: object, length: int) -> str:
@@ -124,6 +121,14 @@ def divide(display: Any, ax: "Axes | None", n: int, figsize: tuple[float, float]
     ax.set_axis_off()
     grid = spec.subgridspec(-(-n // n_columns), n_columns)
     return [ax.figure.add_subplot(grid[divmod(i, n_columns)]) for i in range(n)]
+
+
+def star_style(found: Any) -> dict[str, Any]:
+    """Look of the winner's star among `Candidates`: hollow if it has no score where they have."""
+    style = {"ls": "", "marker": "*", "clip_on": False, "zorder": 5}
+    if found.at is None:
+        return style | {"mfc": "w", "mec": ACCENT, "mew": 1.5}
+    return style | {"color": ACCENT, "mec": "w"}
 
 
 def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
@@ -156,8 +161,9 @@ def near_scores(scores: np.ndarray) -> np.ndarray:
     return scores[scores >= low - FENCE * (high - low)]
 
 
-def axis_of_scores(ax: "Axes", scores: np.ndarray) -> None:
-    """End the axis of scores above those that are far below all others."""
+def axis_of_scores(ax: "Axes", scores: np.ndarray, star: float | None = None) -> None:
+    """End the axis of scores above those that are far below all others, but for the winner's."""
     near = near_scores(scores)
+    near = near if star is None else np.append(near, star)
     span = (near.max() - near.min()) or max(abs(near.max()), 1) * 0.1
     ax.set_ylim(near.min() - 0.08 * span, near.max() + 0.08 * span)

@@ -12,9 +12,9 @@ from sksearch.plotting._style import (
     new_axes,
     shade_of_blue,
     tidy,
-    unit_of,
 )
-from sksearch.stats._candidates import history_of
+from sksearch.stats._history import history_of
+from sksearch.stats._rows import unit_of
 from sksearch.stats._spans import Bar, bars_of
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class TimelineDisplay:
         ValueError
             If the search is not fitted, or its times are not known.
         """
-        return cls(history=history_of(search), unit=unit_of(search)[0]).plot(ax)
+        return cls(history=history_of(search), unit=unit_of(search)).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.

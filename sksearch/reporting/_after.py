@@ -78,7 +78,8 @@ class AfterSearch:
         Returns
         -------
         params : list of dict
-            Best first. They can be the `initial_params` of another search.
+            The winner first, then the others, best first. They can be the `initial_params` of
+            another search.
 
         Raises
         ------
@@ -149,7 +150,7 @@ class AfterSearch:
         setup.context.sample = self._sample  # type: ignore[attr-defined]
         if table.best is None:
             raise ValueError("No candidate has a score, so there is nothing to predict with.")
-        ids = [table.best] if n is None else _order(table)[:n]
+        ids = [table.best] if n is None else table.order[:n]
         chosen = []
         for candidate in (table.candidates[i] for i in ids if np.isfinite(table.means[i])):
             trial = history.trials[table.trial_ids[candidate.row]]
@@ -174,8 +175,9 @@ def best(search: Any, n: int = 10) -> list[Params]:
     Returns
     -------
     params : list of dict
-        Best first: those that got most of the resource come first, unless any rung may win. They
-        can be the ``initial_params`` of another search.
+        The winner first, then the others, best first: those that got most of the resource come
+        before others, unless any rung may win. They can be the ``initial_params`` of another
+        search.
 
     Raises
     ------
@@ -197,12 +199,12 @@ def best(search: Any, n: int = 10) -> list[Params]:
     """
     check_count(n)
     table = read(search)
-    order = [i for i in _order(table) if np.isfinite(table.means[i])]
+    order = [i for i in table.order if np.isfinite(table.means[i])]
     return [dict(table.candidates[i].params) for i in order[: int(n)]]
 
 
 def to_frame(search: Any) -> "DataFrame":
-    """Return the candidates of a fitted search as a table of pandas, best first.
+    """Return the candidates of a fitted search as a table of pandas: the winner, then best first.
 
     Parameters
     ----------
@@ -214,8 +216,8 @@ def to_frame(search: Any) -> "DataFrame":
     frame : pandas.DataFrame of shape (n_candidates, n_params + 7)
         A row for each candidate, at the largest resource that it got, or at its best rung where
         any rung may win: a column for each parameter; ``score`` and ``std``, mean and standard
-        deviation over ``n_folds`` folds; ``n_resources``; ``fit_seconds``, of one fold;
-        ``status`` and ``error``. The index is the order of starting.
+        deviation over ``n_folds`` folds, which may be a part of them; ``n_resources``;
+        ``fit_seconds``, of one fold; ``status`` and ``error``. The index is the order of starting.
 
     Raises
     ------
@@ -261,20 +263,10 @@ def to_frame(search: Any) -> "DataFrame":
         "status": [candidate.status for candidate in table.candidates],
         "error": [candidate.error for candidate in table.candidates],
     }
-    return DataFrame(columns).iloc[_order(table)]
+    return DataFrame(columns).iloc[table.order]
 
 
 def check_count(n: Any) -> None:
     """Raise ValueError unless n is a count of candidates."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n={n!r} must be an integer of at least 1.")
-
-
-def _order(table):
-    """Indices of the candidates, best first."""
-    rows = [candidate.row for candidate in table.candidates]
-    ranks = np.asarray(table.results[f"rank_test_{table.metric}"])[rows]
-    broken = table.violations > 0
-    by_resource = np.array([-candidate.resource for candidate in table.candidates]) * ~broken
-    missing = ~np.isfinite(table.means)
-    return np.lexsort((ranks, by_resource * (not table.any_rung_wins), broken, missing))

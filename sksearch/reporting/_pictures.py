@@ -92,7 +92,8 @@ def _draw_best(plt: Any, facts: Facts) -> Any:
     tidy(ax)
     ax.grid(axis="x", color="#e9edf1")
     ax.grid(visible=False, axis="y")
-    ax.set_xlabel(metric_name(table))
+    winner = table.candidates[ids[0]]
+    ax.set_xlabel(metric_name(table) + ("" if winner.is_complete else f", {winner.folds}"))
     return figure
 
 

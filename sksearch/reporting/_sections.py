@@ -118,7 +118,9 @@ def _limits(table):
 def _winner(facts):
     table = facts.table
     if table.best is None:
-        return Section("Winner", ("none: no candidate has a score",))
+        nobody = not np.isfinite(table.means).any()
+        why = "no candidate has a score" if nobody else "refit has chosen one without a score"
+        return Section("Winner", (f"none: {why}",))
     best = table.candidates[table.best]
     at = f"  ({best.resource:,} {table.unit})" if best.resource and not table.races else ""
     lines = [words.params(best.params) + at]
@@ -136,8 +138,7 @@ def _score(facts):
         return None
     error = (selected.high - selected.low) / 4
     seen = words.score(selected.seen, error)
-    n = int(np.isfinite(table.scores[table.best]).sum())
-    folds = f"mean of {n} folds" if n > 1 else "one fold"
+    folds = table.candidates[table.best].folds
     lines = [f"{seen}  {metric_name(table)}, {folds}, as it was seen"]
     if math.isfinite(selected.corrected):
         text = f"{words.score(selected.corrected, error)}  is to be expected on new data"
@@ -167,13 +168,17 @@ def _default(facts):
     own = words.score(table.means[table.default], _error(facts))
     if table.default == table.best:
         return Section("Untuned", ("The winner is the estimator as it is.",))
-    gain = facts.selected.corrected - table.means[table.default]
-    if not math.isfinite(gain):
-        gain = facts.selected.seen - table.means[table.default]
-    tail = f"tuning gains {words.score(max(gain, 0), _error(facts))}"
-    if facts.tied[table.default]:
-        tail += ", which may be luck"
-    return Section("Untuned", (f"{own}  for the estimator as it is: {tail}",))
+    default, folds, tail = table.candidates[table.default], "", ""
+    if default.is_complete:
+        gain = facts.selected.corrected - default.score
+        if not math.isfinite(gain):
+            gain = facts.selected.seen - default.score
+        tail = ", which may be luck" if facts.tied[table.default] else ""
+    else:  # it was dropped: only what it has can be compared
+        gain = float(np.nanmean(table.scores[table.best] - default.scores))
+        folds, tail = f", {default.folds}", " on these"
+    gained = f"tuning gains {words.score(max(gain, 0), _error(facts))}{tail}"
+    return Section("Untuned", (f"{own}  for the estimator as it is{folds}: {gained}",))
 
 
 def _tied(facts, full):

@@ -1,7 +1,7 @@
 """The results of a fitted search as a table: candidates, folds and rungs, from `cv_results_`."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from sksearch.history import Params
 from sksearch.space import Space
 from sksearch.stats._candidates import space_of
-from sksearch.stats._rows import ResultRows, count_folds, key_of
+from sksearch.stats._rows import ResultRows, count_folds, folds_text, key_of, unit_of
 from sksearch.stats._rows import is_number as _is_number
 
 
@@ -51,6 +51,11 @@ class Candidate:
         """Mean over the folds that it has; NaN without any."""
         known = self.scores[np.isfinite(self.scores)]
         return float(known.mean()) if len(known) else math.nan
+
+    @property
+    def folds(self) -> str:
+        """Which folds its score is of, in words."""
+        return folds_text(int(np.isfinite(self.scores).sum()), len(self.scores))
 
     @property
     def is_complete(self) -> bool:
@@ -95,6 +100,8 @@ class Table:
         Index of the chosen candidate; None if none has a score.
     rungs : list of Rung
         By resource; empty where there is only one.
+    trial_ids : ndarray of shape (n_rows,)
+        Position in the history of the candidate of each row.
     """
 
     search: Any
@@ -102,7 +109,8 @@ class Table:
     metric: str
     candidates: list[Candidate]
     best: int | None
-    rungs: list[Rung] = field(default_factory=list)
+    rungs: list[Rung]
+    trial_ids: np.ndarray
 
     @property
     def n_folds(self) -> int:
@@ -112,9 +120,7 @@ class Table:
     @property
     def unit(self) -> str:
         """What a unit of resource is called."""
-        plan = getattr(self.search, "plan_", None)
-        name = plan.unit if plan is not None else str(getattr(self.search, "resource", "units"))
-        return "rows" if name == "n_samples" else name
+        return unit_of(self.search)
 
     @property
     def races(self) -> bool:
@@ -131,6 +137,18 @@ class Table:
     def means(self) -> np.ndarray:
         """Mean score of each candidate, NaN where it has none."""
         return np.array([candidate.score for candidate in self.candidates])
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Indices of the candidates: the winner, then the others, best first."""
+        rows = [candidate.row for candidate in self.candidates]
+        ranks = np.asarray(self.results[f"rank_test_{self.metric}"])[rows]
+        broken = self.violations > 0
+        by_resource = np.array([-candidate.resource for candidate in self.candidates]) * ~broken
+        missing = ~np.isfinite(self.means)
+        others = np.arange(len(rows)) != self.best
+        by_resource = by_resource * (not self.any_rung_wins)
+        return np.lexsort((ranks, by_resource, broken, missing, others))
 
     @property
     def failed(self) -> list[Candidate]:
@@ -226,15 +244,6 @@ class Table:
         return None
 
     @cached_property
-    def trial_ids(self) -> np.ndarray:
-        """Number of the trial of each row of a search of this library, shape (n_rows,)."""
-        if "trial_id" in self.results:
-            return self.results["trial_id"]
-        # At one resource there is a row for each trial that has a result.
-        trials = self.search.history_.trials
-        return np.array([trial.id for trial in trials if trial.results], dtype=int)
-
-    @cached_property
     def audited(self) -> np.ndarray:
         """Indices of candidates that were stopped and brought to the end by an audit."""
         trials = getattr(self.search, "audited_", [])
@@ -293,7 +302,8 @@ def read(search: Any) -> Table:
         raise ValueError("This search has no result yet, so there is nothing to tell.")
     rows = _Rows(search)
     candidates = [rows.candidate(each) for each in rows.by_candidate]
-    return Table(search, results, rows.metric, candidates, rows.best(candidates), rows.rungs())
+    best = next((i for i, each in enumerate(candidates) if rows.winner in each.rows), None)
+    return Table(search, results, rows.metric, candidates, best, rows.rungs(), rows.trial_ids)
 
 
 class _Rows(ResultRows):
@@ -311,7 +321,9 @@ class _Rows(ResultRows):
         """Make one candidate of its rows, lowest resource first."""
         last, scored = rows[-1], [i for i in rows if np.isfinite(self.scores[i]).any()]
         row = scored[-1] if scored else last
-        if self._any_rung_wins and scored:
+        if self.winner in rows:
+            row = self.winner
+        elif self._any_rung_wins and scored:
             row = min(scored, key=lambda i: self.ranks[i])
         paid = rows[: rows.index(row) + 1] if self._continues and not self._races else [row]
         return Candidate(
@@ -325,16 +337,6 @@ class _Rows(ResultRows):
             self.errors[last],
             tuple(rows),
         )
-
-    def best(self, candidates: list[Candidate]) -> int | None:
-        """Index of the chosen candidate."""
-        row = getattr(self.search, "best_index_", None)
-        if row is None:
-            row = int(np.argmin(self.ranks))
-        for i, rows in enumerate(self.by_candidate):
-            if row in rows and math.isfinite(candidates[i].score):
-                return i
-        return None
 
     def rungs(self) -> list[Rung]:
         """Group the rows by resource."""

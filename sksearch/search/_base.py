@@ -406,6 +406,7 @@ class BaseSearch(AfterSearch, Winner):
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, with_resources)
         rows = self._rows(run, setup)
+        self._trial_ids = [row.trial_id for row in rows]
         results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
         self.statuses_ = [result.status for result in results]
         self.errors_ = [result.error for result in results]
@@ -430,8 +431,10 @@ class BaseSearch(AfterSearch, Winner):
             self.pareto_ = ParetoFront.of(context.aims, rows, results, wins)
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
+            row = rows[self.best_index_]
+            run.recorder.record_winner(row.trial_id, row.n_resources)
             if setup.scheduler.inherits:
-                self.schedule_ = self._schedule(rows[self.best_index_])
+                self.schedule_ = self._schedule(row)
 
     def _rows(self, run, setup):
         """Rows of ``cv_results_``."""

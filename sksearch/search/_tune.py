@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from sksearch.search._full import SearchCV
+from sksearch.stats._winner import winner_of
 
 
 def tune(
@@ -82,11 +83,13 @@ def summary(search: SearchCV) -> str:
     text : str
         Best score beside that of the estimator as it is, and the best params, a line each.
     """
-    if not hasattr(search, "best_score_"):
-        return f"{len(search.history_.trials)} candidates; refit={search.refit!r} has chosen one"
-    best, n_folds = search.best_score_, search.n_splits_
-    lines = [f"best score {best:.4g}, the mean of {n_folds} folds{_beside(search)}"]
-    lines += [f"    {name}: {_text(value)}" for name, value in search.best_params_.items()]
+    best = winner_of(search)
+    params = getattr(search, "best_params_", None)
+    if best is None or params is None:
+        n = len(search.history_.trials)
+        return f"{n} candidates; refit={search.refit!r} has chosen nobody with a score"
+    lines = [f"best score {best.score:.4g}, {best.folds}{_beside(search)}"]
+    lines += [f"    {name}: {_text(value)}" for name, value in params.items()]
     if hasattr(search, "refit_time_"):
         lines.append(f"trained on all rows with these in {search.refit_time_:.2g} s")
     return "\n".join(lines)

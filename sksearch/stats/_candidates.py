@@ -10,9 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch.history import History, Params, Problem, Result
+from sksearch.history import Params, Trial
 from sksearch.space import Space
-from sksearch.stats._rows import ResultRows, is_number
+from sksearch.stats._history import history_of
+from sksearch.stats._rows import amount, is_number, unit_of
+from sksearch.stats._winner import Winner, winner_of
 
 N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
 WIDE = 30  # largest over smallest number from which on a scale may be logarithmic
@@ -105,6 +107,14 @@ class Candidates:
         Count of units; None where there is one resource only.
     space : Space or None
         Where candidates came from, if it is known.
+    unit : str
+        Name of the units of resource.
+    winner : Winner or None
+        Who won, perhaps at another resource; None if that is not known.
+    at : int or None
+        Index of the winner among the candidates; None if it has no score at this resource.
+    n_folds : int or None
+        Count of the first folds that scores are means of; None: of all.
     """
 
     params: list[Params]
@@ -112,6 +122,10 @@ class Candidates:
     failed: list[Params] = field(default_factory=list)
     resource: int | None = None
     space: Space | None = None
+    unit: str = "resource"
+    winner: Winner | None = None
+    at: int | None = None
+    n_folds: int | None = None
 
     @classmethod
     def of(cls, search: Any) -> Self:
@@ -138,20 +152,59 @@ class Candidates:
         ValueError
             If it is not fitted, or no candidate has a score.
         """
-        rungs, space = rungs_of(search)
-        scored = {r: [row for row in rows if np.isfinite(row[1])] for r, rows in rungs.items()}
-        names = {name for rows in rungs.values() for params, _ in rows for name in params}
-        enough = max(10, len(names) + 2)
-        resource = max(scored, key=lambda r: (min(len(scored[r]), enough), r), default=None)
-        if resource is None or not scored[resource]:
+        history, winner = history_of(search), winner_of(search)
+        scored: dict[int, list[Trial]] = {}
+        failed: dict[int, list[Trial]] = {}
+        for trial in history.trials:
+            for resource, result in trial.results.items():
+                trials = scored if np.isfinite(result.score) else failed
+                trials.setdefault(resource, []).append(trial)
+        if not scored:
             raise ValueError("No candidate of this search has a score: there is nothing to tell.")
+        names = {name for trial in history.trials if trial.results for name in trial.params}
+        enough = max(10, len(names) + 2)
+        resource = max(scored, key=lambda r: (min(len(scored[r]), enough), r))
+        found = scored[resource]
+        ids = [trial.id for trial in found]
+        space, unit = history.problem.space, unit_of(search)
         return cls(
-            [params for params, _ in scored[resource]],
-            np.array([score for _, score in scored[resource]]),
-            [params for params, score in rungs[resource] if not np.isfinite(score)],
-            resource if len(rungs) > 1 else None,
-            space,
+            [trial.params for trial in found],
+            np.array([trial.results[resource].score for trial in found]),
+            [trial.params for trial in failed.get(resource, [])],
+            resource if len({*scored, *failed}) > 1 else None,
+            space if type(space) is Space else space_of(search),
+            unit,
+            winner,
+            ids.index(winner.trial_id) if winner is not None and winner.trial_id in ids else None,
+            resource if unit == "folds" else None,
         )
+
+    @property
+    def star(self) -> tuple[Params, float] | None:
+        """Params and score where the winner is marked: as it was at this resource, if it was."""
+        if self.winner is None:
+            return None
+        score = self.winner.score if self.at is None else float(self.scores[self.at])
+        return self.winner.params, score
+
+    @property
+    def about_star(self) -> str:
+        """What is to be said of the mark: nothing where it is the best score that is shown."""
+        if self.winner is None:
+            return ""
+        text = f"star: the winner, {self.winner.score:.4g}"
+        if self.resource not in (None, self.winner.resource):
+            if self.n_folds is not None:
+                return f"{text}, {self.winner.folds}"
+            return f"{text} at {amount(self.winner.resource, self.unit)}"
+        return "" if self.scores.max() == self.winner.score else text
+
+    @property
+    def where(self) -> str:
+        """At which resource candidates are, in words; "" where it is the only one, or folds."""
+        if self.resource is None or self.n_folds is not None:
+            return ""
+        return f" at {amount(self.resource, self.unit)}"
 
     @cached_property
     def axes(self) -> dict[str, Axis]:
@@ -188,65 +241,13 @@ class Candidates:
 Rungs = dict[int, list[tuple[Params, float]]]
 
 
-def rungs_of(search: Any) -> tuple[Rungs, Space | None]:
-    """Return (params, score) of all evaluations by resource, and the space if it is known."""
-    history = history_of(search)
-    space = history.problem.space
+def rungs_of(search: Any) -> Rungs:
+    """Return (params, score) of all evaluations by resource."""
     rungs: Rungs = {}
-    for trial in history.trials:
+    for trial in history_of(search).trials:
         for resource, result in trial.results.items():
             rungs.setdefault(resource, []).append((trial.params, result.score))
-    return rungs, space if type(space) is Space else space_of(search)
-
-
-def history_of(search: Any) -> History:
-    """Return the history of a fitted search, made of ``cv_results_`` where it has none.
-
-    Raises
-    ------
-    TypeError
-        If it is no search.
-    ValueError
-        If it is not fitted.
-    """
-    history = search
-    for name in ("history_", "history"):
-        history = getattr(search, name, history)
-    if isinstance(history, History):
-        return history
-    if not hasattr(search, "cv_results_"):
-        if hasattr(search, "get_params"):
-            raise ValueError(f"This {type(search).__name__} is not fitted: call fit first.")
-        raise TypeError(f"{type(search).__name__} is no search: pass a fitted one.")
-    rows = ResultRows(search)
-    resources = [1] * len(rows.means) if rows.resources is None else rows.resources
-    history = History(Problem(_Texts(), max_resources=int(max(resources))))
-    candidate_of = {row: i for i, own in enumerate(rows.by_candidate) for row in own}
-    known: dict[int, int] = {}  # trial by candidate
-    for row, (params, score) in enumerate(zip(rows.results["params"], rows.means, strict=True)):
-        candidate, resource = candidate_of[row], int(resources[row])
-        if candidate in known:
-            history.resume(known[candidate], resource)
-        else:
-            known[candidate] = history.start(rows.own(params), 0, resource).id
-        failed = not math.isfinite(score)
-        result = Result(math.nan, status="nan") if failed else Result(float(score))
-        history.tell(known[candidate], resource, result)
-    return history
-
-
-class _Texts(Space):
-    """Stands in for the space of a search of scikit-learn: tells candidates apart, no more."""
-
-    def __init__(self):
-        pass
-
-    def key(self, params: Params) -> tuple:
-        return (_texts(params),)
-
-
-def _texts(params: Params) -> str:
-    return repr([(name, _key(params[name])) for name in sorted(params)])
+    return rungs
 
 
 def space_of(search: Any) -> Space | None:

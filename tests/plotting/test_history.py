@@ -53,10 +53,10 @@ def test_each_trial_is_a_line_up_to_where_it_was_stopped():
     ax = HistoryDisplay.from_history(history_of(THREE), unit="epochs").ax_
     assert segments(ax) == [[[1, 0.1]], [[1, 0.3], [3, 0.4]]]
     assert [[1, 0.2], [3, 0.5], [9, 0.6]] in [a.get_xydata().tolist() for a in ax.get_lines()]
-    assert line(ax, "best") == [[9, 0.6]]
+    assert line(ax, "winner") == [[9, 0.6]]
     assert line(ax, "1 (1)") == [[1, 0.1]]
     assert line(ax, "3 (1)") == [[3, 0.4]]
-    assert legend_texts(ax) == ["1 (1)", "3 (1)", "9 (1)", "best"]
+    assert legend_texts(ax) == ["1 (1)", "3 (1)", "9 (1)", "winner"]
     assert ax.get_legend().get_title().get_text() == "epochs reached (candidates)"
 
 
@@ -70,7 +70,7 @@ def test_the_further_the_darker():
 def test_the_best_is_at_the_largest_resource():
     scores = [{1: 0.9}, {1: 0.5, 3: 0.6}, {1: 0.4, 3: 0.5}]
     ax = HistoryDisplay.from_history(history_of(scores)).ax_
-    assert line(ax, "best") == [[3, 0.6]]
+    assert line(ax, "winner") == [[3, 0.6]]
 
 
 def test_axes_are_named_and_rungs_are_ticks():
@@ -79,7 +79,7 @@ def test_axes_are_named_and_rungs_are_ticks():
     assert ax.get_ylabel() == "Accuracy"
     assert ax.get_xscale() == "log"
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "3", "9"]
-    assert ax.get_title("left") == "3 candidates, the best has 0.6"
+    assert ax.get_title("left") == "3 candidates, the winner has 0.6"
 
 
 def test_a_short_range_of_resources_has_an_even_axis():
@@ -91,7 +91,7 @@ def test_a_legend_of_many_resources_stays_short():
     ax = HistoryDisplay.from_history(history_of(scores, 40)).ax_
     texts = legend_texts(ax)
     assert texts[0] == "1 (1)"
-    assert texts[-2:] == ["40 (1)", "best"]
+    assert texts[-2:] == ["40 (1)", "winner"]
     assert len(texts) == 9
     assert len(ax.collections) == 40
 
@@ -106,6 +106,7 @@ def test_what_failed_is_a_cross_at_the_foot():
 
 def test_scores_far_below_are_counted_and_do_not_squeeze_the_others():
     scores = [{1: 0.5 + i / 100} for i in range(20)] + [{1: -1e6}, {1: 0.2, 3: -1e9}]
+    scores += [{1: 0.6, 3: 0.69}]
     ax = HistoryDisplay.from_history(history_of(scores)).ax_
     assert sorted(x for x, _ in line(ax, "below (2)")) == [1, 3]
     bottom, top = ax.get_ylim()
@@ -117,7 +118,7 @@ def test_one_resource_shows_the_best_so_far():
     ax = HistoryDisplay.from_history(history_of([{1: 0.3}, {1: np.nan}, {1: 0.2}, {1: 0.7}])).ax_
     assert line(ax, "candidate") == [[1, 0.3], [3, 0.2], [4, 0.7]]
     assert line(ax, "best so far") == [[1, 0.3], [3, 0.3], [4, 0.7], [5, 0.7]]
-    assert line(ax, "best") == [[4, 0.7]]
+    assert line(ax, "winner") == [[4, 0.7]]
     assert [x for x, _ in line(ax, "failed (1)")] == [2]
     assert ax.get_xlabel() == "Candidate"
 
@@ -128,10 +129,10 @@ def test_a_search_brings_its_own_names():
     ).fit(X, Y)
     display = HistoryDisplay.from_search(search)
     ends = [tuple(segment[-1]) for segment in segments(display.ax_)]
-    ends += map(tuple, line(display.ax_, "best"))
+    ends += map(tuple, line(display.ax_, "winner"))
     told = [(t.resource, t.results[t.resource].score) for t in search.history_.trials]
     assert sorted(ends) == sorted(told)
-    assert line(display.ax_, "best")[0] == [9, pytest.approx(search.best_score_)]
+    assert line(display.ax_, "winner")[0] == [9, pytest.approx(search.best_score_)]
     assert display.ax_.get_xlabel() == "Epochs"
     assert display.ax_.get_ylabel() == "Score, mean over folds"
 
@@ -145,7 +146,7 @@ def test_a_full_fidelity_search_is_drawn_candidate_by_candidate():
     np.testing.assert_allclose(
         [y for _, y in line(ax, "candidate")], search.cv_results_["mean_test_score"]
     )
-    assert line(ax, "best")[0][0] == search.best_index_ + 1
+    assert line(ax, "winner")[0][0] == search.best_index_ + 1
 
 
 def test_minimize_has_a_history_too():

@@ -308,7 +308,7 @@ def test_a_finite_space_is_searched_beside_what_is_outside():
 def test_tune_says_what_it_found(capsys):
     tuned = tune(RandomForestClassifier(10, random_state=0), X, y, timeout=2, cv=3, random_state=0)
     out = capsys.readouterr().out
-    assert f"best score {tuned.best_score_:.4g}, the mean of 3 folds" in out
+    assert f"best score {tuned.best_score_:.4g}, mean of 3 folds" in out
     assert "for the estimator as it is" in out
     assert all(f"    {name}: " in out for name in tuned.best_params_)
     assert tuned.predict(X).shape == y.shape
