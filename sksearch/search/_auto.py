@@ -46,6 +46,7 @@ from sksearch.search._earlier import best_of
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal
 from sksearch.spaces import default_space, first_candidates
+from sksearch.spaces._lookup import listed, unknown_parts
 
 MIN_FOLDS_TO_RACE = 3
 N_CANDIDATES = 50  # where nothing else ends the search
@@ -200,7 +201,9 @@ def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
     notes = []
     if search.param_distributions is None:
         names = [*problem.space.names, *problem.space.outcomes]
-        notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}")
+        unknown = listed(unknown_parts(search.estimator))
+        rest = f"; nothing is known of {unknown}" if unknown else ""
+        notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}{rest}")
     if problem.has_baseline:
         n = len(problem.initial_params) - 1
         more = f", then {n} that are good on many data sets" if n else ""
