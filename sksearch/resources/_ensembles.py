@@ -20,6 +20,7 @@ from sksearch.base import fit
 from sksearch.history import Params
 from sksearch.resources._epochs import path_of_last_step
 from sksearch.resources._pipeline import last_step, params_of_last_step, resamples
+from sksearch.spaces._boosting import CATBOOST_COUNTS, LIGHTGBM_STOPS
 
 N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
 
@@ -122,11 +123,10 @@ class _CatBoost(_Library):
         set_params(owner, made | {name: count})
 
 
-_STOP = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 _GBDT = ("gbdt", "gbrt")
 _LIGHTGBM_PLAIN = {
     **dict.fromkeys(("boosting_type", "boosting", "boost"), _GBDT),
-    **dict.fromkeys((*_STOP, "cegb_penalty_split", "cegb_penalty_feature_coupled"), ()),
+    **dict.fromkeys((*LIGHTGBM_STOPS, "cegb_penalty_split", "cegb_penalty_feature_coupled"), ()),
     **dict.fromkeys(("cegb_penalty_feature_lazy", "input_model", "model_input", "model_in"), ()),
     "data_sample_strategy": ("bagging",),  # GOSS takes all rows at first
 }
@@ -147,7 +147,6 @@ _CATBOOST_PLAIN = {
 }
 #: Losses with as many steps for the value of a leaf from 200 trees on as with fewer.
 _SAME_LEAVES = ("RMSE", "MAE", "Huber", "MultiClass", "YetiRank")
-CATBOOST_COUNTS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 
 #: By the name of a class, the first of an estimator's bases that is here.
 _LIBRARIES: dict[str, _Library | None] = {

@@ -22,6 +22,7 @@ from sksearch.base import Labels, State, fit
 from sksearch.resources._ensembles import grow
 from sksearch.resources._epochs import advance
 from sksearch.resources._pipeline import enter, last_step, replace_last_step
+from sksearch.spaces._boosting import CATBOOST_COUNTS, LIGHTGBM_COUNTS
 
 Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
@@ -311,12 +312,31 @@ class _CatBoost(Growth):
     @contextmanager
     def at(self, estimator, count):
         whole = last_step(estimator)
+        if (whole.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
+            with _first_trees(whole, count):
+                yield estimator
+            return
         shrunk = whole.copy()
         shrunk.shrink(count)
         try:
             yield replace_last_step(estimator, shrunk)
         finally:
             replace_last_step(estimator, whole)
+
+
+@contextmanager
+def _first_trees(model, count):
+    """Have CatBoost predict with the first trees: those of other shapes cannot be shrunk."""
+    predict = model._base_predict
+
+    def predict_with_first(data, prediction_type, ntree_start, ntree_end, *rest):
+        return predict(data, prediction_type, ntree_start, ntree_end or count, *rest)
+
+    model._base_predict = predict_with_first
+    try:
+        yield
+    finally:
+        del model._base_predict
 
 
 class _Epochs(Growth):
@@ -347,16 +367,16 @@ class _Epochs(Growth):
         return state
 
 
-#: By the name of a class: who trains it further, and which parameter is the count.
-_KINDS: dict[str, tuple[type[Growth], str]] = {
-    "HistGradientBoostingClassifier": (_HistGradientBoosting, "max_iter"),
-    "HistGradientBoostingRegressor": (_HistGradientBoosting, "max_iter"),
-    "GradientBoostingClassifier": (_GradientBoosting, "n_estimators"),
-    "GradientBoostingRegressor": (_GradientBoosting, "n_estimators"),
-    "LGBMModel": (_LightGBM, "n_estimators"),
-    "XGBModel": (_XGBoost, "n_estimators"),
-    "CatBoost": (_CatBoost, "iterations"),
-    "BaseMultilayerPerceptron": (_Epochs, "max_iter"),
+#: By the name of a class: who trains it further, and which parameters are the count.
+_KINDS: dict[str, tuple[type[Growth], tuple[str, ...]]] = {
+    "HistGradientBoostingClassifier": (_HistGradientBoosting, ("max_iter",)),
+    "HistGradientBoostingRegressor": (_HistGradientBoosting, ("max_iter",)),
+    "GradientBoostingClassifier": (_GradientBoosting, ("n_estimators",)),
+    "GradientBoostingRegressor": (_GradientBoosting, ("n_estimators",)),
+    "LGBMModel": (_LightGBM, LIGHTGBM_COUNTS),
+    "XGBModel": (_XGBoost, ("n_estimators",)),
+    "CatBoost": (_CatBoost, CATBOOST_COUNTS),
+    "BaseMultilayerPerceptron": (_Epochs, ("max_iter",)),
 }
 
 
@@ -383,9 +403,9 @@ def growth_of(estimator: Any, name: str) -> Growth:
     owner = last_step(estimator)
     path, _, leaf = name.rpartition("__")
     classes = (cls.__name__ for cls in type(owner).__mro__)
-    kind, expected = next((_KINDS[cls] for cls in classes if cls in _KINDS), (None, ""))
+    kind, names = next((_KINDS[cls] for cls in classes if cls in _KINDS), (None, ()))
     at = estimator.get_params()[path] if path else estimator
-    if kind is None or leaf != expected or at is not owner:
+    if kind is None or leaf not in names or at is not owner:
         raise ValueError(
             f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot be "
             "trained further and further by it. It is for the count of iterations of the last "

@@ -8,20 +8,16 @@ from typing import Any
 from sksearch._compat import is_valid_value, owner_of, unlisted_params
 from sksearch.base import Labels, Resource, State, fit
 from sksearch.history import Params
-from sksearch.resources._ensembles import CATBOOST_COUNTS, can_grow, grow, set_params
+from sksearch.resources._ensembles import can_grow, grow, set_params
 from sksearch.resources._epochs import WAYS
 from sksearch.resources._pipeline import enter, last_step
+from sksearch.spaces._boosting import CATBOOST_COUNTS, LIGHTGBM_COUNTS
 
 #: Libraries whose count of trees has several names, or is not told by ``get_params`` if it is not
 #: set: its names, and how many trees there are then.
 COUNTS: tuple[tuple[str, set[str], int], ...] = (
     ("catboost", set(CATBOOST_COUNTS), 1000),
-    (
-        "lightgbm",
-        {"n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"}
-        | {"num_round", "num_rounds", "nrounds", "num_boost_round", "max_iter"},
-        100,
-    ),
+    ("lightgbm", set(LIGHTGBM_COUNTS), 100),
     ("xgboost", {"n_estimators"}, 100),
 )
 

@@ -46,6 +46,8 @@ from sksearch.search._earlier import best_of
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal
 from sksearch.spaces import default_space, first_candidates
+from sksearch.spaces._lookup import listed, unknown_parts
+from sksearch.spaces._optima import without_optimum
 
 MIN_FOLDS_TO_RACE = 3
 N_CANDIDATES = 50  # where nothing else ends the search
@@ -77,6 +79,7 @@ def make_space(search: Any, estimator: Any, X: Any) -> Space:
     )
     check_names(estimator, space)
     check_outcomes(estimator, space, search)
+    check_optimum(search, estimator, space)
     return space
 
 
@@ -102,6 +105,15 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
         for name, values in default_space(estimator, **_sizes(X)).items()
         if name != resource and (is_whole or not isinstance(values, Outcome))
     }
+
+
+def check_optimum(search: Any, estimator: Any, space: Space) -> None:
+    """Refuse a default space in which the estimator's own score has no optimum; else warn."""
+    why = "" if search.scoring is not None else without_optimum(estimator, space.names)
+    if why and search.param_distributions is None:
+        raise ValueError(why)
+    if why:
+        warnings.warn(why, UserWarning, stacklevel=2)
 
 
 def first_guesses(
@@ -200,7 +212,9 @@ def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
     notes = []
     if search.param_distributions is None:
         names = [*problem.space.names, *problem.space.outcomes]
-        notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}")
+        unknown = listed(unknown_parts(search.estimator))
+        rest = f"; nothing is known of {unknown}" if unknown else ""
+        notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}{rest}")
     if problem.has_baseline:
         n = len(problem.initial_params) - 1
         more = f", then {n} that are good on many data sets" if n else ""

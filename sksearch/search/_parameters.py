@@ -13,12 +13,15 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from weakref import WeakKeyDictionary
 
+from sklearn.utils import get_tags
+
 from sksearch._compat import HasMethods, Interval, StrOptions
 from sksearch.base import Resource
 
 T = TypeVar("T")
 NUMBERS = {int: Integral, float: Real}  # as scikit-learn understands them
 MODULE = "torch.nn.modules.module.Module"
+SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
 Select = Literal["auto", "best", "top"]
@@ -27,21 +30,41 @@ Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
 
 
 class CanFit(HasMethods):
-    """Constraint of an estimator: it has ``fit``, which a bare module of PyTorch has not."""
+    """Constraint of an estimator: scikit-learn can fit it, unlike those of some libraries."""
 
     def __init__(self):
         super().__init__("fit")
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Whether a value may be passed; TypeError for a module, with what makes it one."""
+        """Whether a value may be passed; TypeError for what another library searches or wraps."""
         kind = val if isinstance(val, type) else type(val)
+        if any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__):
+            raise TypeError(
+                f"estimator is a {kind.__name__} of skrub, whose steps are hidden in a plan: "
+                "search it by data_op.skb.make_randomized_search(), or pass a pipeline, "
+                "such as skrub.tabular_pipeline(...)."
+            )
         if any(f"{cls.__module__}.{cls.__name__}" == MODULE for cls in kind.__mro__):
             text = f"{kind.__name__}{'' if isinstance(val, type) else '(...)'}"
             raise TypeError(
                 f"estimator={text} is a torch.nn.Module, which is no estimator: pass "
                 f"skorch.NeuralNetClassifier({text}, train_split=None), or NeuralNetRegressor."
             )
-        return super().is_satisfied_by(val)
+        if not super().is_satisfied_by(val):
+            return False
+        try:
+            _ = isinstance(val, type) or get_tags(val)
+        except AttributeError:
+            raise TypeError(
+                f"estimator is a {kind.__name__}, which has no tags of scikit-learn "
+                "(__sklearn_tags__): derive it from sklearn.base.BaseEstimator, or search it with "
+                "the tools of its library, as sktime's ForecastingRandomizedSearchCV."
+            ) from None
+        return True
+
+
+def _is_of(package, cls):
+    return cls.__module__.split(".")[0] == package
 
 
 # ---- parameters that several searches share, in the base of those that have them

@@ -42,23 +42,59 @@ def ada_boost(estimator: Any, size: Size) -> SpaceDict:
     return {"learning_rate": loguniform(0.01, 2.0), "n_estimators": log_ints(30, 500)}
 
 
+#: Names of the count of trees.
+CATBOOST_COUNTS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+LIGHTGBM_COUNTS = (
+    *("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"),
+    *("num_round", "num_rounds", "nrounds", "num_boost_round", "max_iter"),
+)
+#: Names that are searched in place of ours where the user has set them: CatBoost refuses two of
+#: one parameter, and LightGBM takes these.
+CATBOOST_NAMES = {
+    "learning_rate": ("eta",),
+    "iterations": CATBOOST_COUNTS[1:],
+    "depth": ("max_depth",),
+    "l2_leaf_reg": ("reg_lambda",),
+}
+LIGHTGBM_NAMES = {
+    "n_estimators": LIGHTGBM_COUNTS[1:],
+    "min_child_samples": ("min_data_in_leaf", "min_data", "min_samples_leaf"),
+    "colsample_bytree": ("feature_fraction", "sub_feature"),
+    "reg_lambda": ("lambda_l2", "lambda"),
+}
+LIGHTGBM_STOPS = (
+    *("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
+)
+
+
+def _set_by_user(own: dict, names: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """For each of our names the one that the user has set, ours if there is none."""
+    return {
+        name: next((other for other in others if other in own), name)
+        for name, others in names.items()
+    }
+
+
 def lightgbm(estimator: Any, size: Size) -> SpaceDict:
+    own = estimator.get_params()
+    names = _set_by_user(own, LIGHTGBM_NAMES)
     space = {
         "learning_rate": loguniform(0.02, 0.3),
-        "n_estimators": size.count(1000, estimator.n_estimators),
+        "n_estimators": size.count(1000, own[names["n_estimators"]]),
         "num_leaves": log_ints(4, 127),
         "min_child_samples": log_ints(2, size.leaf(100)),
         "colsample_bytree": uniform(0.4, 0.6),
         "reg_lambda": loguniform(1e-3, 10.0),
         "extra_trees": [False, True],
     }
-    if estimator.boosting_type == "dart":  # a later tree changes the earlier ones: no curve
+    kind = own.get("boosting", own.get("boost", estimator.boosting_type))
+    if kind == "dart":  # a later tree changes the earlier ones: no curve
         space["n_estimators"] = log_ints(50, 500)
-    if estimator.boosting_type in ("rf", "random_forest"):
+    if kind in ("rf", "random_forest"):
         del space["learning_rate"], space["n_estimators"], space["extra_trees"]
-    if estimator.get_params().get("early_stopping_round"):
-        del space["n_estimators"]
-    return space
+    if any(own.get(name) for name in LIGHTGBM_STOPS):
+        space.pop("n_estimators", None)
+    return {names.get(name, name): values for name, values in space.items()}
 
 
 def xgboost(estimator: Any, size: Size) -> SpaceDict:
@@ -93,21 +129,9 @@ def xgboost_forest(estimator: Any, size: Size) -> SpaceDict:
     }
 
 
-# CatBoost refuses two names of the same parameter: the one that the user has set is taken.
-CATBOOST_NAMES = {
-    "learning_rate": ["eta"],
-    "iterations": ["n_estimators", "num_boost_round", "num_trees"],
-    "depth": ["max_depth"],
-    "l2_leaf_reg": ["reg_lambda"],
-}
-
-
 def catboost(estimator: Any, size: Size) -> SpaceDict:
     own = estimator.get_params()
-    names = {
-        name: next((other for other in others if other in own), name)
-        for name, others in CATBOOST_NAMES.items()
-    }
+    names = _set_by_user(own, CATBOOST_NAMES)
     space = {
         "learning_rate": loguniform(0.02, 0.3),
         "iterations": size.count(1000, own.get(names["iterations"])),

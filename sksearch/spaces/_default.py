@@ -1,10 +1,11 @@
 """default_space: what to search of an estimator whose user has not said it."""
 
 import numbers
+import warnings
 from typing import Any
 
 from ..space import Outcome
-from ._lookup import find_space
+from ._lookup import find_space, listed, unknown_parts
 from ._parts import Size, SpaceDict
 
 _BY_HAND = (
@@ -44,6 +45,11 @@ def default_space(
     ValueError
         If the estimator is unknown or has nothing to search, or a count is less than 1.
 
+    Warns
+    -----
+    UserWarning
+        If a model in a composition is unknown, so that only the other parts are searched.
+
     See Also
     --------
     first_candidates : Points of this space to begin with.
@@ -58,8 +64,8 @@ def default_space(
     scaler before them. A regression's ``epsilon`` and the ``alpha`` of a Lasso act on y's scale,
     which is not known here.
 
-    Unknown steps of a pipeline are left as they are. At most two parameters of a transformer are
-    searched.
+    Unknown steps of a pipeline are left as they are; the plan of a search names them. At most two
+    parameters of a transformer are searched.
 
     Examples
     --------
@@ -74,13 +80,28 @@ def default_space(
     """
     _check(estimator, n_samples, n_features)
     space = find_space(estimator, Size(n_samples, n_features))
-    name = type(estimator).__name__
-    if space is None:
+    name, unknown = type(estimator).__name__, unknown_parts(estimator)
+    if "" in unknown:
         raise ValueError(f"there is no default space for {name}. {_BY_HAND}")
+    if not space and unknown:
+        raise ValueError(
+            f"the default space of {name} is empty: nothing is known of {listed(unknown)}, and "
+            f"the rest has nothing that is usually searched. {_BY_HAND}"
+        )
     if not space:
         raise ValueError(
             f"the default space of {name} is empty: as it is set, it has nothing that is usually "
             f"searched. Fit it as it is. {_BY_HAND}"
+        )
+    models = {path: part for path, part in unknown.items() if hasattr(part, "predict")}
+    if models:
+        path, model = next(iter(models.items()))
+        own = next(iter(model.get_params()), "name")
+        warnings.warn(
+            f"Nothing is known of {listed(models)}, so only {', '.join(space)} is searched. Add "
+            f"its own parameters: {{**default_space(estimator), '{path}__{own}': [...]}}.",
+            UserWarning,
+            stacklevel=2,
         )
     return space
 

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from ..space import Outcome, Space
-from ._boosting import CATBOOST_NAMES
+from ._boosting import CATBOOST_NAMES, LIGHTGBM_NAMES
 from ._default import _check, own_candidate
 from ._lookup import WRAPPERS, class_names, find_space
 from ._parts import Size, SpaceDict
@@ -36,7 +36,12 @@ FAMILIES = {
     )
     for task in ("Classifier", "Regressor")
 }
-CANONICAL = {other: name for name, others in CATBOOST_NAMES.items() for other in others}
+CANONICAL = {
+    other: name
+    for names in (LIGHTGBM_NAMES, CATBOOST_NAMES)
+    for name, others in names.items()
+    for other in others
+}
 
 
 def first_candidates(

@@ -63,7 +63,8 @@ WRAPPERS = {
     "sklearn.AdaBoostClassifier": ("estimator",),
     "sklearn.AdaBoostRegressor": ("estimator",),
 }
-# Attributes of what is made of several parts.
+# What is made of several parts, and the attributes that hold them.
+COMPOSED = {"sklearn.Pipeline", "sklearn.ColumnTransformer", "sklearn.FeatureUnion"}
 PARTS = ("steps", "transformers", "transformer_list")
 # A wrapper's own parameters.
 WRAPPERS_OWN: dict[str, SpaceDict] = {
@@ -110,6 +111,50 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
         if name in SIMPLE:
             return _listed(name, estimator, SIMPLE[name](estimator, size))
     return None
+
+
+def unknown_parts(estimator: Any) -> dict[str, Any]:
+    """Name the parts that nothing is known of, which a space leaves as they are.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any object with ``get_params``.
+
+    Returns
+    -------
+    dict of str to estimator
+        By name, as "pipeline__clf"; an estimator that is no composition has the name "".
+    """
+    parts = _parts_of(estimator)
+    found = {}
+    for name, part in parts:
+        for path, unknown in unknown_parts(part).items():
+            found[f"{name}__{path}" if path else name] = unknown
+    if not parts and find_space(estimator, Size()) is None:
+        found[""] = estimator
+    return found
+
+
+def listed(parts: dict[str, Any]) -> str:
+    """Return the names of parts, with their classes."""
+    return ", ".join(f"{name} ({type(part).__name__})" for name, part in parts.items())
+
+
+def _parts_of(estimator):
+    """Names and estimators that an estimator is made of, if it is of a kind that is known."""
+    names = class_names(estimator)
+    if not any(name in WRAPPERS or name in ENSEMBLES or name in COMPOSED for name in names):
+        return []
+    params = estimator.get_params(deep=False)
+    parts = [
+        (part[0], part[1])
+        for attribute in (*PARTS, "estimators")
+        for part in params.get(attribute) or ()
+    ]
+    inner = next((WRAPPERS[name] for name in names if name in WRAPPERS), ("final_estimator",))
+    parts += [(key, params[key]) for key in inner if key in params]
+    return [(name, part) for name, part in parts if hasattr(part, "get_params")]
 
 
 def _listed(name, estimator, space):

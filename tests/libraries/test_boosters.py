@@ -1,12 +1,17 @@
 """CatBoost, LightGBM and XGBoost: what of their parameters is told, and what not."""
 
+import numpy as np
 import pytest
 from scipy.stats import loguniform
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SuccessiveHalvingSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
+from sksearch.resources import growth_of
+from sksearch.space import Outcome, Space
+from sksearch.spaces import default_space
 
 X, y = make_classification(120, 5, random_state=0)
 
@@ -126,3 +131,68 @@ def test_a_second_name_of_the_trees_of_lightgbm_is_refused(lightgbm, name):
     search = HyperbandSearchCV(lightgbm, {"num_leaves": [3, 5]}, resource="n_estimators", cv=2)
     with pytest.raises(ValueError, match=f"'n_estimators' is another name of '{name}'"):
         search.plan(X, y)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"n_estimators": 30},
+        {"num_boost_round": 30},
+        {"num_trees": 30},
+        {"iterations": 30},
+        {"num_trees": 30, "eta": 0.1, "max_depth": 3, "reg_lambda": 2.0},
+    ],
+)
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_catboost_is_searched_by_the_names_that_its_user_has_set(catboost, names, pipeline):
+    estimator, prefix = catboost(**names), ""
+    if pipeline:
+        estimator, prefix = make_pipeline(StandardScaler(), estimator), "catboostclassifier__"
+    search = SearchCV(estimator, n_iter=2, cv=2, random_state=0).fit(X, y)
+    assert {prefix + name for name in names} <= search.best_params_.keys()
+    count = search.best_params_[prefix + next(iter(names))]
+    best = search.best_estimator_[-1] if pipeline else search.best_estimator_
+    assert best.tree_count_ == count
+
+
+@pytest.mark.parametrize("shape", ["SymmetricTree", "Depthwise", "Lossguide"])
+def test_trees_of_any_shape_are_seen_at_smaller_counts(catboost, shape):
+    model = catboost(grow_policy=shape, iterations=30).fit(X, y)
+    whole = model.predict_proba(X)
+    with growth_of(model, "iterations").at(model, 5) as first:
+        np.testing.assert_array_equal(first.predict_proba(X), model.predict_proba(X, ntree_end=5))
+        assert first.score(X, y) == (model.predict(X, ntree_end=5) == y).mean()
+    np.testing.assert_array_equal(model.predict_proba(X), whole)
+    space = {"depth": [2, 3], "iterations": Outcome(40)}
+    estimator = catboost(grow_policy=shape, learning_rate=0.1)
+    search = SearchCV(estimator, space, n_iter=2, cv=2, random_state=0).fit(X, y)
+    assert set(search.statuses_) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("given", "searched"),
+    [
+        ({"num_boost_round": 30}, "num_boost_round"),
+        ({"max_iter": 30}, "max_iter"),
+        ({"lambda_l2": 1.0}, "lambda_l2"),
+        ({"feature_fraction": 0.9}, "feature_fraction"),
+        ({"min_data_in_leaf": 9}, "min_data_in_leaf"),
+        ({"eta": 0.3}, "learning_rate"),
+    ],
+)
+def test_what_is_searched_of_lightgbm_acts_whatever_its_user_calls_it(lightgbm, given, searched):
+    lightgbm.set_params(**given)
+    values = default_space(lightgbm, n_samples=len(X))[searched]
+    ends = (
+        (5, 50) if isinstance(values, Outcome) else Space({searched: values}).dimensions[0].bounds
+    )
+    low, high = (
+        clone(lightgbm).set_params(**{searched: end}).fit(X, y).predict_proba(X) for end in ends
+    )
+    assert abs(low - high).max() > 0
+
+
+@pytest.mark.parametrize("given", [{"boosting": "rf"}, {"n_iter_no_change": 3}])
+def test_lightgbm_has_no_count_to_find_where_there_is_none(lightgbm, given):
+    lightgbm.set_params(**given)
+    assert "n_estimators" not in default_space(lightgbm)

@@ -11,7 +11,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegress
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import TimeSeriesSplit, cross_val_score
+from sklearn.metrics import silhouette_score
+from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
@@ -122,9 +123,14 @@ def test_lightgbm():
 
 def test_a_clusterer():
     X, _ = load_iris(return_X_y=True)
-    search = SearchCV(KMeans(random_state=0), timeout=1).fit(X)
+    cv = KFold(5, shuffle=True, random_state=0)
+    search = SearchCV(KMeans(random_state=0), scoring=silhouette, cv=cv, timeout=1).fit(X)
     never_behind(search)
     assert search.predict(X).shape == (150,)
+
+
+def silhouette(model, X, y=None):
+    return silhouette_score(X, model.predict(X))
 
 
 def test_never_behind_holds_for_cross_val_score_too():
