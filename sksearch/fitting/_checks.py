@@ -236,13 +236,13 @@ def classes_of(estimator: Any, y: Any) -> tuple[Any, np.ndarray | None]:
     return classes, strata
 
 
-def why_all_failed(splits, strata):
-    """A sentence about training folds with a single class, "" if there is none."""
-    if strata is None:
+def one_class_folds(splits: list, strata: np.ndarray | None) -> str:
+    """Name the training folds with a single class, "" if there is none."""
+    if strata is None or len(np.unique(strata)) == 1:
         return ""
     notes = []
     for fold, (train, _) in enumerate(splits):
         present = strata[np.asarray(train)]
-        if len(np.unique(present)) == 1 and len(np.unique(strata)) > 1:
+        if len(np.unique(present)) == 1:
             notes.append(f"fold {fold} trains on {len(present)} rows of one class only")
-    return f"\nNote: {'; '.join(notes)}. Use a stratified or shuffled cv." if notes else ""
+    return "; ".join(notes)

@@ -17,9 +17,9 @@ from sksearch.base import Job, State
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._budget import Budget
 from sksearch.fitting._callbacks import RungContexts
-from sksearch.fitting._checks import why_all_failed
 from sksearch.fitting._convergence import Convergence
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.fitting._hopeless import N_ALIKE, Hope, explained
 from sksearch.fitting._incumbent import (
     Incumbent,
     curve_task,
@@ -98,6 +98,8 @@ class Stops:
     target_score: float | None = None
     patience: int | None = None
     stop: str | None = None
+    #: Whether the estimator as it is may be trained beside the candidates, to tell why all fail.
+    may_train: bool = True
 
 
 class Run(Workload):
@@ -115,6 +117,7 @@ class Run(Workload):
         self.models: dict[tuple[int, int], Any] = {}
         self.done = False
         self._n_finite = 0
+        self._hope = Hope(setup.context, setup.problem, stops.may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup.plan.refit)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
@@ -214,6 +217,10 @@ class Run(Workload):
         score = result.feasible_score
         self._free(job, score)
         self._budget.check(history.problem.races)
+        new = self.outputs.new[job.trial_id, job.resource]
+        self._hope.see(job, self.folds(job.resource, job.spent), new)
+        if self._is_news:
+            self.check_hope()
         if len(self.outputs.new) == N_BEFORE_SCORER_IS_BLAMED:
             check_scorer([output for new in self.outputs.new.values() for output in new])
         if self._any_rung_wins or job.resource == self.top:
@@ -238,6 +245,13 @@ class Run(Workload):
         if len(self.plan.rungs) > 1 and all(o.fit_error is not None for o in outputs):
             # Nothing can be promoted, and what comes after is likely to fail in this way.
             self.check_failures(outputs)
+
+    def check_hope(self):
+        """Raise ValueError if all has failed, and will."""
+        if self._hope.is_lost:
+            outputs = [output for new in self.outputs.new.values() for output in new]
+            self.check_failures(outputs)
+            raise ValueError(explained(self.context, outputs, outputs[0].error))
 
     def seconds_left(self):
         """Until the deadline; 0 when a callback or the target score ends the search."""
@@ -302,8 +316,18 @@ class Run(Workload):
         try:
             warn_or_raise_about_fit_failures(errors, self.context.error_score)
         except ValueError as error:
-            note = why_all_failed(self.context.splits, self.context.strata)
-            raise ValueError(f"{error}{note}") from None
+            raise ValueError(explained(self.context, outputs, str(error))) from None
+        history = self.study.history
+        ids = {
+            t.id for t in history.trials if any(math.isfinite(r.score) for r in t.results.values())
+        }
+        if ids == {0} and history.problem.has_baseline and len(history.trials) > N_ALIKE:
+            warnings.warn(
+                "No candidate but the first, the estimator as it is, has a score: what comes back "
+                "is not tuned. See errors_, or report().",
+                UserWarning,
+                stacklevel=2,
+            )
         if self._n_finite == 0:
             warnings.warn(
                 "No candidate has a finite score, so the best one is no better than any other: "

@@ -172,15 +172,19 @@ def first_guesses(
     return allowed_guesses((tuple(guesses.values()), is_own), allows, given=False)
 
 
+def limits_trainings(search: Any) -> bool:
+    """Whether all is trained by workers, which limit a training or have the devices."""
+    limits = search.candidate_timeout, search.memory_limit, search.overtime, search.devices
+    return any(each is not None for each in limits)
+
+
 def choose_rows(search: Any, setup: Setup) -> None:
     """Measure how many rows the training folds may have, where the search may leave some out.
 
     It may where the time is what counts, and the search says how it is spent.
     """
     is_free = getattr(search, "scheduler", search) is None and search.resource == "auto"
-    # Nothing is trained outside of the workers that limit a training, or have the devices.
-    limits = search.candidate_timeout, search.memory_limit, search.overtime, search.devices
-    if not is_free or any(each is not None for each in limits) or has_aims(search):
+    if not is_free or limits_trainings(search) or has_aims(search):
         return
     if search.timeout is None or search.n_iter is not None:
         return

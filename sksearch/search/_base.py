@@ -72,6 +72,7 @@ from sksearch.search._auto import (
     choose_rows,
     count_under_way,
     first_guesses,
+    limits_trainings,
     make_space,
     with_rows,
 )
@@ -369,7 +370,10 @@ class BaseSearch(AfterSearch, Winner):
             print(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
-        stops = Stops(self.timeout, self.overtime, self.target_score, self.patience, self.stop)
+        stops = Stops(
+            self.timeout, self.overtime, self.target_score, self.patience, self.stop,
+            may_train=not limits_trainings(self),
+        )  # fmt: skip
         run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
         recorder.replay(run)
         may_be_stopped = self.overtime is not None
@@ -381,6 +385,7 @@ class BaseSearch(AfterSearch, Winner):
         batch_size = count_under_way(self, setup.context) if learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
+                run.check_hope()
                 drive(study, executor, run, batch_size)
                 run.keep_models()
         except BaseException:

@@ -1,0 +1,170 @@
+"""Whether a search can succeed: as long as all has failed alike, params may not be to blame."""
+
+import re
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sksearch._seeds import seeded
+from sksearch.base import Job
+from sksearch.executors import Interrupts
+from sksearch.fitting._causes import cause_of
+from sksearch.fitting._evaluation import Context, Output
+from sksearch.fitting._row_sample import MIN_ROWS, seconds_of_one_fit
+from sksearch.fitting._states import first_line
+from sksearch.history import Problem
+
+N_ALIKE = 3  # candidates that have failed in the same way
+N_IN_VAIN = 100  # candidates that have failed in any way, where only the time ends the search
+
+
+@dataclass
+class Hope:
+    """Knows what has failed while nothing has succeeded.
+
+    A search is lost if some candidates have failed with the same error on the same fold, none of
+    the searched parameters can be to blame, and the cause is seen in the data or the estimator as
+    it is fails, too. Where a part of a space fails, the search goes on.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    problem : Problem
+        Its space, and whether the first candidate is the estimator as it is.
+    may_train : bool
+        Whether the estimator as it is may be trained in this process.
+    is_endless : bool
+        Whether candidates follow each other until the time is up.
+
+    Attributes
+    ----------
+    is_lost : bool
+        Whether no candidate can be expected to succeed.
+    """
+
+    context: Context
+    problem: Problem
+    may_train: bool
+    is_endless: bool
+    is_lost: bool = False
+    _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)  # by resource and fold
+    _failed: dict[int, dict] = field(default_factory=dict)  # params, by trial
+    _has_ended: bool = False  # something has not failed
+    _causes: dict[str, str] = field(default_factory=dict)  # by error
+    _untuned: str | None = None  # how the estimator as it is fails, "" if it does not
+
+    def see(self, job: Job, folds: range, outputs: list[Output]) -> None:
+        """Enter what a job has brought."""
+        self._has_ended |= any(output.status != "error" for output in outputs)
+        if self._has_ended or self.is_lost:
+            return
+        self._failed[job.trial_id] = job.params
+        for fold, output in zip(folds, outputs, strict=True):
+            self._errors.setdefault((job.resource, fold), set()).add(_masked(output.error))
+        if len(self._failed) >= N_ALIKE:
+            in_vain = self.is_endless and len(self._failed) >= N_IN_VAIN
+            self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
+
+    def _params_are_not_to_blame(self, outputs):
+        if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
+            return False
+        if self._cause(outputs[0]):
+            return True
+        if any(output.fit_error is None for output in outputs):  # a scorer's own failure
+            return False
+        if self._is_untuned(0):
+            return True
+        return _masked(outputs[0].error) == self._error_of_untuned()
+
+    def _cause(self, output):
+        """The cause of a failure; the data are looked at once for each error."""
+        if output.error not in self._causes:
+            self._causes[output.error] = cause_of(self.context, _message(output))
+        return self._causes[output.error]
+
+    def _is_untuned(self, trial_id):
+        return trial_id == 0 and self.problem.has_baseline
+
+    def _may_be_params(self):
+        """Whether an error names a searched parameter, or there are choices that nobody had."""
+        space = self.problem.space
+        params = [p for i, p in self._failed.items() if not self._is_untuned(i)]
+        U = np.array([space.to_unit(each) for each in params])
+        text = " ".join(set().union(*self._errors.values()))
+        for dimension, column in zip(space.dimensions, U.T, strict=True):
+            n_tried = len(np.unique(column[~np.isnan(column)]))
+            choices = getattr(dimension, "choices", ())
+            if choices and n_tried == len(choices):
+                continue
+            # Another step, or another dict of the space, may do what these cannot.
+            has_steps = dimension.name == "(dict)" or any(
+                hasattr(c, "get_params") for c in choices
+            )
+            leaf = dimension.name.rpartition("__")[2]
+            if (
+                has_steps
+                or re.search(rf"\b{re.escape(leaf)}\b", text)
+                or (choices and n_tried < 2)
+            ):
+                return True
+        return False
+
+    def _error_of_untuned(self):
+        """First line of the error of the estimator as it is on some rows, "" if there is none."""
+        if self._untuned is None and self.may_train:
+            self._untuned = ""
+            with warnings.catch_warnings(), seeded(self.context.seed, MIN_ROWS):
+                warnings.simplefilter("ignore")
+                try:
+                    seconds_of_one_fit(self.context, MIN_ROWS)
+                except Exception as error:
+                    self._untuned = _masked(first_line(error))
+                Interrupts.heed()
+        return self._untuned
+
+
+def explained(context: Context, outputs: list[Output], text: str) -> str:
+    """Put the cause and the cure in the first line of the text of an error.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    outputs : list of Output
+        Which have all failed.
+    text : str
+        What scikit-learn says of them, tracebacks included.
+
+    Returns
+    -------
+    str
+        The line, and below it the text.
+    """
+    errors = Counter(output.error for output in outputs)
+    first = errors.most_common(1)[0][0]
+    cause = cause_of(context, _message(next(each for each in outputs if each.error == first)))
+    if not cause:
+        most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
+        cause = (
+            f"Every candidate failed, {most} with {first.rstrip('.')}. Mend the estimator, the "
+            "space or the data by the traceback below."
+        )
+    return f"{cause}\n{text}"
+
+
+def _message(output):
+    """The text of an error, all of its lines, without the code that raised it."""
+    if output.fit_error is None:
+        return output.error
+    lines = output.fit_error.splitlines()
+    last = max((i for i, line in enumerate(lines) if line.startswith("  File ")), default=-1)
+    begin = next((i for i, s in enumerate(lines) if i > last and not s.startswith(" ")), 0)
+    return "\n".join(lines[begin:])
+
+
+def _masked(error):
+    """An error without addresses."""
+    return re.sub(r"0x[0-9a-fA-F]+", "0x", error)
