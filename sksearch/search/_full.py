@@ -9,10 +9,11 @@ from itertools import islice
 from typing import Annotated
 
 import numpy as np
-from sklearn.model_selection import ParameterSampler
+from sklearn.model_selection import GroupKFold, ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.fitting._folds import Folds
 from sksearch.samplers import (
     GPSampler,
     GridSampler,
@@ -23,9 +24,10 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, has_aims
+from sksearch.search._auto import N_CANDIDATES, may_race
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
+from sksearch.search._split import leaves_folds
 from sksearch.space import Outcome, When
 
 
@@ -113,15 +115,32 @@ class SearchCV(BaseSearch):
     select: Select = "auto"
     batch_size: CountOrAuto = "auto"
 
-    def _filled(self, n_splits):
+    _chooses_cv = True
+
+    def get_metadata_routing(self):
+        """Return how metadata are routed; see scikit-learn's guide.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            Where the search chooses the folds, ``groups`` are for them.
+        """
+        if not leaves_folds(self.cv):
+            return super().get_metadata_routing()
+        by_group = copy.copy(self)
+        by_group.cv = GroupKFold()
+        return super(SearchCV, by_group).get_metadata_routing()
+
+    def _filled(self, folds):
         """Choose sampler, scheduler and resource, as far as they are left out."""
         filled = copy.copy(self)
         scheduler, resource, n_iter = self.scheduler, self.resource, self.n_iter
         if resource == "auto":
-            is_free = self.min_resources == self.max_resources == "auto"
-            races = n_splits >= MIN_FOLDS_TO_RACE if scheduler is None else scheduler.races
-            races &= not (scheduler is None and (has_aims(self) or callable(self.refit)))
-            filled.resource = resource = "folds" if races and is_free else None
+            if scheduler is None:
+                races = may_race(self, len(folds.splits)) and not folds.unlike
+            else:
+                races = scheduler.races and self.min_resources == self.max_resources == "auto"
+            filled.resource = resource = "folds" if races else None
         if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
             n_iter = N_CANDIDATES
         if scheduler is None:
@@ -135,7 +154,7 @@ class SearchCV(BaseSearch):
     def _compose(self, space, rng):
         """Name the given parts, or those that are chosen; rungs need a resource."""
         if self.sampler is None or self.scheduler is None:
-            return self._filled(0)._compose(space, rng)
+            return self._filled(Folds([]))._compose(space, rng)
         if self.n_iter is not None and self.n_iter != getattr(
             self.scheduler, "n_candidates", None
         ):
