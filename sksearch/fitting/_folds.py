@@ -58,7 +58,7 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
     return check_folds(splits, num_samples(X))
 
 
-def tests_come_last(splits: list) -> bool:
+def trains_on_the_past(splits: list) -> bool:
     """Whether in every fold all test rows come after all training rows."""
     return all(_numbers(train).max() < _numbers(test).min() for train, test in splits)
 
@@ -81,7 +81,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
     reason : str
         "" if nothing speaks against it.
     """
-    if tests_come_last(splits):
+    if trains_on_the_past(splits):
         return "each tests rows that come after those it trains on"
     for ordered, which in ((splits, "a later"), (splits[::-1], "an earlier")):
         if _never_trains_ahead(ordered, n_samples):

@@ -14,7 +14,7 @@ from sksearch._compat import check_method_params, num_samples, safe_split, to_na
 from sksearch._seeds import seeded
 from sksearch.base import fit
 from sksearch.executors import Interrupts
-from sksearch.fitting._folds import tests_come_last
+from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._input import count_rows
 from sksearch.resources._data import first_rows
 
@@ -212,7 +212,7 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> tuple[float, 
     train, test = context.splits[fold]
     sample = context.sample
     if n_rows is not None:
-        sample = RowSample(n_rows, 1.0, 0.0, latest=tests_come_last(context.splits))
+        sample = RowSample(n_rows, 1.0, 0.0, latest=trains_on_the_past(context.splits))
     if sample is not None:
         train = sample.rows(train, context.strata, context.seed, fold)
     train, test = to_namespace_of(context.X, (train, test))
@@ -269,4 +269,4 @@ def measured_sample(
     if sample is None:
         return None
     limit = max(PART_OF_LAST * timeout, SLACK * sample.last_seconds) if refits else None
-    return replace(sample, limit=limit, latest=tests_come_last(context.splits))
+    return replace(sample, limit=limit, latest=trains_on_the_past(context.splits))

@@ -321,9 +321,7 @@ class BaseSearch(AfterSearch, Winner):
         plan = replace(plan, notes=choices(self, filled, problem, folds), timeout=self.timeout)
         context = Context(
             estimator=estimator,
-            X=X,
-            y=y,
-            splits=splits,
+            X=X, y=y, splits=splits,
             scorer=scorers,
             metric=rule if isinstance(rule, str) else None,
             has_names=scores_have_names(self.scoring, rule, scorers),

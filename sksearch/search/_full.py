@@ -55,7 +55,8 @@ class SearchCV(BaseSearch):
         `objectives` `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
         How to spend. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are three
-        folds or more, one objective, no `Bound` and no function as `refit`, else whole fits.
+        folds or more that have no order, one objective, no `Bound` and no function as `refit`,
+        else whole fits.
     resource : str, Resource or None, default="auto"
         What is spent, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
         out or is one for folds or for whole fits. With a `timeout` and no count, and too little
@@ -78,6 +79,21 @@ class SearchCV(BaseSearch):
     tune : The same in one call, with a summary at its end.
     sksearch.spaces.default_space : What is searched where no space is given.
     HyperbandSearchCV : Brackets of successive halving.
+
+    Notes
+    -----
+    Where `cv` is None, the folds are chosen; `plan` says how and why.
+
+    - With ``groups`` for `fit`, also if `cv` is a count: ``StratifiedGroupKFold`` for classes,
+      ``GroupKFold`` for other targets; with fewer groups than five, as many folds.
+    - With a table of pandas whose index has times in order: ``TimeSeriesSplit``. Rows of the same
+      time stay together, and folds with a single class are left out.
+    - Else as for ``GridSearchCV``.
+
+    Folds have an order if each tests rows that come after those it trains on, if none trains on
+    what a later one tests, or if the largest has one and a half times the training rows of the
+    smallest. A race would judge by the first of them, so it has to be asked for, by
+    ``resource="folds"``.
 
     Examples
     --------

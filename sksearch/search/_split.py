@@ -138,7 +138,7 @@ def _by_time(search, index, y):
             "cv=TimeSeriesSplit() for these"
         )
     left_out = n_folds - len(splits)
-    few = f" without {left_out} that have a single class" if left_out else ""
+    few = f" but for {left_out} with a single class" if left_out else ""
     ties = ", nor tears rows of the same time" if len(times) < len(codes) else ""
     return splits, (
         f"TimeSeriesSplit({n_folds}){few}, since the index of X has its times in order, and no "

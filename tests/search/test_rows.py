@@ -12,7 +12,7 @@ from scipy.stats import uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
 from sksearch.executors import VirtualClock, spend
@@ -346,7 +346,7 @@ ENDS: list = []
     [
         TimeSeriesSplit(4),
         TimeSeriesSplit(2, gap=10),
-        [(np.arange(8_000), np.arange(8_000, N))],
+        PredefinedSplit(np.where(np.arange(N) < 8_000, -1, 0)),
         [(np.arange(n), np.arange(n, n + 1_000)) for n in (5_000, 7_000, 9_000)],
         [(np.arange(n - 5_000, n), np.arange(n, n + 1_000)) for n in (5_000, 7_000, 9_000)],
     ],

@@ -373,7 +373,7 @@ def test_folds_of_a_single_class_are_left_out():
     late = np.where(np.arange(N) < 30, 0, LABELS)  # the first fold would train on one class
     search = SearchCV(LogisticRegression(), CS, n_iter=2, scoring="roc_auc", random_state=0)
     (chosen, _), _ = said_of_folds(search, table(DAYS), late)
-    assert chosen.startswith("TimeSeriesSplit(5) without 1 that have a single class, since")
+    assert chosen.startswith("TimeSeriesSplit(5) but for 1 with a single class, since")
     assert np.isfinite(search.fit(table(DAYS), late).cv_results_["mean_test_score"]).all()
     (kept,), unit = said_of_folds(search, table(DAYS), np.sort(LABELS))
     assert "y is sorted by class" in kept
