@@ -127,7 +127,7 @@ def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
         "space": _items(_space(text_of, setup.problem.space.given)),
         "scoring": _part(text_of(params["scoring"])),
         "refit": _part(_deciding_metric(setup, params["scoring"])),
-        "cv": _part(f"{_splitter(text_of, params['cv'])}: {n_splits} folds"),
+        "cv": _part(f"{_splitter(text_of, setup.folds.cv)}: {n_splits} folds"),
         "fit_params": _items({k: text_of(v) for k, v in setup.params.items()}),
     }
 

@@ -116,8 +116,8 @@ def bounds(value: Any) -> bool:
 
 
 def sample(value: Any) -> bool:
-    """Whether it has the fields of a `RowSample`."""
-    return _list_of(value, optional(number)) and len(value) == 4 and positive(value[0])
+    """Whether it has the fields of a `RowSample`, of which older versions lack the last."""
+    return _list_of(value, optional(number)) and len(value) in (4, 5) and positive(value[0])
 
 
 def curve(value: Any) -> bool:

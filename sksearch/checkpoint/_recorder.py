@@ -85,6 +85,7 @@ class JournalRecorder(Recorder):
         self._header: Any = None
         if header is not None:
             _, self._header = next(read_events([header], self._journal, self._line))
+            self.unit = self._header.unit
         self._space: Any = None  # known once the search is opened, and so are its rungs
         self._rungs: set[tuple[int, int]] = set()
         self._asked: set[tuple[int, int]] = set()

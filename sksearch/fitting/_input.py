@@ -190,12 +190,7 @@ def check_target(estimator: Any, y: Any) -> None:
 def _check_labels(y):
     """Raise ValueError for labels that are missing, or that cannot be sorted together."""
     labels = to_numpy(y)
-    if labels.dtype.kind == "f":
-        missing = np.isnan(labels)
-    elif labels.dtype == object:
-        missing = np.array([_is_missing(label) for label in labels.ravel()]).reshape(labels.shape)
-    else:
-        return
+    missing = _missing(labels)
     if missing.any():
         row = int(np.argwhere(missing)[0][0])
         raise ValueError(
@@ -208,6 +203,34 @@ def _check_labels(y):
             f"y mixes labels of the types {' and '.join(kinds)}, which have no common order: make "
             "all of them strings, or all of them numbers."
         )
+
+
+def check_groups(groups: Any, X: Any) -> int:
+    """Count different groups; ValueError if a row has none."""
+    if num_samples(groups) != num_samples(X):
+        raise ValueError(
+            f"groups has {num_samples(groups)} entries, but X has {num_samples(X)} rows: pass one "
+            "group for each row."
+        )
+    values = to_numpy(groups)
+    missing = _missing(values)
+    if missing.any():
+        raise ValueError(
+            f"groups is missing in {np.count_nonzero(missing)} rows, the first of which is row "
+            f"{np.argwhere(missing)[0][0]}: give each row a group, such as one of its own."
+        )
+    return len(set(values.ravel().tolist()))
+
+
+def _missing(values):
+    """Which entries of an array are NaN, None or the like."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype != object:
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([_is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
 def _is_missing(label):

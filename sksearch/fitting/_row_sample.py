@@ -14,8 +14,9 @@ from sksearch._compat import check_method_params, num_samples, safe_split, to_na
 from sksearch._seeds import seeded
 from sksearch.base import fit
 from sksearch.executors import Interrupts
+from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._input import count_rows
-from sksearch.resources import SamplesResource
+from sksearch.resources._data import first_rows
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
 N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least
@@ -45,12 +46,15 @@ class RowSample:
         That the estimator as it is will take on all rows of X, as foretold.
     limit : float or None, default=None
         Seconds that the last training of another candidate may take. None: any.
+    latest : bool, default=False
+        Whether the last rows of a fold are taken, and not rows by chance.
     """
 
     n_rows: int
     growth: float
     last_seconds: float
     limit: float | None = None
+    latest: bool = False
 
     def rows(
         self, train: np.ndarray, strata: np.ndarray | None, seed: int, fold: int
@@ -71,8 +75,13 @@ class RowSample:
         rows : ndarray
             A subset, in the order of the fold.
         """
-        n, rng = count_rows(train), np.random.default_rng((seed, fold))
-        return SamplesResource().rows(train, strata, min(n, self.n_rows), n, rng)
+        train = np.asarray(train)
+        train = np.flatnonzero(train) if train.dtype == bool else train
+        if self.n_rows >= len(train):
+            return train
+        rng = np.random.default_rng((seed, fold))
+        order = np.argsort(train)[::-1] if self.latest else rng.permutation(len(train))
+        return first_rows(train, strata, self.n_rows, order)
 
 
 class TooLongError(TimeoutError):
@@ -201,7 +210,9 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> tuple[float, 
     sizes = [count_rows(train) for train, _ in context.splits]
     fold = sizes.index(max(sizes))
     train, test = context.splits[fold]
-    sample = context.sample if n_rows is None else RowSample(n_rows, 1.0, 0.0)
+    sample = context.sample
+    if n_rows is not None:
+        sample = RowSample(n_rows, 1.0, 0.0, latest=trains_on_the_past(context.splits))
     if sample is not None:
         train = sample.rows(train, context.strata, context.seed, fold)
     train, test = to_namespace_of(context.X, (train, test))
@@ -255,6 +266,7 @@ def measured_sample(
     sizes = n_train, n_samples
     with Interrupts():
         sample = choose_sample(seconds_of, *sizes, timeout, n_workers, len(context.splits))
-    if sample is None or not refits:
-        return sample
-    return replace(sample, limit=max(PART_OF_LAST * timeout, SLACK * sample.last_seconds))
+    if sample is None:
+        return None
+    limit = max(PART_OF_LAST * timeout, SLACK * sample.last_seconds) if refits else None
+    return replace(sample, limit=limit, latest=trains_on_the_past(context.splits))

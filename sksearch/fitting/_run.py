@@ -47,6 +47,8 @@ class Recorder:
         Where workers leave a copy of each output, by ``write(name, output)``.
     goes_on : bool
         Whether an earlier process has begun the search.
+    unit : str or None
+        What that spends on a candidate, step by step.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
     """
@@ -54,6 +56,7 @@ class Recorder:
     folder: Path | None = None
     spool: Any = None
     goes_on: bool = False
+    unit: str | None = None
     unfinished_jobs: Sequence[Job] = ()
 
     def rng(self, random_state: Any) -> np.random.RandomState:

@@ -1,12 +1,9 @@
 """What is settled before the first training: checks, folds, the problem and the plan."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
 
 from sksearch._clock import now
 from sksearch._compat import num_samples
@@ -14,7 +11,7 @@ from sksearch._seeds import draw_seed
 from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.fitting._checks import check_inheritance
 from sksearch.fitting._evaluation import Context
-from sksearch.fitting._input import check_folds
+from sksearch.fitting._folds import Folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.history import Params, Problem
 from sksearch.samplers import EarlierTask
@@ -34,6 +31,7 @@ class Setup:
     plan: SearchPlan
     params: dict  # what the user passed to ``fit``
     refit_metric: str  # the metric that counts
+    folds: Folds
     earlier: tuple[EarlierTask, ...] = ()
     began: float = field(default_factory=now)  # what `timeout` counts from
 
@@ -43,27 +41,6 @@ class Setup:
     def study(self) -> Study:
         """Begin a study of the problem."""
         return Study(self.problem, self.sampler, self.scheduler)
-
-
-def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) -> list:
-    """Make the folds once, pairs of (train, test), so that all candidates see the same ones."""
-    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which a str has
-        cv = check_folds(list(cv), num_samples(X))
-    cv = check_cv(cv, y, classifier=is_classifier(estimator))
-    n_splits = cv.get_n_splits(X, y, **split_params)
-    splits = list(cv.split(X, y, **split_params))
-    if len(splits) != n_splits:
-        raise ValueError(
-            "cv.split and cv.get_n_splits return inconsistent results. Expected "
-            f"{n_splits} splits, got {len(splits)}"
-        )
-    if not splits:
-        raise ValueError(
-            "No fits were performed. Was the CV iterator empty? Were there no candidates? cv has "
-            "no folds, as a generator that was used once: pass a list of its pairs (train, test), "
-            "or the splitter itself."
-        )
-    return check_folds(splits, num_samples(X))
 
 
 def make_problem(

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
 from sklearn.base import is_classifier
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from sksearch.reporting import _words as words
 from sksearch.reporting._failures import Failures
@@ -213,23 +215,22 @@ def noise_only(facts: Facts) -> list[Advice]:
         return [Advice("all_equal", text, f'scoring="{metric}"')]
     if not facts.is_noise:
         return []
-    cv = (
-        "RepeatedStratifiedKFold"
-        if is_classifier(facts.table.search.estimator)
-        else "RepeatedKFold"
-    )
+    search = facts.table.search
+    cv = "RepeatedStratifiedKFold" if is_classifier(search.estimator) else "RepeatedKFold"
+    code = f"cv={cv}(n_splits=5, n_repeats=5)" if _folds_by_chance(search) else ""
     text = (
         "The candidates differ no more than noise makes them differ, so the winner is a matter of "
-        "luck. Measure more often, or search something else."
+        f"luck. Measure {'more often' if code else 'on more folds'}, or search something else."
     )
-    return [Advice("noise", text, f"cv={cv}(n_splits=5, n_repeats=5)")]
+    return [Advice("noise", text, code)]
 
 
 def few_folds(facts: Facts) -> list[Advice]:
     """One fold says nothing about noise."""
     if facts.table.n_folds > 1:
         return []
-    return [Advice("folds", "A single fold cannot tell luck from merit. Use several.", "cv=5")]
+    code = "cv=5" if _folds_by_chance(facts.table.search) else ""
+    return [Advice("folds", "A single fold cannot tell luck from merit. Use several.", code)]
 
 
 def edges(facts: Facts) -> list[Advice]:
@@ -409,6 +410,14 @@ def _improves(table: Table, each: Range, upper: bool) -> bool:
     if not near.any() or not middle.any():
         return True
     return bool(np.median(table.means[near]) > np.median(table.means[middle]))
+
+
+def _folds_by_chance(search: Any) -> bool:
+    """Whether folds by chance may replace those of a search, which tear no group and no order."""
+    cv = getattr(search, "cv", None)
+    kinds = Integral, KFold, StratifiedKFold, ShuffleSplit, StratifiedShuffleSplit
+    is_by_chance = cv is None or isinstance(cv, kinds)
+    return is_by_chance and not getattr(search, "_notes_on_folds", ())
 
 
 def _count(search: Any) -> Any:

@@ -64,7 +64,7 @@ def find_facts(table: Table) -> Facts:
 
 def write_sections(facts: Facts, full: bool) -> list[Section]:
     """Write all sections that have something to say."""
-    sections = [_winner(facts), _score(facts), _default(facts), _tied(facts, full)]
+    sections = [_winner(facts), _score(facts), _folds(facts), _default(facts), _tied(facts, full)]
     sections += [_params(facts, full), _rungs(facts, full), _failed(facts, full)]
     return [section for section in sections if section is not None]
 
@@ -158,6 +158,12 @@ def _score(facts):
         of = f"{sample.n_rows:,} rows"
         lines.append(f"All scores are of models trained on {of}. The winner has all.")
     return Section("Score", tuple(lines))
+
+
+def _folds(facts):
+    """What the search has decided about its folds."""
+    notes = getattr(facts.table.search, "_notes_on_folds", ())
+    return Section("Folds", notes) if notes else None
 
 
 def _default(facts):

@@ -82,8 +82,7 @@ class SamplesResource(Resource):
         n = max(1, len(train) * amount // n_samples)
         if n >= len(train):
             return train
-        order = nested_order(None if strata is None else strata[train], len(train), rng)
-        return train[np.sort(order[:n])]
+        return first_rows(train, strata, n, rng.permutation(len(train)))
 
 
 @dataclass(frozen=True)
@@ -122,30 +121,52 @@ class FoldsResource(Resource):
         return range(spent, amount)
 
 
-def nested_order(strata: np.ndarray | None, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw an order of n rows of which every prefix is stratified.
+def first_rows(
+    train: np.ndarray, strata: np.ndarray | None, n: int, order: np.ndarray
+) -> np.ndarray:
+    """Choose n rows of a fold, the first of an order of its positions; classes keep their shares.
 
     Parameters
     ----------
-    strata : ndarray of shape (n,) or None
-        Class index of each row. None: a plain permutation.
+    train : ndarray of shape (n_train,)
+        Row indices of the training fold.
+    strata : ndarray of shape (n_samples,) or None
+        Class index of each row of X.
     n : int
         Count of rows.
-    rng : numpy.random.Generator
-        Source of randomness.
+    order : ndarray of shape (n_train,)
+        Who comes first, within each class.
+
+    Returns
+    -------
+    rows : ndarray of shape (n,)
+        In the order of the fold.
+    """
+    if strata is not None:
+        order = nested_order(strata[train], order)
+    return train[np.sort(order[:n])]
+
+
+def nested_order(strata: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Mix the classes of an order, so that every prefix is stratified.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n,)
+        Class index of each row.
+    order : ndarray of shape (n,)
+        Row positions, which keep this order within each class.
 
     Returns
     -------
     order : ndarray of shape (n,)
         Row positions.
     """
-    shuffled = rng.permutation(n)
-    if strata is None:
-        return shuffled
-    _, codes = np.unique(strata[shuffled], return_inverse=True)
+    n = len(order)
+    _, codes = np.unique(strata[order], return_inverse=True)
     by_class = np.argsort(codes, kind="stable")
     counts = np.bincount(codes)
     within = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
     # The j-th row of a class of m is at (j + 1/2) / m of the way; the first rows come before all.
     place = np.where(within == 0, -1.0, (within + 0.5) / np.repeat(counts, counts))
-    return shuffled[by_class[np.argsort(place, kind="stable")]]
+    return order[by_class[np.argsort(place, kind="stable")]]

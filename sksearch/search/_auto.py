@@ -8,17 +8,26 @@ first candidates       the estimator as it is, then    with the space left out
                        ``spaces.first_candidates``
                        those of them that lie in the   with the sampler left out
                        given space
+folds                  ``StratifiedGroupKFold``        with ``groups=``, and no `cv` or a count,
+                                                       where classes can be stratified
+                       ``GroupKFold``                  with ``groups=``, and no `cv` or a count
+                       ``TimeSeriesSplit``             with no `cv`, and times in order as the
+                                                       index of X
+                       as scikit-learn                 otherwise
 sampler                Gaussian process, which looks   with a timeout and no count
                        for improvement per second
                        Gaussian process, which looks   otherwise
                        for improvement
-scheduler, resource    a race over folds               with three folds or more, one objective, no
-                                                       `Bound` and no function as `refit`, which
-                                                       reads means over all folds
+scheduler, resource    a race over folds               with three folds or more, none of them in an
+                                                       order or far larger than others, one
+                                                       objective, no `Bound` and no function as
+                                                       `refit`, which reads means over all folds
                        whole fits                      otherwise
 rows of the folds      as many as leave time for 24    with a timeout and no count
                        fits, or two candidates on all
                        folds, 2,000 at least; measured
+                       the latest as many              likewise, where the folds are in the order
+                                                       of the rows
                        all                             otherwise
 count of candidates    as many as these allow          with timeout, patience or stop
                        50                              without
@@ -36,6 +45,7 @@ from sksearch._compat import is_valid_value, num_samples
 from sksearch.fitting._aims import Allows, Bound, allowed_guesses
 from sksearch.fitting._checks import check_names, check_outcomes, cuts_training
 from sksearch.fitting._evaluation import Context
+from sksearch.fitting._folds import Folds
 from sksearch.fitting._input import count_rows
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._row_sample import measured_sample
@@ -65,6 +75,14 @@ def has_aims(search: Any) -> bool:
     constraints = search.constraints
     listed = constraints if isinstance(constraints, list | tuple) else [constraints]
     return any(isinstance(each, Bound) for each in listed)
+
+
+def may_race(search: Any, n_splits: int) -> bool:
+    """Whether a search that says nothing else races over so many folds, if they are alike."""
+    is_free = getattr(search, "scheduler", search) is None and search.resource == "auto"
+    is_free &= search.min_resources == search.max_resources == "auto"
+    reads_means = has_aims(search) or callable(search.refit)
+    return is_free and n_splits >= MIN_FOLDS_TO_RACE and not reads_means
 
 
 def make_space(search: Any, estimator: Any, X: Any) -> Space:
@@ -207,13 +225,15 @@ def with_rows(setup: Setup) -> SearchPlan:
     if sample is None:
         return setup.plan
     n = max(count_rows(train) for train, _ in setup.context.splits)
-    note = f"rows: {sample.n_rows:,} of {n:,} in each training fold, and all in the last training"
+    which = "the latest " if sample.latest else ""
+    of = f"{which}{sample.n_rows:,} of {n:,} in each training fold"
+    note = f"rows: {of}, and all in the last training"
     return replace(setup.plan, notes=(*setup.plan.notes, note))
 
 
-def choices(search: Any, filled: Any, problem: Problem) -> tuple[str, ...]:
+def choices(search: Any, filled: Any, problem: Problem, folds: Folds) -> tuple[str, ...]:
     """Say what was chosen for the user: `filled` has the parameters that `search` left out."""
-    notes = []
+    notes = [f"folds: {note}" for note in folds.notes]
     if search.param_distributions is None:
         names = [*problem.space.names, *problem.space.outcomes]
         unknown = listed(unknown_parts(search.estimator))

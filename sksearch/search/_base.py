@@ -39,6 +39,7 @@ from sksearch.fitting._checks import (
     planned,
 )
 from sksearch.fitting._evaluation import Context, evaluate
+from sksearch.fitting._folds import Folds
 from sksearch.fitting._input import (
     check_containers,
     check_folder,
@@ -60,7 +61,7 @@ from sksearch.fitting._results import (
 from sksearch.fitting._row_sample import seconds_of_one_fit
 from sksearch.fitting._run import Run, Stops
 from sksearch.fitting._scores import scores_have_names
-from sksearch.fitting._setup import Setup, adapt, freeze_folds, make_problem
+from sksearch.fitting._setup import Setup, adapt, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
@@ -78,6 +79,7 @@ from sksearch.search._auto import (
 )
 from sksearch.search._earlier import read_earlier, with_knowledge
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
+from sksearch.search._split import make_folds
 from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
 
@@ -154,6 +156,8 @@ class BaseSearch(AfterSearch, Winner):
     min_resources = max_resources = select = "auto"  # type: Any
     # And so have searches whose proposals learn.
     batch_size = 1  # type: Any
+    # A search that is left the folds, too, chooses them by groups and times.
+    _chooses_cv = False
     # A search that tries but some parameters has a method of this name, which says which.
     _own_space = None  # type: Any
 
@@ -169,8 +173,8 @@ class BaseSearch(AfterSearch, Winner):
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
 
-    def _filled(self, n_splits: int) -> "BaseSearch":
-        """Return a search with the parameters that its user left to it, for so many folds."""
+    def _filled(self, folds: Folds) -> "BaseSearch":
+        """Return a search with the parameters that its user left to it, for these folds."""
         return self
 
     @fit_context
@@ -206,7 +210,7 @@ class BaseSearch(AfterSearch, Winner):
         self._reset()
         check_folder(self.checkpoint_dir)
         with recorder_of(self, X, y) as recorder:
-            setup = self._prepare(X, y, params, recorder.rng(self.random_state))
+            setup = self._prepare(X, y, params, recorder.rng(self.random_state), recorder.unit)
             if not recorder.goes_on:
                 choose_rows(self, setup)
             recorder.open(self, setup)
@@ -285,15 +289,16 @@ class BaseSearch(AfterSearch, Winner):
             delattr(self, name)
         self.__dict__.pop("_watch", None)
 
-    def _prepare(self, X, y, params, rng):
+    def _prepare(self, X, y, params, rng, unit=None):
         """Check all input, freeze the folds and compose the search."""
         scorers, refit_metric = scorers_of(self, y)
         X, y, params = self._check_input(X, y, params)
         routed = self._get_routed_params_for_fit(params)
-        splits = freeze_folds(self._cv(), self.estimator, X, y, routed.splitter.split)
+        folds = make_folds(self, X, y, routed.splitter.split, unit)
+        splits = folds.splits
         estimator = clone(self.estimator)
         space = make_space(self, estimator, X)
-        filled = self._filled(len(splits))
+        filled = self._filled(folds)
         given = space.names, routed.estimator.fit
         resource = as_resource(filled.resource, estimator, len(splits[0][0]), *given)
         check_training(resource, estimator, space, routed.estimator.fit, X)
@@ -314,12 +319,10 @@ class BaseSearch(AfterSearch, Winner):
         rungs = planned(scheduler, problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
         check_schedule(plan, scheduler, resource, self, aims)
-        plan = replace(plan, notes=choices(self, filled, problem), timeout=self.timeout)
+        plan = replace(plan, notes=choices(self, filled, problem, folds), timeout=self.timeout)
         context = Context(
             estimator=estimator,
-            X=X,
-            y=y,
-            splits=splits,
+            X=X, y=y, splits=splits,
             scorer=scorers,
             metric=rule if isinstance(rule, str) else None,
             has_names=scores_have_names(self.scoring, rule, scorers),
@@ -335,7 +338,8 @@ class BaseSearch(AfterSearch, Winner):
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
             aims=aims,
         )  # fmt: skip
-        return Setup(context, problem, sampler, scheduler, plan, params, refit_metric, earlier)
+        parts = problem, sampler, scheduler, plan
+        return Setup(context, *parts, params, refit_metric, folds, earlier)
 
     def _check_input(self, X, y, params):
         """Check what can be checked by itself, and return the data as they are used."""
@@ -408,6 +412,7 @@ class BaseSearch(AfterSearch, Winner):
         self.history_ = run.study.history
         self.n_splits_ = len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
+        self._notes_on_folds = setup.folds.notes
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, with_resources)
         rows = self._rows(run, setup)

@@ -9,10 +9,11 @@ from itertools import islice
 from typing import Annotated
 
 import numpy as np
-from sklearn.model_selection import ParameterSampler
+from sklearn.model_selection import GroupKFold, ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.fitting._folds import Folds
 from sksearch.samplers import (
     GPSampler,
     GridSampler,
@@ -23,9 +24,10 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.search._auto import MIN_FOLDS_TO_RACE, N_CANDIDATES, has_aims
+from sksearch.search._auto import N_CANDIDATES, may_race
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
+from sksearch.search._split import leaves_folds
 from sksearch.space import Outcome, When
 
 
@@ -53,7 +55,8 @@ class SearchCV(BaseSearch):
         `objectives` `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
         How to spend. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are three
-        folds or more, one objective, no `Bound` and no function as `refit`, else whole fits.
+        folds or more that have no order, one objective, no `Bound` and no function as `refit`,
+        else whole fits.
     resource : str, Resource or None, default="auto"
         What is spent, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
         out or is one for folds or for whole fits. With a `timeout` and no count, and too little
@@ -76,6 +79,21 @@ class SearchCV(BaseSearch):
     tune : The same in one call, with a summary at its end.
     sksearch.spaces.default_space : What is searched where no space is given.
     HyperbandSearchCV : Brackets of successive halving.
+
+    Notes
+    -----
+    Where `cv` is None, the folds are chosen; `plan` says how and why.
+
+    - With ``groups`` for `fit`, also if `cv` is a count: ``StratifiedGroupKFold`` for classes,
+      ``GroupKFold`` for other targets; with fewer groups than five, as many folds.
+    - With a table of pandas whose index has times in order: ``TimeSeriesSplit``. Rows of the same
+      time stay together, and folds with a single class are left out.
+    - Else as for ``GridSearchCV``.
+
+    Folds have an order if each tests rows that come after those it trains on, if none trains on
+    what a later one tests, or if the largest has one and a half times the training rows of the
+    smallest. A race would judge by the first of them, so it has to be asked for, by
+    ``resource="folds"``.
 
     Examples
     --------
@@ -113,15 +131,32 @@ class SearchCV(BaseSearch):
     select: Select = "auto"
     batch_size: CountOrAuto = "auto"
 
-    def _filled(self, n_splits):
+    _chooses_cv = True
+
+    def get_metadata_routing(self):
+        """Return how metadata are routed; see scikit-learn's guide.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            Where the search chooses the folds, ``groups`` are for them.
+        """
+        if not leaves_folds(self.cv):
+            return super().get_metadata_routing()
+        by_group = copy.copy(self)
+        by_group.cv = GroupKFold()
+        return super(SearchCV, by_group).get_metadata_routing()
+
+    def _filled(self, folds):
         """Choose sampler, scheduler and resource, as far as they are left out."""
         filled = copy.copy(self)
         scheduler, resource, n_iter = self.scheduler, self.resource, self.n_iter
         if resource == "auto":
-            is_free = self.min_resources == self.max_resources == "auto"
-            races = n_splits >= MIN_FOLDS_TO_RACE if scheduler is None else scheduler.races
-            races &= not (scheduler is None and (has_aims(self) or callable(self.refit)))
-            filled.resource = resource = "folds" if races and is_free else None
+            if scheduler is None:
+                races = may_race(self, len(folds.splits)) and not folds.unlike
+            else:
+                races = scheduler.races and self.min_resources == self.max_resources == "auto"
+            filled.resource = resource = "folds" if races else None
         if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
             n_iter = N_CANDIDATES
         if scheduler is None:
@@ -135,7 +170,7 @@ class SearchCV(BaseSearch):
     def _compose(self, space, rng):
         """Name the given parts, or those that are chosen; rungs need a resource."""
         if self.sampler is None or self.scheduler is None:
-            return self._filled(0)._compose(space, rng)
+            return self._filled(Folds([]))._compose(space, rng)
         if self.n_iter is not None and self.n_iter != getattr(
             self.scheduler, "n_candidates", None
         ):

@@ -204,8 +204,8 @@ class HypergradientSearchCV(BaseSearch):
             return given | {name: Level(*_ends(name, given[name]))}
         return given
 
-    def _prepare(self, X, y, params, rng):
-        setup = super()._prepare(X, y, params, rng)
+    def _prepare(self, X, y, params, rng, unit=None):
+        setup = super()._prepare(X, y, params, rng, unit)
         context, given = setup.context, setup.problem.space.given
         bounds = {name: _ends(name, values) for name, values in given.items()}
         loss = CrossValidatedLoss(

@@ -307,7 +307,7 @@ def test_a_fold_gives_its_share_of_the_rows():
 def test_an_order_is_a_permutation():
     rng = np.random.default_rng(0)
     for n in (1, 2, 17):
-        order = nested_order(rng.integers(3, size=n), n, rng)
+        order = nested_order(rng.integers(3, size=n), rng.permutation(n))
         assert sorted(order.tolist()) == list(range(n))
 
 

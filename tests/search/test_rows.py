@@ -12,7 +12,7 @@ from scipy.stats import uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
 from sksearch.executors import VirtualClock, spend
@@ -202,6 +202,16 @@ def test_classes_keep_their_shares():
     assert not np.array_equal(RowSample(3_000, 1.0, 10.0).rows(train, y, 0, 2), rows)
 
 
+def test_the_latest_rows_are_those_at_the_end_of_each_class():
+    sample, train = RowSample(3_000, 1.0, 10.0, latest=True), np.arange(8_000)
+    np.testing.assert_array_equal(sample.rows(train, None, 0, 1), np.arange(5_000, 8_000))
+    np.testing.assert_array_equal(sample.rows(train < 9_000, None, 0, 1), np.arange(5_000, 8_000))
+    np.testing.assert_array_equal(sample.rows(train, y, 0, 1), np.arange(5_000, 8_000))
+    by_class = np.repeat([0, 1], [6_000, N - 6_000])  # else there would be a single one
+    rows = sample.rows(train, by_class, 0, 1)
+    np.testing.assert_array_equal(rows, np.r_[3_750:6_000, 7_250:8_000])
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -318,6 +328,53 @@ def test_folds_that_grow_are_measured_by_the_largest():
     n_rows = search._sample.n_rows
     assert 2_000 < n_rows < 4_000
     assert set(SEEN) == {500, 1_000, 2_000, n_rows, N}
+
+
+class Dated(Costly):
+    """Notes the first and the last row that it was trained on, and how many there were."""
+
+    def fit(self, X, y):
+        ENDS.append((int(X[0, 0]), int(X[-1, 0]), len(X)))
+        return super().fit(X, y)
+
+
+ENDS: list = []
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        TimeSeriesSplit(4),
+        TimeSeriesSplit(2, gap=10),
+        PredefinedSplit(np.where(np.arange(N) < 8_000, -1, 0)),
+        [(np.arange(n), np.arange(n, n + 1_000)) for n in (5_000, 7_000, 9_000)],
+        [(np.arange(n - 5_000, n), np.arange(n, n + 1_000)) for n in (5_000, 7_000, 9_000)],
+    ],
+    ids=["series", "gap", "hold-out", "expanding", "rolling"],
+)
+def test_where_the_future_is_tested_the_latest_rows_are_taken(cv):
+    ENDS.clear()
+    search, _ = fitted(estimator=Dated(), cv=cv)
+    assert f"rows: the latest {search._sample.n_rows:,} of" in str(search.plan_)
+    folds = list(cv.split(X)) if hasattr(cv, "split") else cv
+    lasts = {int(train[-1]) for train, _ in folds}
+    assert {last for _, last, _ in ENDS} == {*lasts, N - 1}
+    assert all(last - first + 1 <= n + 10 for first, last, n in ENDS)  # the shares of classes
+
+
+@pytest.mark.parametrize("cv", [KFold(4), [(p[:7_500], p[7_500:]) for p in [np.arange(N)[::-1]]]])
+def test_where_the_past_is_tested_too_rows_are_taken_by_chance(cv):
+    search, _ = fitted(cv=cv)
+    assert search._sample.latest is False
+    assert "the latest" not in str(search.plan_)
+
+
+def test_a_search_that_goes_on_takes_the_latest_rows_as_before(tmp_path):
+    kwargs = {"checkpoint_dir": tmp_path / "search", "cv": TimeSeriesSplit(4)}
+    first, _ = fitted(**kwargs)
+    again, _ = fitted(timeout=90, **kwargs)
+    assert again._sample == first._sample
+    assert again._sample.latest
 
 
 def test_predictions_out_of_fold_are_of_the_same_rows():

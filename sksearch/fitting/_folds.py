@@ -1,0 +1,106 @@
+"""The folds of a search: made once, and looked at for an order among them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+
+from sksearch._compat import num_samples
+from sksearch.fitting._input import check_folds, count_rows
+
+#: With as many times the rows of the smallest training fold, the largest makes other models.
+UNLIKE = 1.5
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The folds of a search, and what it has decided about them.
+
+    Parameters
+    ----------
+    splits : list of (array, array)
+        Training and test rows of each.
+    cv : object
+        What made them: the `cv` of the search, or what stands in for it.
+    unlike : str, default=""
+        Why a race must not judge by the first of them, where the search would race; else "".
+    notes : tuple of str, default=()
+        What was decided, why, and what to pass to have it otherwise; a sentence each.
+    """
+
+    splits: list
+    cv: Any = None
+    unlike: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) -> list:
+    """Make the folds once, pairs of (train, test), so that all candidates see the same ones."""
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which a str has
+        cv = check_folds(list(cv), num_samples(X))
+    cv = check_cv(cv, y, classifier=is_classifier(estimator))
+    n_splits = cv.get_n_splits(X, y, **split_params)
+    splits = list(cv.split(X, y, **split_params))
+    if len(splits) != n_splits:
+        raise ValueError(
+            "cv.split and cv.get_n_splits return inconsistent results. Expected "
+            f"{n_splits} splits, got {len(splits)}"
+        )
+    if not splits:
+        raise ValueError(
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? cv has "
+            "no folds, as a generator that was used once: pass a list of its pairs (train, test), "
+            "or the splitter itself."
+        )
+    return check_folds(splits, num_samples(X))
+
+
+def trains_on_the_past(splits: list) -> bool:
+    """Whether in every fold all test rows come after all training rows."""
+    return all(_numbers(train).max() < _numbers(test).min() for train, test in splits)
+
+
+def why_unlike(splits: list, n_samples: int) -> str:
+    """Say why folds are no random parts of the data, of which any stands for the others.
+
+    What counts are the rows, not the class of the splitter: folds in the order of time are the
+    same whether `TimeSeriesSplit`, a list or a splitter of the user's own makes them.
+
+    Parameters
+    ----------
+    splits : list of (array, array)
+        Training and test rows of each fold.
+    n_samples : int
+        Count of rows of X.
+
+    Returns
+    -------
+    reason : str
+        "" if nothing speaks against it.
+    """
+    if trains_on_the_past(splits):
+        return "each tests rows that come after those it trains on"
+    for ordered, which in ((splits, "a later"), (splits[::-1], "an earlier")):
+        if _never_trains_ahead(ordered, n_samples):
+            return f"none trains on what {which} one tests"
+    sizes = [count_rows(train) for train, _ in splits]
+    if max(sizes) >= UNLIKE * min(sizes):
+        return f"they train on {min(sizes):,} to {max(sizes):,} rows"
+    return ""
+
+
+def _never_trains_ahead(splits, n_samples):
+    """Whether no fold trains on rows that one after it tests, wherever these stand in X."""
+    tested_by = np.full(n_samples, -1)  # the last fold that tests a row
+    for i, (_, test) in enumerate(splits):
+        tested_by[np.asarray(test)] = i
+    return all((tested_by[np.asarray(train)] <= i).all() for i, (train, _) in enumerate(splits))
+
+
+def _numbers(rows):
+    """Row numbers, of a mask, too."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows

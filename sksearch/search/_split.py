@@ -1,0 +1,162 @@
+"""Which folds a search takes where its user leaves them to it."""
+
+import sys
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
+from sklearn.utils.multiclass import type_of_target
+
+from sksearch._compat import num_samples, to_numpy
+from sksearch.fitting._folds import Folds, freeze_folds, why_unlike
+from sksearch.fitting._input import check_groups
+from sksearch.search._auto import may_race
+
+N_FOLDS = 5  # as scikit-learn
+MIN_TIMES = 3  # for two folds that do not train on the future
+
+
+def make_folds(search: Any, X: Any, y: Any, split_params: dict, unit: str | None = None) -> Folds:
+    """Make the folds of a search, and decide what is left to it.
+
+    Parameters
+    ----------
+    search : BaseSearch
+        With its `cv`.
+    X, y : array-like
+        Training data.
+    split_params : dict
+        What ``fit`` passes to the splitter, such as ``groups``.
+    unit : str or None, default=None
+        What an earlier process spends on a candidate, if it has begun this search: a splitter
+        without a seed may make folds of other sizes now, and who has raced goes on racing.
+
+    Returns
+    -------
+    folds : Folds
+        With a note on each decision.
+    """
+    cv, note = search.cv, ""
+    if search._chooses_cv:
+        cv, note = choose_cv(search, X, y, split_params.get("groups"))
+    splits = freeze_folds(
+        search._cv() if cv is search.cv else cv, search.estimator, X, y, split_params
+    )
+    unlike = ""
+    if may_race(search, len(splits)) and unit != "folds":
+        unlike = why_unlike(splits, num_samples(X))
+        if unit is not None:
+            unlike = unlike or "they were not alike when the search began"
+    notes = [note] if note else []
+    if unlike:
+        notes.append(f"no race over them, since {unlike}; pass resource='folds' for one")
+    return Folds(splits, cv, unlike, tuple(notes))
+
+
+def leaves_folds(cv: Any) -> bool:
+    """Whether a `cv` says no more than how many folds there are."""
+    return cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
+
+
+def choose_cv(search: Any, X: Any, y: Any, groups: Any) -> tuple[Any, str]:
+    """Choose what keeps groups together, or the future out of the training, where there are any.
+
+    Parameters
+    ----------
+    search : BaseSearch
+        With an estimator and a `cv`.
+    X, y : array-like
+        Training data.
+    groups : array-like of shape (n_samples,) or None
+        As passed to ``fit``. They go before times: who passes them has said what counts.
+
+    Returns
+    -------
+    cv : object
+        The `cv` of the search, where nothing is chosen.
+    note : str
+        What was chosen, why, and what to pass to have it otherwise.
+
+    Raises
+    ------
+    ValueError
+        If groups are missing, or there are fewer than folds are asked for.
+    """
+    if groups is not None and leaves_folds(search.cv):
+        return _by_group(search, X, y, groups)
+    if search.cv is None and (index := _times_of(X)) is not None:
+        return _by_time(search, index, y)
+    return search.cv, ""
+
+
+def _by_group(search, X, y, groups):
+    """Folds that keep the rows of a group together, and the classes in proportion."""
+    n_groups = check_groups(groups, X)
+    n_folds = N_FOLDS if search.cv is None else int(search.cv)
+    if n_groups == 1:
+        raise ValueError(
+            "groups has the same value in all rows, and folds need two groups or more: leave it "
+            "out, or pass a splitter as cv."
+        )
+    few = ""
+    if n_groups < n_folds:
+        if search.cv is not None:
+            raise ValueError(
+                f"groups has {n_groups} different values, and cv={n_folds} needs {n_folds}: pass "
+                f"cv={n_groups}, or leave cv out."
+            )
+        n_folds, few = n_groups, f", of which there are {n_groups}"
+    kind = StratifiedGroupKFold if _can_stratify(search, y) else GroupKFold
+    return kind(n_folds), (
+        f"{kind.__name__}({n_folds}), since groups= is given, and no fold tears a group{few}; "
+        "pass another splitter as cv for other folds"
+    )
+
+
+def _by_time(search, index, y):
+    """Folds that train on the past and test on what follows; rows of the same time stay together.
+
+    Classifiers cannot be trained on a single class, nor can many metrics score it, so that such
+    folds are left out.
+    """
+    codes, times = index.factorize()
+    n_folds = min(N_FOLDS, len(times) - 1)
+    ends = [(train[-1], test[-1]) for train, test in TimeSeriesSplit(n_folds).split(times)]
+    splits = [
+        (np.arange(middle), np.arange(middle, end))
+        for middle, end in (np.searchsorted(codes, pair, side="right") for pair in ends)
+    ]
+    if _can_stratify(search, y):
+        labels = to_numpy(y)
+        splits = [fold for fold in splits if all(len(np.unique(labels[p])) > 1 for p in fold)]
+    if len(splits) < 2:
+        return search.cv, (
+            "as scikit-learn makes them, though the index of X has its times in order: y is "
+            "sorted by class, so that most folds in this order have a single one; pass "
+            "cv=TimeSeriesSplit() for these"
+        )
+    left_out = n_folds - len(splits)
+    few = f" but for {left_out} with a single class" if left_out else ""
+    ties = ", nor tears rows of the same time" if len(times) < len(codes) else ""
+    return splits, (
+        f"TimeSeriesSplit({n_folds}){few}, since the index of X has its times in order, and no "
+        f"fold trains on the future{ties}; pass cv={N_FOLDS} for folds that ignore the times"
+    )
+
+
+def _can_stratify(search, y):
+    """Whether folds can have the classes in proportion, by the rule of scikit-learn."""
+    if y is None or not is_classifier(search.estimator):
+        return False
+    return type_of_target(y) in ("binary", "multiclass")
+
+
+def _times_of(X):
+    """The index of a table of pandas, if it has times in order, enough of them for folds."""
+    pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
+    if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
+        return None
+    in_order = index.is_monotonic_increasing and not index.hasnans
+    return index if in_order and index.nunique() >= MIN_TIMES else None
