@@ -39,7 +39,8 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Any = None) -> np.ndarray 
     """
     every = np.arange(n_rows)
     trains, tests = ([every[to_numpy(part)] for part in parts] for parts in zip(*splits, strict=True))
-    if len(tests) > 1 and all(a.max() < b.min() for a, b in zip(trains, tests, strict=True)):
+    ends = [(train.max(initial=-1), test.min(initial=n_rows)) for train, test in zip(trains, tests)]
+    if len(ends) > 1 and all(last < first for last, first in ends):
         return None
     units = every
     if groups is not None:
@@ -52,9 +53,14 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Any = None) -> np.ndarray 
     block = np.empty(len(fold), dtype=np.int16)
     for n_blocks in N_BLOCKS:
         block[order] = np.arange(len(fold)) * min(n_blocks, len(fold)) // len(fold)
-        if sum(len(np.unique(block[units[test]])) for test in tests) <= MOST_NUMBERS:
+        if sum(len(_present(block[units[test]])) for test in tests) <= MOST_NUMBERS:
             break
     return block[units]
+
+
+def _present(blocks):
+    """The blocks that have rows, in their order."""
+    return np.flatnonzero(np.bincount(blocks))
 
 
 class RowListener:
@@ -102,9 +108,9 @@ class RowListener:
         if c is None:
             return None
         test = to_numpy(self._context.splits[self._fold][1])
-        _, place = np.unique(self._context.blocks[test], return_inverse=True)
-        sums = np.bincount(place, sign * (c - c.mean())) / len(c)
-        return sums.astype(NUMBER).tobytes()
+        blocks = self._context.blocks[test]
+        sums = np.bincount(blocks, sign * (c - c.mean())) / len(c)
+        return sums[_present(blocks)].astype(NUMBER).tobytes()
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,7 @@ class RowScores:
         if context.blocks is None:
             return None
         tests = [to_numpy(test) for _, test in context.splits]
-        places = [np.unique(context.blocks[test]) for test in tests]
+        places = [_present(context.blocks[test]) for test in tests]
         found = np.zeros((len(rows), int(context.blocks.max()) + 1), dtype=NUMBER)
         for sums, row in zip(found, rows, strict=True):
             for output, place in zip(row.outputs, places, strict=False):
