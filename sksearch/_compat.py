@@ -3,18 +3,22 @@
 scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-ops before.
 """
 
+import copy
 import inspect
 import sys
 import warnings
 from collections.abc import Callable, Collection
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
+from sklearn.metrics._scorer import _PassthroughScorer
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )
@@ -64,6 +68,7 @@ __all__ = [
     "is_hist_gradient_boosting",
     "is_scorer",
     "is_valid_value",
+    "listening",
     "masked_param_columns",
     "normalize_score_results",
     "num_samples",
@@ -144,6 +149,80 @@ def is_hist_gradient_boosting(estimator: Any) -> bool:
 def is_scorer(scoring: Any) -> bool:
     """Whether an object is what ``make_scorer`` returns, and no function of the user's."""
     return isinstance(scoring, _BaseScorer)
+
+
+def listening(
+    scorer: Any, metric: str | None, hear: Callable[[Callable, int, tuple, dict], None]
+) -> Any:
+    """Return a scorer with the same scores, which tells what its metric was called with.
+
+    Parameters
+    ----------
+    scorer : callable
+        What ``scoring`` stands for.
+    metric : str or None
+        Of several metrics the one to tell of; None: the first.
+    hear : callable
+        Called with the metric's function, the sign of the score, and the arguments, positional
+        and others.
+
+    Returns
+    -------
+    scorer : callable
+        The given one where it is not known what metric it has, as of a function of the user's.
+    """
+    if isinstance(scorer, MultimetricScorer):
+        scorers = dict(scorer._scorers)
+        name = metric if metric in scorers else next(iter(scorers))
+        if isinstance(scorers[name], _BaseScorer):
+            scorers[name] = listening(scorers[name], None, hear)
+        return MultimetricScorer(scorers=scorers, raise_exc=scorer._raise_exc)
+    if isinstance(scorer, _PassthroughScorer):
+        return _score_method(hear)
+    if not isinstance(scorer, _BaseScorer):
+        return scorer
+    function, sign = scorer._score_func, scorer._sign
+    scorer = copy.copy(scorer)
+
+    @wraps(function)  # scorers look at the signature
+    def heard(*args, **kwargs):
+        hear(function, sign, args, kwargs)
+        return function(*args, **kwargs)
+
+    scorer._score_func = heard
+    return scorer
+
+
+def _score_method(hear):
+    """``score`` of an estimator, where it is that of all classifiers or of all regressors."""
+
+    def score(estimator, X, *y, **params):
+        function = _OWN_METRICS.get(_name_of_score(estimator))
+        if function is None or params or len(y) != 1:
+            return estimator.score(X, *y, **params)
+        args = *y, estimator.predict(X)
+        hear(function, 1, args, {})
+        return function(*args)
+
+    return score
+
+
+#: By the module and the name of the method ``score``.
+_OWN_METRICS = {
+    ("sklearn.base", "ClassifierMixin.score"): accuracy_score,
+    ("sklearn.base", "RegressorMixin.score"): r2_score,
+    ("sklearn.neighbors._classification", "KNeighborsClassifier.score"): accuracy_score,
+}
+
+
+def _name_of_score(estimator):
+    """Module and name of the method ``score``, of pipelines that of their last step."""
+    while True:
+        method = inspect.getattr_static(type(estimator), "score", None)
+        module = getattr(method, "__module__", None)
+        if module not in ("sklearn.pipeline", "imblearn.pipeline"):
+            return module, getattr(method, "__qualname__", None)
+        estimator = estimator.steps[-1][1]
 
 
 def trees_attribute(boosting: Any) -> str:

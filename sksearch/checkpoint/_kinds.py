@@ -5,6 +5,7 @@ A kind is a function of a value that says whether it is one.
 
 import math
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -118,6 +119,14 @@ def bounds(value: Any) -> bool:
 def sample(value: Any) -> bool:
     """Whether it has the fields of a `RowSample`, of which older versions lack the last."""
     return _list_of(value, optional(number)) and len(value) in (4, 5) and positive(value[0])
+
+
+def rows(value: Any) -> bool:
+    """Whether a value is numbers of 4 bytes each, as `base64` writes them."""
+    try:
+        return text(value) and len(b64decode(value, validate=True)) % 4 == 0
+    except ValueError:
+        return False
 
 
 def curve(value: Any) -> bool:

@@ -11,6 +11,7 @@ won        who was chosen, and with which resource
 =========  ===========================================================================
 """
 
+from base64 import b64decode, b64encode
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ OUTPUT_KINDS = {
     "curve": kinds.optional(kinds.curve),
     "span": kinds.optional(kinds.span),
     "measures": kinds.optional(kinds.numbers),
+    "rows": kinds.optional(kinds.rows),
 }
 ASKED_KINDS = {
     "t": kinds.count,
@@ -265,7 +267,9 @@ def decode_record(
 def output_to_record(output: Output) -> dict:
     """Return an output as JSON values; a state that is in no file is left out."""
     record = {name: getattr(output, name) for name in OUTPUT_FIELDS}
-    for name in ("train_scores", "curve", "span", "measures"):
+    if output.rows is not None:
+        record["rows"] = b64encode(output.rows).decode()
+    for name in ("train_scores", "curve", "span", "measures", "rows"):
         if record[name] is None:
             del record[name]
     state = output.state
@@ -281,6 +285,8 @@ def output_of_record(record: dict) -> Output:
     """
     kinds.check(DEFAULT_OUTPUT | record, OUTPUT_KINDS)
     output = Output(**record)
+    if output.rows is not None:
+        output.rows = b64decode(output.rows)
     if (entry := output.state) is not None:
         output.state = SavedState(Path(entry["f"]), entry["h"], entry["n"], entry.get("s", ""))
     return output

@@ -71,6 +71,28 @@ def choose_count(curves: list[list], metric: str | None) -> int | None:
     return max(means, key=lambda n: -math.inf if math.isnan(means[n]) else means[n], default=None)
 
 
+def luck_of_counts(candidates: list[list[list]], metric: str | None) -> float:
+    """Return by how much scores are too good, on average, since counts are chosen by them.
+
+    On each fold the score is compared with that at the count that is best on the others.
+
+    Parameters
+    ----------
+    candidates : list of list of list
+        Curves of folds, candidate by candidate.
+    metric : str or None
+        The one that counts.
+    """
+    luck = []
+    for curves in candidates:
+        scores = np.array([*common(curves, metric).values()])
+        if scores.ndim == 2 and scores.shape[1] > 1 and np.isfinite(scores).all():
+            others = scores.sum(axis=1, keepdims=True) - scores
+            honest = scores[others.argmax(axis=0), np.arange(scores.shape[1])]
+            luck.append(scores.mean(axis=1).max() - honest.mean())
+    return max(0.0, float(np.mean(luck))) if luck else 0.0
+
+
 def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
     """Return the count that is best for all folds together, and the outputs with scores at it.
 

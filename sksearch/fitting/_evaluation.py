@@ -33,6 +33,7 @@ from sksearch.fitting._curves import CurveTask, value_of
 from sksearch.fitting._lineage import NOTHING, Leg
 from sksearch.fitting._measures import measure
 from sksearch.fitting._row_sample import RowSample, check_last_training
+from sksearch.fitting._row_scores import RowListener
 from sksearch.fitting._scores import (
     error_scores,
     failure,
@@ -71,6 +72,7 @@ class Context:
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
     changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
     sample: RowSample | None = None  # rows of the training folds; None: all
+    blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
 
 
 @dataclass
@@ -131,6 +133,7 @@ class Output:
     curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
     span: Any = None  # when it began and ended, and the worker's name; None if it is not known
     measures: dict | None = None  # what objectives and bounds need beside scores, by name
+    rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -215,7 +218,8 @@ def _evaluate(context, task, environment):
     else:
         output.fit_time = now() - start - output.score_time
         if not task.curve:
-            _score_all(context, output, state, (train, *train_rows), (test, *test_rows))
+            rows = (train, *train_rows), (test, *test_rows)
+            _score_all(context, task, output, state, rows)
         if context.aims.measures and output.status == "ok":
             measure(context, task, output, state, test_rows[0])
         if task.final and output.status == "ok":
@@ -304,17 +308,24 @@ def _record_curve(context, task, output, state, rows, fit_params):
     """Train until the score on the test rows has passed its top, and keep all scores."""
     train, test = rows
     curve: list = []
+    best = -math.inf
 
     def look(estimator, count):
+        nonlocal best
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
-        scores, output.status, output.error = score(context, estimator, *test)
+        listener = RowListener(context, task.fold)
+        scores, output.status, output.error = score(context, estimator, *test, listener.scorer())
         on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
         curve.append([count, scores, on_train])
         if output.status != "ok":
             return math.nan
-        return task.curve.mean(count, value_of(scores, context.metric))
+        value = value_of(scores, context.metric)
+        mean = task.curve.mean(count, value)
+        if mean > best:  # of the count that will be chosen, or of one near it
+            best, output.rows = mean, listener.contributions(value)
+        return mean
 
     growth = growth_of(state.estimator, task.curve.name)
     growth.curve(
@@ -331,16 +342,21 @@ def _fail(context, output, error, start):
     reraise_if_not_the_candidates(context, error)
     output.fit_time = now() - start
     output.status, output.error = failure(error)
-    output.curve = None
+    output.curve = output.rows = None
     output.fit_error = format_exc()
     output.test_scores = error_scores(context)
     output.train_scores = error_scores(context) if context.return_train_score else None
 
 
-def _score_all(context, output, state, train, test):
+def _score_all(context, task, output, state, rows):
     """Score on the test rows, and on the training rows if asked for."""
-    start = now()
-    output.test_scores, output.status, output.error = score(context, state.estimator, *test)
+    train, test = rows
+    start, listener = now(), RowListener(context, task.fold)
+    output.test_scores, output.status, output.error = score(
+        context, state.estimator, *test, listener.scorer()
+    )
     output.score_time = now() - start
+    if output.status == "ok":
+        output.rows = listener.contributions(value_of(output.test_scores, context.metric))
     if context.return_train_score:
         output.train_scores, *_ = score(context, state.estimator, *train)

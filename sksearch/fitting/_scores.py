@@ -79,7 +79,9 @@ def error_scores(context: Any) -> Any:
 # ---- scores
 
 
-def score(context: Any, estimator: Any, indices: Any, X: Any, y: Any) -> tuple[Any, str, str]:
+def score(
+    context: Any, estimator: Any, indices: Any, X: Any, y: Any, scorer: Any = None
+) -> tuple[Any, str, str]:
     """Score a fitted estimator.
 
     Parameters
@@ -92,6 +94,8 @@ def score(context: Any, estimator: Any, indices: Any, X: Any, y: Any) -> tuple[A
         Of the rows, for what was passed to ``fit`` with one entry for each row.
     X, y : array-like
         The rows; y may be None.
+    scorer : callable or None, default=None
+        One with the same scores as that of the search. None: that of the search.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def score(context: Any, estimator: Any, indices: Any, X: Any, y: Any) -> tuple[A
     params = check_method_params(context.X, params=context.score_params, indices=indices)
     args = (X,) if y is None else (X, y)
     try:
-        return _as_numbers(context, context.scorer(estimator, *args, **params))
+        return _as_numbers(context, (scorer or context.scorer)(estimator, *args, **params))
     except BaseException as error:
         reraise_if_not_the_candidates(context, error)
         _warn_scoring_failed(context, format_exc())

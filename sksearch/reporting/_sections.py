@@ -14,6 +14,7 @@ from sksearch.reporting._failures import group_failures
 from sksearch.reporting._importance import importance_of, useless_params
 from sksearch.reporting._table import Table
 from sksearch.stats import selected_score, tied_candidates
+from sksearch.stats._row_bootstrap import corrected_by_rows
 
 N_SHOWN = 4  # params, failures and rungs, unless all are asked for
 #: Metrics from 0 to 1, or what their names begin with.
@@ -53,8 +54,12 @@ def find_facts(table: Table) -> Facts:
         return Facts(table, None, none, None, failures, [])
     could_win = np.where(table.is_allowed[:, np.newaxis], table.aligned, np.nan)
     selected = selected_score(could_win, chosen=table.best, test_ratio=table.test_ratio)
-    lowest, highest = _limits(table)
+    lowest, highest = limits = _limits(table)
     selected = replace(selected, low=max(selected.low, lowest), high=min(selected.high, highest))
+    rows, rivals = table.rivals
+    chosen = int(np.flatnonzero(rows == table.candidates[table.best].row)[0])
+    row_scores = getattr(table.search, "_row_scores", None)
+    selected = corrected_by_rows(selected, rivals, chosen, row_scores, rows, limits)
     scores = np.where(table.finalists[:, np.newaxis], table.scores, np.nan)
     scores[table.best] = table.scores[table.best]
     tied = tied_candidates(scores, table.best, test_ratio=table.test_ratio)
@@ -144,6 +149,9 @@ def _score(facts):
         text = f"{words.score(selected.corrected, error)}  is to be expected on new data"
         ends = words.score(selected.low, error), words.score(selected.high, error)
         text += f", {ends[0]} to {ends[1]} with 95 % confidence"
+        n_folds = int(np.isfinite(table.scores[table.best]).sum())
+        of = f"{selected.n_samples:,} rows" if selected.n_samples else f"{n_folds} folds"
+        text += f" ({of})"
         lines.append(text)
         n = facts.n_scored
         other = words.score(selected.tibshirani, error)

@@ -207,6 +207,21 @@ class Table:
         return scores
 
     @cached_property
+    def rivals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of ``cv_results_`` that might have won with other luck, and their scores.
+
+        The scores have shape (n_rivals, n_folds).
+        """
+        if not (self.rungs and self.any_rung_wins):
+            rows = np.array([candidate.row for candidate in self.candidates])
+            return rows[self.is_allowed], self.aligned[self.is_allowed]
+        resources = self.results["n_resources"]
+        rows = np.concatenate([np.flatnonzero(resources == rung.resource) for rung in self.rungs])
+        ids = np.concatenate([rung.ids for rung in self.rungs])
+        scores = np.concatenate([rung.scores for rung in self.rungs])
+        return rows[self.is_allowed[ids]], scores[self.is_allowed[ids]]
+
+    @cached_property
     def space(self) -> Space | None:
         """Where candidates came from; None where it is not understood."""
         history = getattr(self.search, "history_", None)

@@ -23,6 +23,7 @@ from sksearch._compat import (
     Interval,
     check_method_params,
     fit_context,
+    num_samples,
 )
 from sksearch._seeds import seeded
 from sksearch.base import Sampler, Scheduler
@@ -59,6 +60,7 @@ from sksearch.fitting._results import (
     warn_if_none_keeps_bounds,
 )
 from sksearch.fitting._row_sample import seconds_of_one_fit
+from sksearch.fitting._row_scores import RowScores, blocks_of_rows
 from sksearch.fitting._run import Run, Stops
 from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup, adapt, make_problem
@@ -337,6 +339,7 @@ class BaseSearch(AfterSearch, Winner):
             n_candidates=plan.n_candidates,
             curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
             aims=aims,
+            blocks=blocks_of_rows(splits, num_samples(X), routed.splitter.split.get("groups")),
         )  # fmt: skip
         parts = problem, sampler, scheduler, plan
         return Setup(context, *parts, params, refit_metric, folds, earlier)
@@ -425,6 +428,7 @@ class BaseSearch(AfterSearch, Winner):
             run.check_failures(outputs)
             warn_if_none_keeps_bounds(results)
         name_error_scores(outputs)
+        self._row_scores = RowScores.of(rows, context)
         self.multimetric_ = isinstance(outputs[0].test_scores, dict)
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:

@@ -50,6 +50,9 @@ class SelectedScore:
     p_value : float
         Probability of differences as large as these if all candidates were equally good; NaN
         with fewer than two candidates or two folds.
+    n_samples : int, default=0
+        Count of the rows that `corrected`, `low` and `high` were computed from; 0 where it was
+        the folds.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class SelectedScore:
     tibshirani: float
     noise: float
     p_value: float
+    n_samples: int = 0
 
 
 def selected_score(

@@ -1,0 +1,209 @@
+"""A metric as a mean over rows: what each of them contributes.
+
+=======  ======================================================================================
+a, b     numbers of a row, shape (n, n_ratios)
+R        mean(a) / mean(b), a ratio of means over rows; a metric is one, or a mean of several
+c        contributions of rows, shape (n,): their mean is the metric, and if row i counts a little
+         more, the metric changes in proportion to c[i] - mean(c)
+=======  ======================================================================================
+
+Of a ratio c = R + (a - R b) / mean(b). Areas under a curve have formulas of their own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn import metrics
+
+from sksearch._compat import to_numpy
+
+#: Relative; a metric that differs by more from its formula is another one, by its arguments.
+ROUNDING = 1e-6
+
+
+def contributions(
+    function: Callable, value: float, y: Any, predicted: Any, **kwargs: Any
+) -> np.ndarray | None:
+    """Find what rows contribute to a metric.
+
+    Parameters
+    ----------
+    function : callable
+        A metric of scikit-learn, or any other.
+    value : float
+        What it returned.
+    y, predicted : array-like of shape (n,) or (n, n_outputs)
+        What it was called with.
+    **kwargs : dict
+        Its other arguments.
+
+    Returns
+    -------
+    c : ndarray of shape (n,) or None
+        Contributions. None where the formula is not known, or has another value.
+    """
+    if function not in FORMULAS:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            c = FORMULAS[function](to_numpy(y), to_numpy(predicted), **kwargs)
+    except Exception:  # arguments that the formula does not know, labels of two kinds, ...
+        return None
+    close = abs(c.mean() - value) <= ROUNDING * max(1.0, abs(value))
+    return c if close and np.isfinite(c).all() else None
+
+
+# ---- ratios
+
+
+def ratios(a: Any, b: Any = 1.0, sample_weight: Any = None, shares: Any = None) -> np.ndarray:
+    """Contributions to a mean of ratios; one without rows, such as a precision, is 0."""
+    a = np.asarray(a, dtype=float).reshape(len(a), -1)
+    b = np.broadcast_to(np.reshape(b, (len(b), -1)) if np.ndim(b) else b, a.shape)
+    if sample_weight is not None:
+        weight = to_numpy(sample_weight)[:, np.newaxis]
+        a, b = a * weight, b * weight
+    bottom = b.mean(axis=0)
+    ratio = a.mean(axis=0) / bottom
+    c = np.where(bottom == 0, 0.0, ratio + (a - ratio * b) / bottom)
+    return np.average(c, axis=1, weights=shares)
+
+
+def _loss(loss: Callable) -> Callable:
+    return lambda y, p, **kwargs: ratios(loss(y, p), **kwargs)
+
+
+def _root(loss: Callable) -> Callable:
+    """Of a mean loss; several outputs have a root each, which is not their mean."""
+
+    def formula(y, p, **kwargs):
+        c = ratios(loss(y, p), **kwargs)
+        root = np.sqrt(c.mean())
+        return root + (c - c.mean()) / (2 * root)
+
+    return formula
+
+
+def _squared(y, p):
+    return (y - p) ** 2
+
+
+def _squared_log(y, p):
+    return (np.log1p(y) - np.log1p(p)) ** 2
+
+
+def _relative(y, p):
+    return np.abs(y - p) / np.maximum(np.abs(y), np.finfo(float).eps)
+
+
+def _is_right(y, p):
+    right = y == p
+    return right if right.ndim == 1 else right.all(axis=1)
+
+
+def _poisson(y, p):
+    return 2 * (np.where(y > 0, y * np.log(y / p), 0.0) - y + p)
+
+
+def _gamma(y, p):
+    return 2 * (np.log(p / y) + y / p - 1)
+
+
+def _r2(y, p, **kwargs):
+    around = (y - y.mean(axis=0)) ** 2
+    return ratios(around - (y - p) ** 2, around, **kwargs)
+
+
+def _log_loss(y, p, **kwargs):
+    if p.ndim == 1:
+        p = np.column_stack([1 - p, p])
+    own = p[np.arange(len(y)), np.unique(y, return_inverse=True)[1]] / p.sum(axis=1)
+    return ratios(-np.log(np.maximum(own, np.finfo(p.dtype).eps)), **kwargs)
+
+
+def _brier(y, p, pos_label=None, **kwargs):
+    positive = np.unique(y)[-1] if pos_label is None else pos_label
+    return ratios((p - (y == positive)) ** 2, **kwargs)
+
+
+def _balanced(y, p, **kwargs):
+    is_of = y[:, np.newaxis] == np.unique(y)
+    return ratios(is_of & (y == p)[:, np.newaxis], is_of, **kwargs)
+
+
+def _by_class(top_and_bottom: Callable) -> Callable:
+    """Of counts of a class: true and predicted, predicted, true."""
+
+    def formula(y, p, average="binary", pos_label=1, **kwargs):
+        labels = np.unique(y) if average == "weighted" else np.union1d(y, p)
+        labels = np.array([pos_label]) if average == "binary" else labels
+        is_of, said = y[:, np.newaxis] == labels, p[:, np.newaxis] == labels
+        a, b = top_and_bottom(1.0 * (is_of & said), 1.0 * said, 1.0 * is_of)
+        if average == "micro":
+            a, b = a.sum(axis=1), b.sum(axis=1)
+        return ratios(a, b, shares=is_of.sum(axis=0) if average == "weighted" else None, **kwargs)
+
+    return formula
+
+
+# ---- areas
+
+
+def _roc_auc(y, p, multi_class="raise", average="macro"):
+    """Mean over the classes against the others of the area under their curve."""
+    classes = np.unique(y)
+    if p.ndim == 1:
+        return _area(y == classes[1], p)
+    return np.mean([_area(y == k, column) for k, column in zip(classes, p.T, strict=True)], axis=0)
+
+
+def _area(positive, p):
+    """Of a positive row the share of negative ones below it, of a negative one that of those above."""
+    ranks, n_below = rankdata(p), np.empty(len(p))
+    for own in (positive, ~positive):
+        n_below[own] = ranks[own] - rankdata(p[own])
+    n_positive = positive.sum()
+    n_negative = len(p) - n_positive
+    share = np.where(positive, n_below / n_negative, 1 - n_below / n_positive)
+    area = share[positive].mean()
+    return area + (share - area) * len(p) / np.where(positive, n_positive, n_negative)
+
+
+def _average_precision(y, p, pos_label=1):
+    """Mean precision at the scores of positive rows; a row also moves that of those below it."""
+    positive = y == pos_label
+    below = np.sort(p[positive])
+    n_above = rankdata(-below, "max")
+    n_all = len(p) - np.searchsorted(np.sort(p), below, side="left")
+    precision = n_above / n_all
+    area = precision.mean()
+    moved = np.cumsum(np.r_[0, 1 / n_all]), np.cumsum(np.r_[0, precision / n_all])
+    at = np.searchsorted(below, p, side="right")
+    c = positive * moved[0][at] - moved[1][at]
+    c[positive] += precision[np.searchsorted(below, p[positive])] - area
+    return area + c * len(p) / len(below)
+
+
+FORMULAS: dict[Callable, Callable[..., np.ndarray]] = {
+    metrics.accuracy_score: _loss(_is_right),
+    metrics.balanced_accuracy_score: _balanced,
+    metrics.precision_score: _by_class(lambda both, said, of: (both, said)),
+    metrics.recall_score: _by_class(lambda both, said, of: (both, of)),
+    metrics.f1_score: _by_class(lambda both, said, of: (2 * both, said + of)),
+    metrics.jaccard_score: _by_class(lambda both, said, of: (both, said + of - both)),
+    metrics.roc_auc_score: _roc_auc,
+    metrics.average_precision_score: _average_precision,
+    metrics.log_loss: _log_loss,
+    metrics.brier_score_loss: _brier,
+    metrics.r2_score: _r2,
+    metrics.mean_squared_error: _loss(_squared),
+    metrics.root_mean_squared_error: _root(_squared),
+    metrics.mean_absolute_error: _loss(lambda y, p: np.abs(y - p)),
+    metrics.mean_absolute_percentage_error: _loss(_relative),
+    metrics.mean_squared_log_error: _loss(_squared_log),
+    metrics.root_mean_squared_log_error: _root(_squared_log),
+    metrics.mean_poisson_deviance: _loss(_poisson),
+    metrics.mean_gamma_deviance: _loss(_gamma),
+}

@@ -1,0 +1,109 @@
+"""The score of a chosen candidate, corrected for the choice by the rows that it was tested on.
+
+=======  ======================================================================================
+s[i]     mean score of candidate i, folds taken as equally easy, shape (n,)
+z[i, g]  what block g of rows contributes to s[i]; sums over g are 0; shape (n, n_blocks)
+w[b, g]  how often block g is drawn in resample b, shape (n_resamples, n_blocks)
+k        count of folds
+=======  ======================================================================================
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as t_distribution
+
+from sksearch.stats._selection import SelectedScore, additive_model
+
+N_RESAMPLES = 500
+FEWEST_BLOCKS = 20  # with fewer, the folds are no worse
+KNOWN = 0.9  # of the candidates, whose contributions have to be known
+#: Models of several folds share training rows, so that one sample makes all of them better or
+#: worse: a standard error is as much larger than that of one model on so many test rows.
+OVERLAP = 1.4
+
+
+def corrected_by_rows(
+    selected: SelectedScore,
+    scores: np.ndarray,
+    chosen: int,
+    row_scores: Any,
+    rows: np.ndarray,
+    limits: tuple[float, float],
+    confidence: float = 0.95,
+) -> SelectedScore:
+    """Correct the score of the best of several candidates by resampled rows.
+
+    In each resample of the rows the candidate is chosen that is best on the rows drawn, and
+    its score on the others is honest: the difference to that of the candidate chosen by all rows
+    is what the choice by luck costs.
+
+    Parameters
+    ----------
+    selected : SelectedScore
+        What the folds say.
+    scores : ndarray of shape (n_candidates, n_folds)
+        Greater is better; NaN where one is missing.
+    chosen : int
+        Row of the chosen candidate.
+    row_scores : RowScores or None
+        What rows of data contribute.
+    rows : ndarray of shape (n_candidates,)
+        The candidates' rows in it.
+    limits : tuple (float, float)
+        Smallest and largest value of the metric.
+    confidence : float, default=0.95
+        Probability of the interval.
+
+    Returns
+    -------
+    selected : SelectedScore
+        Corrected by rows; as it was given where they are not known.
+
+    Notes
+    -----
+    This is the bootstrap bias correction of [1]_, with each candidate's score taken as linear in
+    the counts of rows. A candidate that was dropped before the last fold is taken to be on the
+    others what it was on its own ones.
+
+    References
+    ----------
+    .. [1] I. Tsamardinos, E. Greasidou, G. Borboudakis, "Bootstrapping the out-of-sample
+       predictions for efficient and accurate cross-validation", Machine Learning
+       107:1895-1922, 2018. https://doi.org/10.1007/s10994-018-5714-4
+    """
+    if row_scores is None or row_scores.contributions.shape[1] < FEWEST_BLOCKS:
+        return selected
+    z = row_scores.contributions[rows].astype(float)
+    scored, known = np.isfinite(scores).any(axis=1), np.isfinite(z).all(axis=1)
+    if not known[chosen] or known[scored].mean() < KNOWN:
+        return selected
+    keep = scored & known
+    y, z, chosen = scores[keep], z[keep], int(keep[:chosen].sum())
+    s = np.nanmean(y - additive_model(y)[1], axis=1)
+    luck = _luck(s, z, chosen) + row_scores.count_luck
+    corrected = selected.seen - luck
+    own = z[chosen] * y.shape[1] / np.isfinite(y[chosen]).sum()
+    variance = np.sum(own**2)
+    if np.isfinite(limits).all():  # where no row is wrong, the next one may be
+        variance += (np.diff(limits)[0] / row_scores.n_samples) ** 2
+    quantile = t_distribution.ppf((1 + confidence) / 2, np.count_nonzero(own) or len(own))
+    reach = quantile * OVERLAP * np.sqrt(variance)
+    low, high = max(corrected - reach, limits[0]), min(corrected + reach, limits[1])
+    return replace(
+        selected, corrected=corrected, low=low, high=high, n_samples=row_scores.n_samples
+    )
+
+
+def _luck(s: np.ndarray, z: np.ndarray, chosen: int) -> float:
+    """By how much the chosen candidate is expected to be worse than it seems; 0 at least."""
+    if len(s) == 1:
+        return 0.0
+    n_blocks = z.shape[1]
+    rng = np.random.default_rng(0)
+    w = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=N_RESAMPLES)
+    best = np.argmax(s[:, np.newaxis] + z @ (w - 1.0).T, axis=0)
+    left_out = (w == 0) * (n_blocks / (w == 0).sum(axis=1, keepdims=True))
+    gaps = s[chosen] - s[best] + ((z[chosen] - z[best]) * left_out).sum(axis=1)
+    return max(0.0, float(gaps.mean()))
