@@ -75,7 +75,7 @@ def to_mlflow(
     >>> to_mlflow(search, tracking_uri="http://localhost:5000")  # doctest: +SKIP
     """
     table = read(search)
-    times = _times(table)
+    times = times_of(table)
     known = [time for both in times for time in both if time is not None]
     begin, end = (min(known), max(known)) if known else (None, None)
     name = run_name or getattr(search, "header", {}).get("class", type(search).__name__)
@@ -121,8 +121,8 @@ class _Runs:
     ) -> None:
         """Write params and metrics, as many in one request as servers accept."""
         param, metric = self._entities.Param, self._entities.Metric
-        given = [param(_name(k), short_repr(v, LONGEST)) for k, v in params.items()]
-        made = [metric(_name(k), x, time or 0, step) for k, x, step in metrics]
+        given = [param(name_of(k), short_repr(v, LONGEST)) for k, v in params.items()]
+        made = [metric(name_of(k), x, time or 0, step) for k, x, step in metrics]
         for i in range(0, max(len(given), len(made)), N_PARAMS):
             part = slice(i, i + N_PARAMS)
             self._client.log_batch(run_id, params=given[part], metrics=made[part])
@@ -133,7 +133,7 @@ class _Runs:
             self._client.set_terminated(run_id, status, time)
 
 
-def _name(text: str) -> str:
+def name_of(text: str) -> str:
     """Return a name that servers accept."""
     return NOT_IN_NAMES.sub("_", text)[-LONGEST_NAME:]
 
@@ -150,7 +150,7 @@ def _metrics(table: Table, rows: Sequence[int]) -> Iterator[Metric]:
                     yield name, float(values[row]), step
 
 
-def _times(table: Table) -> list[tuple[int | None, int | None]]:
+def times_of(table: Table) -> list[tuple[int | None, int | None]]:
     """Milliseconds at which each candidate began and ended; None where they are not known."""
     history = getattr(table.search, "history_", None)
     times: list[tuple[int | None, int | None]] = []

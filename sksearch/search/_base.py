@@ -67,6 +67,7 @@ from sksearch.fitting._setup import Setup, adapt, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
+from sksearch.reporting._autolog import autologged
 from sksearch.reporting._front import ParetoFront
 from sksearch.resources import WholeResource, as_resource
 from sksearch.schedulers import Audited
@@ -179,6 +180,7 @@ class BaseSearch(AfterSearch, Winner):
         """Return a search with the parameters that its user left to it, for these folds."""
         return self
 
+    @autologged
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
         """Search, and train the best candidate on all rows.

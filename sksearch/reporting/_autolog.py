@@ -1,0 +1,229 @@
+"""What ``mlflow.sklearn.autolog()`` logs of scikit-learn's searches, of the searches here."""
+
+import copy
+import functools
+import inspect
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from sksearch.history import Params
+from sksearch.reporting._mlflow import name_of, times_of
+from sksearch.reporting._table import Candidate, Table, read
+
+Fit = TypeVar("Fit", bound=Callable)
+
+FLAVOR = "sklearn"  # what MLflow calls the integration whose switches count
+LINEAGE = ("mlflow.user", "mlflow.source")  # tags that candidates share with the search
+MEASURED = ("mean_", "std_", "rank_", "violation")  # columns that say how good a candidate is
+N_CANDIDATES = N_EXAMPLES = 5  # MLflow's own
+LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silences it
+
+
+def autologged(fit: Fit) -> Fit:
+    """Let MLflow log what this ``fit`` finds, if the user has called ``mlflow.sklearn.autolog()``.
+
+    MLflow wraps the classes of scikit-learn itself, so of a search it would see each training on
+    a fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
+    by the function that wraps those classes: this one keeps all of autolog's switches, begins and
+    ends the run, and never lets an error of logging end a fit. MLflow is not imported for this.
+    """
+
+    class Place:  # where MLflow puts its wrapper, and takes it away when autologging changes
+        pass
+
+    place: Any = Place
+    place.fit = fit
+
+    @functools.wraps(fit)
+    def logged(self, *args, **kwargs):
+        mlflow = sys.modules.get("mlflow.utils.autologging_utils")
+        if mlflow and place.fit is fit and not mlflow.autologging_is_disabled(FLAVOR):
+            tags = mlflow.get_autologging_config(FLAVOR, "extra_tags")
+            mlflow.safe_patch(FLAVOR, Place, "fit", _log, manage_run=True, extra_tags=tags)
+        return place.fit(self, *args, **kwargs)
+
+    return cast(Fit, logged)
+
+
+def _log(original: Callable, search: Any, /, X: Any, y: Any = None, **params: Any) -> Any:
+    """Fit, and log it to the active run; inside of a fit that is logged already, only fit."""
+    import mlflow
+    from mlflow.sklearn import _SklearnTrainingSession as Session
+    from mlflow.utils.autologging_utils import disable_autologging
+
+    with Session(search, allow_children=False) as session:
+        run = mlflow.active_run()
+        if run is None or not session.should_log():
+            return original(search, X, y, **params)
+        log = _Log(search, run)
+        with _warned("params"):
+            log.given(X, y)
+        with disable_autologging():  # of folds and scores
+            original(search, X, y, **params)
+        log.found(X, y, params.get("sample_weight"))
+        return search
+
+
+class _Log:
+    """Writes a search to a run, in the words of MLflow for ``RandomizedSearchCV``."""
+
+    def __init__(self, search: Any, run: Any):
+        from mlflow.utils.autologging_utils import (
+            MlflowAutologgingQueueingClient,
+            get_autologging_config,
+        )
+
+        self.search, self.run, self.run_id = search, run, run.info.run_id
+        self.option = functools.partial(get_autologging_config, FLAVOR)
+        self.client = MlflowAutologgingQueueingClient()
+
+    def given(self, X: Any, y: Any) -> None:
+        """Log what is known before the search: params, class, data."""
+        self.client.log_params(self.run_id, self.search.get_params(deep=False))
+        self.client.set_tags(self.run_id, _tags_of(self.search))
+        if self.option("log_datasets", True):
+            with _warned("data"):
+                _log_data(X, y)
+        self.client.flush(synchronous=True)
+
+    def found(self, X: Any, y: Any, weights: Any) -> None:
+        """Log what the search has found; what cannot be logged leaves a warning."""
+        import mlflow
+        import pandas as pd  # as MLflow does, wherever it logs scikit-learn
+
+        best = {f"best_{k}": v for k, v in getattr(self.search, "best_params_", {}).items()}
+        of_model: dict[str, Any] = {}
+        with _warned("models"):
+            of_model = self.models(X, best)
+        with _warned("training metrics"):
+            self.training(X, y, weights, of_model)
+        with _warned("best candidate"):
+            self.client.log_params(self.run_id, best)
+            if hasattr(self.search, "best_score_"):
+                score = {"best_cv_score": self.search.best_score_}
+                self.client.log_metrics(self.run_id, score, **of_model)
+        with _warned("candidates"):
+            self.candidates(read(self.search))
+        with _warned("table"):
+            table = pd.DataFrame(self.search.cv_results_)
+            mlflow.log_text(table.to_csv(index=False), "cv_results.csv")
+        with _warned("results"):
+            self.client.flush(synchronous=True)
+
+    def models(self, X: Any, best: Params) -> dict[str, Any]:
+        """Log the search and its best estimator; return what tells MLflow 3 whose a metric is."""
+        from mlflow.models import infer_signature
+        from mlflow.utils.autologging_utils import resolve_input_example_and_signature as resolve
+
+        search, option = self.search, self.option
+        if not (option("log_models", True) and hasattr(search, "best_estimator_")):
+            return {}
+        example, signature = resolve(
+            lambda: copy.deepcopy(X[:N_EXAMPLES]),
+            lambda example: infer_signature(example, search.predict(copy.deepcopy(example))),
+            option("log_input_examples", False),
+            option("log_model_signatures", True),
+            LOGGER,
+        )
+        given = {"signature": signature, "input_example": example}
+        if option("serialization_format"):
+            given["serialization_format"] = option("serialization_format")
+        own = {"registered_model_name": option("registered_model_name")}
+        info = _log_model(search, "model", search.get_params(deep=False) | best, given | own)
+        estimator = search.best_estimator_
+        _log_model(estimator, "best_estimator", estimator.get_params(), given)
+        return {"model_id": info.model_id} if getattr(info, "model_id", None) else {}
+
+    def training(self, X: Any, y: Any, weights: Any, of_model: dict[str, Any]) -> None:
+        """Log scores on the training data, as MLflow does it for any estimator."""
+        from mlflow import sklearn
+        from mlflow.sklearn.utils import _log_estimator_content
+
+        if not hasattr(self.search, "best_estimator_"):
+            return
+        args = self.client, self.search, self.run_id, "training_", X, y, weights
+        _log_estimator_content(*args, self.option("pos_label"), **of_model)
+        if self.option("log_post_training_metrics", True):
+            # What is predicted and scored from here on is told to this run.
+            manager = sklearn._AUTOLOGGING_METRICS_MANAGER
+            manager.register_model(self.search.best_estimator_, self.run_id)
+
+    def candidates(self, table: Table) -> None:
+        """Log a run inside the run for each of the best candidates, the winner first."""
+        ranks = table.results[f"rank_test_{table.metric}"]
+        rows = [candidate.row for candidate in table.candidates]
+        order = sorted(range(len(rows)), key=lambda i: (i != table.best, ranks[rows[i]]))
+        times = times_of(table)
+        for i in order[: self.option("max_tuning_runs", N_CANDIDATES)]:
+            self.candidate(f"candidate {i}", table, table.candidates[i], *times[i])
+
+    def candidate(
+        self, name: str, table: Table, candidate: Candidate, start: int | None, end: int | None
+    ) -> None:
+        """Log one candidate: its params with those of the estimator, and all of its results."""
+        info, results, client = self.run.info, table.results, self.client
+        tags = {k: v for k, v in self.run.data.tags.items() if k.startswith(LINEAGE)}
+        tags |= {"mlflow.parentRunId": self.run_id, "mlflow.autologging": FLAVOR}
+        tags |= {"mlflow.runName": name}
+        tags |= {"error": candidate.error} if candidate.error else {}
+        tags |= _tags_of(self.search.estimator)
+        run_id = client.create_run(info.experiment_id, start or info.start_time, tags)
+        params = self.search.estimator.get_params() | results["params"][candidate.row]
+        client.log_params(run_id, params)
+        columns = [name for name in results if name.startswith(MEASURED)]
+        for row in candidate.rows:
+            found = {name_of(name): float(results[name][row]) for name in columns}
+            finite = {name: value for name, value in found.items() if np.isfinite(value)}
+            client.log_metrics(run_id, finite, step=int(results.get("n_resources", {row: 0})[row]))
+        client.set_terminated(run_id, "FINISHED" if candidate.status == "ok" else "FAILED", end)
+
+
+@contextmanager
+def _warned(what: str) -> Iterator[None]:
+    """Turn an error into a warning of MLflow's log: the rest can be logged nevertheless."""
+    try:
+        yield
+    except Exception as error:
+        LOGGER.warning("The %s of the search could not be logged: %s", what, error)
+
+
+def _tags_of(estimator: Any) -> dict[str, str]:
+    """Name an estimator's class."""
+    cls = type(estimator)
+    return {
+        "estimator_name": cls.__name__,
+        "estimator_class": f"{cls.__module__}.{cls.__name__}",
+    }
+
+
+def _log_data(X: Any, y: Any) -> None:
+    """Log which data were trained on, where MLflow knows their kind."""
+    import mlflow
+    from mlflow.data.numpy_dataset import from_numpy
+    from mlflow.data.pandas_dataset import from_pandas
+
+    targets: Any = y if y is None else np.asarray(y)
+    data: Any
+    if hasattr(X, "iloc"):
+        data = from_pandas(X)
+    elif isinstance(X, np.ndarray):
+        data = from_numpy(X, targets=targets)
+    else:
+        return
+    mlflow.log_input(data, context="train")
+
+
+def _log_model(model: Any, name: str, params: Params, given: dict[str, Any]) -> Any:
+    """Log a fitted estimator to the active run."""
+    import mlflow
+
+    if "name" in inspect.signature(mlflow.sklearn.log_model).parameters:  # from MLflow 3 on
+        given = given | {"name": name, "params": params}
+    else:
+        given = given | {"artifact_path": name}
+    return mlflow.sklearn.log_model(model, **given)
