@@ -6,7 +6,7 @@ Pictures in, labels out: `ConvNetClassifier` is a convolutional net that scikit-
 any other classifier, and that a search trains epoch by epoch. Candidates that do badly after one
 epoch get no more of them.
 
-It needs PyTorch and skorch: ``pip install "sksearch[neural]"``. Run it as a script, with
+It needs PyTorch and skorch: ``pip install ".[neural]"`` in a checkout. Run it as a script, with
 ``--out images.png`` to save the figure.
 """
 

@@ -110,7 +110,7 @@ for options in ({}, {"warp": True}, {"marginalise": True}):
 try:
     import matplotlib.pyplot as plt
 except ImportError:
-    sys.exit('for the figure: pip install "sksearch[plot]"')
+    sys.exit('for the figure: pip install ".[plot]" in this checkout')
 
 blue, vermilion, grey = "#0072B2", "#D55E00", "#6b7480"
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")

@@ -5,6 +5,7 @@ scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-op
 
 import copy
 import inspect
+import math
 import sys
 import warnings
 from collections.abc import Callable, Collection
@@ -64,6 +65,7 @@ __all__ = [
     "cloudpickle",
     "configured",
     "consumed_params",
+    "fault_of",
     "fit_context",
     "is_hist_gradient_boosting",
     "is_scorer",
@@ -82,6 +84,7 @@ __all__ = [
     "trees_attribute",
     "unlisted_params",
     "warn_or_raise_about_fit_failures",
+    "whole_range",
 ]
 
 Method = TypeVar("Method", bound=Callable)
@@ -279,18 +282,52 @@ def is_valid_value(estimator: Any, name: str, value: Any) -> bool:
     valid : bool
         False also if the estimator has no such validation.
     """
+    return fault_of(estimator, name, value) == ""
+
+
+def fault_of(estimator: Any, name: str, value: Any) -> str | None:
+    """Return what the estimator's own parameter validation says of a value.
+
+    It is "" for a value that passes, and None if the estimator has no such validation.
+    """
     owner_name, _, leaf = name.rpartition("__")
     owner = estimator.get_params().get(owner_name, estimator if not owner_name else None)
     constraints = getattr(owner, "_parameter_constraints", {})
     if leaf not in constraints:
-        return False
+        return None
     try:
         validate_parameter_constraints(
             {leaf: constraints[leaf]}, {leaf: value}, caller_name=type(owner).__name__
         )
-    except InvalidParameterError:
-        return False
-    return True
+    except InvalidParameterError as error:
+        return str(error)
+    return ""
+
+
+def whole_range(estimator: Any, name: str, low: float, high: float) -> tuple[int, int] | None:
+    """Return the whole numbers of a range that a parameter takes, if it takes no others.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        The estimator, which may have nested parameters.
+    name : str
+        Name of the parameter.
+    low, high : float
+        Ends of the range.
+
+    Returns
+    -------
+    ends : tuple of (int, int) or None
+        Smallest and largest; None also if the estimator has no such validation.
+    """
+    inner = np.linspace(low, high, 12)[1:-1].tolist()
+    if any(is_valid_value(estimator, name, x) for x in inner if not x.is_integer()):
+        return None
+    first, last = math.ceil(low), math.floor(high)
+    near = [*range(first, first + 3), *range(last - 2, last + 1)]  # a bound may be near an end
+    taken = [k for k in near if low <= k <= high and is_valid_value(estimator, name, k)]
+    return (min(taken), max(taken)) if taken else None
 
 
 def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, dict]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._extras import missing
+
 
 def fronts(Y: np.ndarray, n_enough: int | None = None) -> np.ndarray:
     """Sort points into fronts.
@@ -144,8 +146,6 @@ def _moocore() -> Any:
     try:
         import moocore
     except ImportError:
-        raise ImportError(
-            "The volume of three objectives or more needs moocore: "
-            "pip install 'sksearch[multiobjective]'."
-        ) from None
+        what = "The volume of three objectives or more needs moocore"
+        raise missing(what, "multiobjective") from None
     return moocore

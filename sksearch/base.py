@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._catboost import without_files
 from sksearch.history import History, Params, Prediction, Problem
 
 #: Count of candidates in the plan of a scheduler that goes on until the search is ended.
@@ -530,6 +531,7 @@ class Resource(ABC):
 
 def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
     """Call ``fit`` with or without y, as scikit-learn's searches do."""
-    if y is None:
-        return estimator.fit(X, **fit_params)
-    return estimator.fit(X, y, **fit_params)
+    with without_files(estimator):
+        if y is None:
+            return estimator.fit(X, **fit_params)
+        return estimator.fit(X, y, **fit_params)

@@ -416,7 +416,7 @@ def test_arguments_that_do_not_fit_are_errors_before_anything_is_run(
 
 def test_without_pandas_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r'pip install "sksearch\[experiment\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[experiment\]"'):
         experiment({"a": RANDOM})
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from sksearch._description import fingerprint
+from sksearch._extras import missing
 from sksearch.base import Sampler, Scheduler
 from sksearch.experiment._journal import Journal, Key
 from sksearch.experiment._one_run import (
@@ -140,7 +141,7 @@ def _pandas() -> Any:
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError('The table needs pandas: pip install "sksearch[experiment]".') from error
+        raise missing("The table needs pandas", "experiment") from error
     return pd
 
 

@@ -1,13 +1,21 @@
 """Errors about parts of a search that do not fit, raised before anything is spent."""
 
 import difflib
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from sksearch._compat import num_samples, owner_of, to_numpy, unlisted_params
+from sksearch._compat import (
+    fault_of,
+    num_samples,
+    owner_of,
+    to_numpy,
+    unlisted_params,
+    whole_range,
+)
 from sksearch.base import Plan, Rung
 from sksearch.executors import can_limit_memory
 from sksearch.fitting._input import check_fit_params
@@ -22,6 +30,7 @@ from sksearch.resources import (
     last_step,
 )
 from sksearch.resources._pipeline import check_resampled
+from sksearch.space import When
 
 
 def check_memory_limit(n_bytes):
@@ -211,6 +220,37 @@ def check_names(estimator, space):
                 f"param_distributions, but not in estimator.get_params().{hint} "
                 f"Valid parameters are: {sorted(known)!r}."
             )
+
+
+def check_values(estimator: Any, space: Any) -> None:
+    """Raise ValueError for a parameter of which the estimator takes no value that is there."""
+    if not isinstance(space.given, Mapping):
+        return  # of several dicts each parameter need not be in all
+    for dimension in space.dimensions:
+        name, values = dimension.name, space.given[dimension.name]
+        owner, _ = owner_of(estimator, name)
+        # Who derives from an estimator may make of a value what its base takes.
+        if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
+            continue
+        shown = getattr(dimension, "choices", ())
+        if dimension.kind in ("real", "integer"):
+            shown = [dimension.from_unit(u) for u in np.linspace(0.01, 0.99, 12)]
+        faults = [fault_of(estimator, name, value) for value in shown]
+        if faults and all(faults):
+            at = f"param_distributions[{name!r}]"
+            raise ValueError(f"{at}: {faults[0]} {_cure(estimator, dimension, shown)}")
+
+
+def _cure(estimator, dimension, shown):
+    """What to write in place of values that an estimator does not take."""
+    ends = None
+    if dimension.kind == "real":
+        bounds = dimension.bounds if np.isfinite(dimension.bounds).all() else (shown[0], shown[-1])
+        ends = whole_range(estimator, dimension.name, *bounds)
+    if ends is not None:
+        name = "sksearch.space.LogRandInt" if dimension.log else "scipy.stats.randint"
+        return f"The distribution draws fractions: pass {name}({ends[0]}, {ends[1] + 1})."
+    return "None of the values there is one: pass some that the estimator takes."
 
 
 def _accepts(estimator, name):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._extras import missing
 from sksearch.hypergradients._differentiate import BilevelProblem, Rows
 
 
@@ -85,7 +86,7 @@ def _torch():
     try:
         import torch
     except ImportError as error:
-        raise ImportError('TorchProblem needs PyTorch: pip install "sksearch[neural]"') from error
+        raise missing("TorchProblem needs PyTorch", "neural") from error
     return torch
 
 

@@ -1,5 +1,7 @@
 """The packages of the extra ``neural``, imported in one place."""
 
+from sksearch._extras import missing
+
 try:
     import torch
     from skorch import NeuralNetClassifier
@@ -7,8 +9,6 @@ try:
     from torch.nn import functional
     from torch.optim.swa_utils import get_ema_multi_avg_fn
 except ImportError as error:
-    raise ImportError(
-        'sksearch.neural needs PyTorch and skorch: pip install "sksearch[neural]"'
-    ) from error
+    raise missing("sksearch.neural needs PyTorch and skorch", "neural") from error
 
 __all__ = ["NeuralNetClassifier", "functional", "get_ema_multi_avg_fn", "nn", "torch"]

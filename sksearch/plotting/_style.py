@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sksearch._extras import missing
 from sksearch.stats._rows import folds_text, metric_of, unit_of
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ def import_pyplot(name: str) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError(
-            f'{name} draws with matplotlib, which is not installed: pip install "sksearch[plot]".'
-        ) from error
+        raise missing(f"{name} draws with matplotlib", "plot") from error
     return plt
 
 

@@ -8,12 +8,20 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
-from sklearn.base import is_classifier
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 
 from sksearch.reporting import _words as words
+from sksearch.reporting._edits import is_condition, remove_params, set_values
 from sksearch.reporting._failures import Failures
-from sksearch.reporting._ranges import Range, ranges_of
+from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
 from sksearch.reporting._table import Table
 from sksearch.stats import SelectedScore, selected_score
 
@@ -25,6 +33,10 @@ MINOR = 0.05  # share of a parameter whose range need not be widened
 LEVEL = 0.05  # of tests
 MANY, NEARLY_ALL = 10, 0.8  # candidates, and the share of them beyond which an edge means nothing
 DECADES = 100  # largest over smallest number from which on a linear range is a fault
+#: Splitters whose folds may be drawn again.
+#: What makes folds by chance, each row in the test fold once, or some of them.
+FOLDS = (KFold, StratifiedKFold, RepeatedKFold, RepeatedStratifiedKFold)
+SHUFFLES = (ShuffleSplit, StratifiedShuffleSplit)
 SCALES = frozenset(
     [
         "C",
@@ -147,30 +159,31 @@ def failures(facts: Facts) -> list[Advice]:
     """Candidates fail for a cause that a line of code removes."""
     if facts.table.best is None:
         return []
-    found = []
-    for group in facts.failures:
-        many = words.count(len(group.ids), "candidate")
-        if group.status == "timeout":
-            text = f"{many} ended at the time limit. Give more time, or narrow what is slow."
-            limits = {
-                name: getattr(facts.table.search, name, None)
-                for name in ("candidate_timeout", "timeout")
-            }
-            code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")
-        elif group.status == "memory":
-            text, code = f"{many} ran out of memory. Train fewer at a time.", "n_jobs=1"
-        elif group.remedy:
-            text, code = f"{many} failed, all with {group.where}. Take it out.", group.remedy
-        elif not group.cause:
-            text = f"{many} failed. See why."
-            code = 'search.set_params(error_score="raise").fit(X, y)'
-        else:
-            text = f"{many} failed: {group.cause}. No single parameter tells which."
-            code = "search.estimator.set_params(**{...}).fit(X, y)".replace(
-                "{...}", words.dict_of(facts.table.candidates[group.ids[0]].params)
-            )
-        found.append(Advice("failures", text, code))
-    return found[:3]
+    return [Advice("failures", *_cure(facts.table, group)) for group in facts.failures[:3]]
+
+
+def _cure(table: Table, group: Failures) -> tuple[str, str]:
+    """Text and code for candidates that failed for one cause."""
+    many, search = words.count(len(group.ids), "candidate"), table.search
+    if group.status == "timeout":
+        limits = {name: getattr(search, name, None) for name in ("candidate_timeout", "timeout")}
+        code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")
+        return f"{many} ended at the time limit. Give more time, or narrow what is slow.", code
+    if group.status == "memory":
+        if limit := getattr(search, "memory_limit", None):
+            return f"{many} ran out of memory. Allow more.", f"memory_limit={2 * limit}"
+        code = "n_jobs=1" if getattr(search, "n_jobs", None) not in (None, 1) else ""
+        way = "Train fewer at a time" if code else "Narrow what needs much"
+        return f"{many} ran out of memory. {way}.", code
+    if group.where:
+        return f"{many} failed, all with {group.where}. {group.cure}.", group.remedy
+    if not group.cause:
+        return f"{many} failed. See why.", 'search.set_params(error_score="raise").fit(X, y)'
+    params = words.dict_of(table.candidates[group.ids[0]].params)
+    if params is None:  # no text makes its values again
+        params = f'search.cv_results_["params"][{table.candidates[group.ids[0]].row}]'
+    text = f"{many} failed: {group.cause}. No single parameter tells which."
+    return text, f"search.estimator.set_params(**{params}).fit(X, y)"
 
 
 def broken_bounds(facts: Facts) -> list[Advice]:
@@ -190,15 +203,16 @@ def one_candidate(facts: Facts) -> list[Advice]:
     """There was no choice."""
     if len(facts.table.candidates) != 1:
         return []
-    name, space = facts.table.space_name, facts.table.space
+    space = facts.table.space
     timeout = getattr(facts.table.search, "timeout", None)
     if timeout and facts.table.races and not facts.table.candidates[0].is_complete:
         text = "The time was up before the first candidate had all folds. Give more time."
         return [Advice("one_candidate", text, f"timeout={10 * timeout:g}")]
     if (space is not None and space.size == 1) or not hasattr(facts.table.search, "n_iter"):
         text, code = "There was one candidate, so nothing was chosen. Give several values.", ""
-        varied_ = next(iter(facts.table.candidates[0].params), None)
-        code = f"{name}[{varied_!r}] = [...]  # two values or more" if varied_ else ""
+        for name, value in facts.table.candidates[0].params.items():
+            if (values := around(facts.table.search, name, value)) and not code:
+                code = set_values(facts.table, name, words.code_of(values))
     else:
         text, code = "There was one candidate, so nothing was chosen. Try more.", "n_iter=50"
     return [Advice("one_candidate", text, code)]
@@ -211,18 +225,42 @@ def noise_only(facts: Facts) -> list[Advice]:
             "All candidates have the same score on every fold: their params change nothing, or "
             "the metric cannot see it. Look at what is predicted, or use a finer metric."
         )
-        metric = "roc_auc_ovr" if is_classifier(facts.table.search.estimator) else "r2"
-        return [Advice("all_equal", text, f'scoring="{metric}"')]
+        return [Advice("all_equal", text, _finer_metric(facts.table.search))]
     if not facts.is_noise:
         return []
-    search = facts.table.search
-    cv = "RepeatedStratifiedKFold" if is_classifier(search.estimator) else "RepeatedKFold"
-    code = f"cv={cv}(n_splits=5, n_repeats=5)" if _folds_by_chance(search) else ""
+    code = _more_folds(facts.table)
     text = (
         "The candidates differ no more than noise makes them differ, so the winner is a matter of "
         f"luck. Measure {'more often' if code else 'on more folds'}, or search something else."
     )
     return [Advice("noise", text, code)]
+
+
+def _finer_metric(search: Any) -> str:
+    """Code for a metric that sees more than the present one, "" where none is known."""
+    best, own = getattr(search, "best_estimator_", search.estimator), search.scoring
+    if is_regressor(best):
+        return "" if own in (None, "r2") else 'scoring="r2"'
+    name = "roc_auc_ovr" if hasattr(best, "predict_proba") else "roc_auc"
+    is_binary = len(getattr(best, "classes_", ())) == 2
+    known = hasattr(best, "predict_proba") or (is_binary and hasattr(best, "decision_function"))
+    return f'scoring="{name}"' if is_classifier(best) and known and own != name else ""
+
+
+def _more_folds(table: Table) -> str:
+    """Code for more folds of the same kind, "" where they are not drawn by chance."""
+    cv = getattr(table.search, "cv", None)
+    plain = cv is None or isinstance(cv, Integral)
+    if not _folds_by_chance(table.search) or isinstance(cv, SHUFFLES):
+        return ""
+    n_repeats = getattr(cv, "n_repeats", None)
+    n_repeats = n_repeats if isinstance(n_repeats, int) else 1
+    labels = getattr(table.search, "classes_", None)  # a list of them for several targets
+    stratified = is_classifier(table.search.estimator) and not isinstance(labels, list)
+    stratified = "Stratified" in type(cv).__name__ or (plain and stratified)
+    name = "RepeatedStratifiedKFold" if stratified else "RepeatedKFold"
+    n_splits = table.n_folds // n_repeats
+    return f"cv={name}(n_splits={n_splits}, n_repeats={max(5, 2 * n_repeats)})"
 
 
 def few_folds(facts: Facts) -> list[Advice]:
@@ -255,7 +293,7 @@ def edges(facts: Facts) -> list[Advice]:
         middle = float(np.nanmedian(places))
         if (middle if upper else 1 - middle) < 2 / 3 or not _improves(table, each, upper):
             continue
-        wider = each.widened(upper, table.search.estimator)
+        wider = each.widened(upper, table.search)
         if wider is None:  # there is nothing beyond
             continue
         end = "upper" if upper else "lower"
@@ -263,13 +301,13 @@ def edges(facts: Facts) -> list[Advice]:
             f"{each.name}={words.value(value)} is best, and at the {end} end of its range. "
             "Widen the range."
         )
-        found.append(Advice("edge", text, _assign(table, each.name, wider)))
+        found.append(Advice("edge", text, set_values(table, each.name, wider)))
     return found
 
 
 def without_effect(facts: Facts) -> list[Advice]:
     """A parameter that was varied does not change the score."""
-    names = facts.useless
+    names = [name for name in facts.useless if not is_condition(facts.table, name)]
     if not names or facts.is_noise or facts.all_equal:
         return []
     them = "it" if len(names) == 1 else "them"
@@ -277,8 +315,7 @@ def without_effect(facts: Facts) -> list[Advice]:
         f"{words.listed(names)} had no effect on the score that could be seen. Take {them} out: "
         "fewer are searched faster."
     )
-    code = "; ".join(f"del {facts.table.space_name}[{name!r}]" for name in names[:3])
-    return [Advice("no_effect", text, code)]
+    return [Advice("no_effect", text, remove_params(facts.table, names[:3]))]
 
 
 def linear_scales(facts: Facts) -> list[Advice]:
@@ -298,12 +335,8 @@ def linear_scales(facts: Facts) -> list[Advice]:
             f"{words.number(each.high)}: nine of ten draws are in the upper 90 %. Draw its "
             "logarithm evenly."
         )
-        code = (
-            f"LogRandInt({int(low)}, {int(each.high) + 1})"
-            if each.is_integer
-            else f"loguniform({low:g}, {each.high:g})"
-        )
-        found.append(Advice("scale", text, _assign(facts.table, each.name, code)))
+        code = code_of_range(low, each.high, True, each.is_integer)
+        found.append(Advice("scale", text, set_values(facts.table, each.name, code)))
     return found
 
 
@@ -316,7 +349,8 @@ def misleading_rungs(facts: Facts) -> list[Advice]:
                 f"Scores at {low:,} {unit} do not foretell those at {high:,} (rank correlation "
                 f"{rho:.2f} of {n} candidates). Begin higher."
             )
-            return [Advice("rungs", text, f"min_resources={high}")]
+            has_it = hasattr(facts.table.search, "min_resources")
+            return [Advice("rungs", text, f"min_resources={high}" if has_it else "")]
     return []
 
 
@@ -392,13 +426,6 @@ def _matters(facts: Facts, name: str) -> bool:
     return bool(given.shares[given.names.index(name)] > MINOR)
 
 
-def _assign(table: Table, name: str, code: str) -> str:
-    """The line that changes one parameter of the space."""
-    if table.space_name == "param_distributions" and table.search.param_distributions is None:
-        return f"param_distributions={{**default_space(estimator), {name!r}: {code}}}"
-    return f"{table.space_name}[{name!r}] = {code}"
-
-
 def _improves(table: Table, each: Range, upper: bool) -> bool:
     """Whether candidates near this end are better than those in the middle."""
     places = np.array(
@@ -415,8 +442,7 @@ def _improves(table: Table, each: Range, upper: bool) -> bool:
 def _folds_by_chance(search: Any) -> bool:
     """Whether folds by chance may replace those of a search, which tear no group and no order."""
     cv = getattr(search, "cv", None)
-    kinds = Integral, KFold, StratifiedKFold, ShuffleSplit, StratifiedShuffleSplit
-    is_by_chance = cv is None or isinstance(cv, kinds)
+    is_by_chance = cv is None or isinstance(cv, (Integral, *FOLDS, *SHUFFLES))
     return is_by_chance and not getattr(search, "_notes_on_folds", ())
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sksearch._extras import missing
 from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
 from sksearch.history import Params
 from sksearch.reporting._report import Report, report
@@ -242,9 +243,7 @@ def to_frame(search: Any) -> "DataFrame":
     try:
         from pandas import DataFrame
     except ImportError as error:
-        raise ImportError(
-            'to_frame needs pandas, which is not installed: pip install "sksearch[experiment]".'
-        ) from error
+        raise missing("to_frame needs pandas", "experiment") from error
     table = read(search)
     names = sorted({name for candidate in table.candidates for name in candidate.params})
     columns: dict[str, list] = {

@@ -1,12 +1,16 @@
 """Failures of a search, grouped by cause, and the values that all of a group have."""
 
+import math
+import numbers
 import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from sksearch._compat import fault_of, whole_range
 from sksearch.reporting import _words as words
-from sksearch.reporting._ranges import ranges_of
+from sksearch.reporting._edits import remove_choice, set_values
+from sksearch.reporting._ranges import code_of_range, ranges_of
 from sksearch.reporting._table import Table, is_number
 from sksearch.stats._rows import key_of
 
@@ -30,7 +34,9 @@ class Failures:
     where : str
         The value that all of them have, as "kernel='poly'" or "C >= 10"; "" if there is none.
     remedy : str
-        Code that takes this value out of the space, "" if there is none.
+        Code that mends the space, "" if there is none.
+    cure : str
+        What the code does, in words.
     """
 
     status: str
@@ -38,6 +44,7 @@ class Failures:
     ids: list[int]
     where: str = ""
     remedy: str = ""
+    cure: str = "Take it out"
 
 
 def group_failures(table: Table) -> list[Failures]:
@@ -56,45 +63,70 @@ def group_failures(table: Table) -> list[Failures]:
     return found
 
 
-def _blame(table: Table, ids: list[int]) -> tuple[str, str]:
+def _blame(table: Table, ids: list[int]) -> tuple[str, ...]:
     """The value that all of these have and few others, and the code that takes it out."""
     if len(ids) < MIN_FAILED:
-        return "", ""
+        return ()
     failed = np.zeros(len(table.candidates), dtype=bool)
     failed[ids] = True
-    best = (0.0, "", "")
     ranges = {each.name: each for each in ranges_of(table)}
-    name_of_space = table.space_name
+    blames: list[tuple[float, str, str]] = []
     for name in table.candidates[ids[0]].params:
         values = [candidate.params.get(name) for candidate in table.candidates]
         keys = [key_of(value) for value in values]
+        if name in ranges and (ends := _whole_numbers(table, ranges[name], ids)):
+            code = set_values(table, name, code_of_range(ends[0], ends[1], ranges[name].log, True))
+            return f"fractions for {name}", code, "Draw whole numbers"
         if len({keys[i] for i in ids}) == 1 and len(set(keys)) > 1:
             having = np.array([key == keys[ids[0]] for key in keys])
-            value = words.value(values[ids[0]])
-            remedy = f"{name_of_space}[{name!r}].remove({value})"
-            best = max(best, (failed[having].mean(), f"{name}={value}", remedy))
-        elif name in ranges and all(map(is_number, values)):
+            value = values[ids[0]]
+            remedy = remove_choice(table, name, value)
+            blames.append((failed[having].mean(), f"{name}={words.value(value)}", remedy))
+        if name in ranges and all(map(is_number, values)):
             x = np.array(values, dtype=float)
             for sign, upper in ((1, True), (-1, False)):
-                limit = (sign * x[ids]).min()
-                having = sign * x >= limit
+                having = sign * x >= (sign * x[ids]).min()
                 if having.all():
                     continue
-                inside = x[~having].max() if upper else x[~having].min()
-                text = f"{name} {'>' if upper else '<'} {words.value(float(inside))}"
-                code = _narrowed(ranges[name], float(inside), upper)
-                remedy = f"{name_of_space}[{name!r}] = {code}"
-                best = max(best, (failed[having].mean(), text, remedy))
-    return best[1:] if best[0] >= PURE else ("", "")
+                inside = float(x[~having].max() if upper else x[~having].min())
+                text = f"{name} {'>' if upper else '<'} {words.value(inside)}"
+                code = _narrowed(ranges[name], inside, upper)
+                remedy = set_values(table, name, code) if code else ""
+                blames.append((failed[having].mean(), text, remedy))
+    share, where, remedy = max(blames, key=lambda b: (b[0], b[2] != ""), default=(0.0, "", ""))
+    return (where, remedy) if share >= PURE else ()
+
+
+def _whole_numbers(table, each, ids):
+    """Smallest and largest of a range of floats that should be whole numbers, else None."""
+    estimator = table.search.estimator
+    failed = [table.candidates[i].params[each.name] for i in ids]
+    is_float = [isinstance(x, float) and not x.is_integer() for x in failed]
+    if each.is_integer or each.choices or not all(is_float):
+        return None
+    if (ends := whole_range(estimator, each.name, each.low, each.high)) is not None:
+        return ends
+    own = estimator.get_params().get(each.name)
+    scored = [c.params.get(each.name) for c in table.candidates if math.isfinite(c.score)]
+    is_count = isinstance(own, numbers.Integral) and not isinstance(own, bool)
+    if not is_count or fault_of(estimator, each.name, own) is not None:
+        return None
+    first, last = math.ceil(each.low), math.floor(each.high)
+    first = max(first, 1) if each.log or each.low >= 0 else first
+    whole = first <= last and not any(isinstance(x, float) for x in scored)
+    return (first, last) if whole else None
 
 
 def _narrowed(each, inside, upper):
-    """Code for a range that ends inside of what failed."""
+    """Code for a range that ends inside of what failed, None where nothing is left."""
     if each.choices:
         kept = [x for x in each.choices if (x <= inside if upper else x >= inside)]
-        return words.code_of(kept)
+        return words.code_of(kept) if kept else None
     low, high = (each.low, inside) if upper else (inside, each.high)
-    if each.is_integer:
-        return f"{'LogRandInt' if each.log else 'randint'}({int(low)}, {int(high) + 1})"
-    low, high = float(f"{low:.2g}"), float(f"{high:.2g}")
-    return f"loguniform({low:g}, {high:g})" if each.log else f"uniform({low:g}, {high - low:g})"
+    if not each.is_integer:  # two digits, where they are not beyond
+        short = float(f"{inside:.2g}")
+        if low <= short <= high:
+            low, high = (low, short) if upper else (short, high)
+    if not each.low <= low < high <= each.high:  # such as the estimator's own value
+        return None
+    return code_of_range(low, high, each.log, each.is_integer)

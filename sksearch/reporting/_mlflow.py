@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._description import short_repr
+from sksearch._extras import missing
 from sksearch.history import Params
 from sksearch.reporting._table import Table, read
 
@@ -105,9 +106,7 @@ class _Runs:
             from mlflow import entities
             from mlflow.tracking import MlflowClient
         except ImportError as error:
-            raise ImportError(
-                'to_mlflow needs MLflow, which is not installed: pip install "sksearch[mlflow]".'
-            ) from error
+            raise missing("to_mlflow needs MLflow", "mlflow") from error
         self._entities, self._client = entities, MlflowClient(tracking_uri=tracking_uri)
         known = self._client.get_experiment_by_name(experiment)
         self._id = known.experiment_id if known else self._client.create_experiment(experiment)

@@ -10,11 +10,16 @@ import numpy as np
 from sksearch._compat import is_valid_value, owner_of
 from sksearch.reporting._table import Table, is_number
 from sksearch.reporting._words import code_of
-from sksearch.stats._rows import key_of
 
 BEYOND = 100  # factor by which a logarithmic range is widened
 BEYOND_COUNT = 4  # of integers
 NEW_CHOICES = 2
+CATBOOST_DEPTH = 16
+#: Estimators with no more components than features, or than classes but one.
+OF_FEATURES = (
+    "PCA", "IncrementalPCA", "TruncatedSVD", "PLSRegression", "LinearDiscriminantAnalysis",
+    "NeighborhoodComponentsAnalysis",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,38 +62,44 @@ class Range:
             return math.log(x / self.low) / math.log(self.high / self.low)
         return (x - self.low) / (self.high - self.low)
 
-    def widened(self, upper: bool, estimator: Any) -> str | None:
+    def widened(self, upper: bool, search: Any) -> str | None:
         """Return code for a range that goes beyond one end; None where nothing can be beyond."""
         if self.choices:
-            return self._more_choices(upper, estimator)
-        low, high = self.low, self.high
-        if self.log:
-            factor = BEYOND_COUNT if self.is_integer else BEYOND
-            low, high = (low, high * factor) if upper else (low / factor, high)
-        elif upper:
-            high += high - low
+            return self._more_choices(upper, search)
+        low, high, span = self.low, self.high, self.high - self.low
+        factor = BEYOND_COUNT if self.is_integer else BEYOND
+        if upper:
+            high = self._beyond(high * factor if self.log else high + span, upper, search)
+        elif low <= 0:
+            low = self._beyond(low - span, upper, search)
         else:
-            low = low - (high - low) if low <= 0 else low / 10
-        if self.is_integer:
-            low, high = max(1, math.floor(low)) if self.low >= 1 else math.floor(low), int(high)
-            if (low, high) == (self.low, self.high):
-                return None
-        if not self._allows(high if upper else low, upper, estimator):
+            low = self._beyond(low / (factor if self.log else 10), upper, search)
+        if (low, high) == (self.low, self.high):
             return None
-        if self.is_integer:
-            return f"{'LogRandInt' if self.log else 'randint'}({low:d}, {high + 1:d})"
-        return (
-            f"loguniform({low:g}, {high:g})" if self.log else f"uniform({low:g}, {high - low:g})"
-        )
+        return code_of_range(low, high, self.log, self.is_integer)
 
-    def _more_choices(self, upper, estimator):
+    def _beyond(self, value, upper, search):
+        """A value beyond an end, or one nearer to it; the end itself where there is none."""
+        end = self.high if upper else self.low
+        most = largest_of(search, self.name)
+        # Where the value is too much: many ranges end at 1, and counts begin at 1 or 2.
+        for x in (min(value, most), 1.0) if upper else (value, 2, 1):
+            if self.is_integer:
+                x = math.floor(x) if self.low < 1 else max(1, math.floor(x))
+            is_beyond = x > end if upper else x < end
+            if is_beyond and self._allows(x, upper, search.estimator):
+                return x
+        return end
+
+    def _more_choices(self, upper, search):
         """The list, with values beyond one end."""
         values = list(self.choices)
         a, b = (values[-2], values[-1]) if upper else (values[1], values[0])
         for _ in range(NEW_CHOICES):
             c = b * b / a if self.log else 2 * b - a
             c = round(c) if self.is_integer else float(f"{c:.12g}")
-            if c in (a, b) or not self._allows(c, upper, estimator):
+            fits = c <= largest_of(search, self.name)
+            if c in (a, b) or not fits or not self._allows(c, upper, search.estimator):
                 break
             values.append(c)
             a, b = b, c
@@ -99,25 +110,65 @@ class Range:
 
     def _allows(self, value, upper, estimator):
         """Whether the estimator takes a value beyond an end, as far as that is known."""
-        if any(is_valid_value(estimator, self.name, x) for x in (self.low, self._as(self.low))):
-            return is_valid_value(estimator, self.name, self._as(value))
         owner, leaf = owner_of(estimator, self.name)
         if leaf in getattr(owner, "_parameter_constraints", {}):
             return is_valid_value(estimator, self.name, self._as(value))
-        # Shares end at 0 and 1, counts begin at 0 or 1.
-        return (self.high != 1 or self.is_integer) if upper else value > 0 or self.low < 0
+        # Where nothing is said, shares stay within 0 and 1, and counts do not end at a single one.
+        if self.is_integer:
+            return upper or self.low < 0 or value >= min(2, self.low)
+        is_share = self.low >= 0 and self.high <= 1
+        return (value <= 1 or not is_share) if upper else value > 0 or self.low < 0
 
     def _as(self, x):
         return int(x) if self.is_integer else float(x)
 
 
-def varied(table: Table) -> list[str]:
-    """Parameters with two values at least among the candidates."""
-    seen: dict[str, set] = {}
-    for candidate in table.candidates:
-        for name, value in candidate.params.items():
-            seen.setdefault(name, set()).add(key_of(value))
-    return sorted(name for name, values in seen.items() if len(values) > 1)
+def code_of_range(low: float, high: float, log: bool, is_integer: bool) -> str:
+    """Return code for all numbers from `low` to `high`, both included."""
+    if is_integer:
+        return f"{'LogRandInt' if log else 'randint'}({int(low)}, {int(high) + 1})"
+    low, high = float(f"{low:.12g}"), float(f"{high:.12g}")
+    if log:
+        return f"loguniform({_text(low)}, {_text(high)})"
+    width = float(f"{high - low:.12g}")
+    while low + width > high:  # a share of 1 + 2e-16 is none
+        width = math.nextafter(width, 0)
+    return f"uniform({_text(low)}, {_text(width)})"
+
+
+def _text(x):
+    """A number as Python reads it, and whole numbers without a point."""
+    return repr(x).removesuffix(".0")
+
+
+def largest_of(search: Any, name: str) -> float:
+    """Return the largest value that a parameter may have with these data, as far as is known."""
+    owner, leaf = owner_of(getattr(search, "best_estimator_", search.estimator), name)
+    if leaf == "n_neighbors" and hasattr(owner, "n_samples_fit_"):
+        return owner.n_samples_fit_ // 2  # a fold has fewer rows
+    if leaf == "n_components" and type(owner).__name__ in OF_FEATURES:
+        n_classes = len(getattr(owner, "classes_", ())) or math.inf
+        return min(getattr(owner, "n_features_in_", math.inf), n_classes - 1)
+    if leaf in ("depth", "max_depth") and type(owner).__module__.startswith("catboost"):
+        return CATBOOST_DEPTH
+    return math.inf
+
+
+def around(search: Any, name: str, value: Any) -> list:
+    """Return a few values about one that is valid; empty where none are known."""
+    if isinstance(value, bool | np.bool_):
+        return [False, True]
+    if not is_number(value) or value == 0:
+        return []
+    integer = isinstance(value, numbers.Integral)
+    value = int(value) if integer else float(f"{value:.12g}")
+    each = Range(name, value, value, False, integer)
+    half = value // 2 if integer else value / 2
+    low, high = (2 * value, half) if value < 0 else (half, 2 * value)
+    low = [low] if low < value and each._allows(low, False, search.estimator) else []
+    fits = value < high <= largest_of(search, name)
+    high = [high] if fits and each._allows(high, True, search.estimator) else []
+    return [*low, value, *high] if low or high else []
 
 
 def ranges_of(table: Table) -> list[Range]:

@@ -158,7 +158,7 @@ def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = F
               Nothing was chosen.
     Untuned   The winner is the estimator as it is.
     Next      1. There was one candidate, so nothing was chosen. Give several values.
-                     param_distributions['n_neighbors'] = [...]  # two values or more
+                     param_distributions['n_neighbors'] = [2, 5, 10]
     """
     table = read(search)
     if not hasattr(search, "estimator"):

@@ -1,12 +1,12 @@
 """Numbers, params and lists as short texts."""
 
+import ast
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from sksearch.history import Params
+from sksearch.space._values import native
 
 LONGEST = 48  # characters of one value
 
@@ -45,8 +45,7 @@ def count(n: int, noun: str) -> str:
 
 def value(x: Any) -> str:
     """One value of a parameter, cut where it is long."""
-    if isinstance(x, np.generic):
-        x = x.item()
+    x = native(x)
     text = f"{x:.4g}" if isinstance(x, float) else repr(x)
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
@@ -72,9 +71,22 @@ def code_of(values: Sequence) -> str:
 
 def _exact(x):
     """A value as Python reads it, without digits that are rounding errors."""
+    x = native(x)
     return repr(float(f"{x:.12g}")) if isinstance(x, float) else repr(x)
 
 
-def dict_of(each: Params) -> str:
-    """A candidate as a dict, for code."""
+def dict_of(each: Params) -> str | None:
+    """A candidate as a dict, for code; None where a value has no text that makes it again."""
+    if not all(is_literal(x) for x in each.values()):
+        return None
     return "{" + ", ".join(f"{name!r}: {_exact(x)}" for name, x in each.items()) + "}"
+
+
+def is_literal(x: Any) -> bool:
+    """Whether the text of a value is code that makes it again."""
+    x = native(x)
+    try:
+        again = ast.literal_eval(repr(x))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return type(again) is type(x) and bool(again == x)

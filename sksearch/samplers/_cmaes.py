@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._extras import missing
 from sksearch.base import Sampler, Start
 from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
@@ -35,7 +36,7 @@ class CMAESSampler(Sampler):
     Numbers have a joint normal distribution on the unit cube, whose mean, step and covariances are
     learnt from generation to generation; choices have probabilities. Margins keep every value of
     an integer and every choice likely enough to be drawn [1]_. It needs the package ``cmaes``:
-    ``pip install "sksearch[cma]"``.
+    ``pip install ".[cma]"`` in a checkout.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ class CMAESSampler(Sampler):
                 "parameter's range."
             )
         if importlib.util.find_spec("cmaes") is None:
-            raise ImportError('CMA-ES needs the package cmaes: pip install "sksearch[cma]".')
+            raise missing("CMA-ES needs the package cmaes", "cma")
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Draw from the distribution that the results so far have led to."""

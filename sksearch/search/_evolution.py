@@ -17,7 +17,7 @@ class CMAESSearchCV(PopulationParameters, BaseSearch):
     """CMA-ES: a normal distribution that follows the results, with margins for mixed spaces.
 
     It learns which parameters go together, at the cost of a hundred candidates or more. It needs
-    the package ``cmaes``: ``pip install "sksearch[cma]"``.
+    the package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from sksearch._extras import missing
 from sksearch.simulators._nearest import check_table, finite_or_nan
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
@@ -250,9 +251,7 @@ def _session(content: bytes) -> Any:
     try:
         import onnxruntime
     except ImportError as error:
-        raise ImportError(
-            'A network in ONNX needs the package onnxruntime: pip install "sksearch[onnx]".'
-        ) from error
+        raise missing("A network in ONNX needs onnxruntime", "onnx") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

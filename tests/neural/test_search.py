@@ -214,7 +214,7 @@ sys.modules["skorch"] = None
 try:
     import sksearch.neural
 except ImportError as error:
-    assert 'pip install "sksearch[neural]"' in str(error), error
+    assert 'pip install ".[neural]"' in str(error), error
 else:
     raise AssertionError
 """

@@ -25,5 +25,5 @@ def test_importing_needs_no_matplotlib():
 )
 def test_without_matplotlib_the_error_says_what_to_install(draw, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r'Display draws .* pip install "sksearch\[plot\]"'):
+    with pytest.raises(ImportError, match=r'Display draws .* pip install "\.\[plot\]"'):
         draw()

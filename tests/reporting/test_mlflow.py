@@ -166,5 +166,5 @@ def test_without_mlflow_it_says_what_to_install(monkeypatch):
     for name in ("mlflow", "mlflow.entities", "mlflow.tracking"):
         monkeypatch.setitem(sys.modules, name, None)
     search = RandomSearchCV(Curve(), SPACE, n_iter=2, cv=2, random_state=0).fit(X, Y)
-    with pytest.raises(ImportError, match=r'pip install "sksearch\[mlflow\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[mlflow\]"'):
         to_mlflow(search)
