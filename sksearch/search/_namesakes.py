@@ -53,7 +53,7 @@ class GridSearchCV(BaseSearch):
     {'C': 1, 'kernel': 'linear'}
     """
 
-    param_grid: dict | list | tuple = field(kw_only=False)
+    param_grid: dict | list | tuple = field(kw_only=False)  # type: ignore[misc]
     # No parameter here: what the other searches call their space, for whoever reads it.
     param_distributions: ClassVar[Any] = property(lambda self: self.param_grid)  # type: ignore
 
@@ -89,8 +89,9 @@ class RandomizedSearchCV(RandomSearchCV):
     """Random search: scikit-learn's, to the last row of ``cv_results_``.
 
     With the same ``random_state`` there are the same candidates, in the same order and with the
-    same scores. It is `RandomSearchCV` but for one rule: a candidate that is drawn twice, from discrete
-    distributions, is trained twice, as by scikit-learn; there another one is drawn in its place.
+    same scores. It is `RandomSearchCV` but for one rule: a candidate that is drawn twice, from
+    discrete distributions, is trained twice, as by scikit-learn; there another one is drawn in
+    its place.
 
     Parameters
     ----------
