@@ -219,6 +219,8 @@ class Sampler(ABC):
     keeps_bounds: bool = False
     #: Whether the problem's prior is looked at; other samplers are mixed with draws from it.
     believes: bool = False
+    #: Whether a candidate that is known may be tried again.
+    repeats: bool = False
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -237,7 +239,8 @@ class Sampler(ABC):
         -------
         params : dict
             A point of ``history.problem.space``. If this candidate was started already, `Study`
-            asks again with another generator, and in the end draws a new one at random.
+            asks again with another generator, and in the end draws a new one at random; unless
+            candidates may repeat.
         """
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:

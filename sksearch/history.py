@@ -58,6 +58,8 @@ class Problem:
         Names of the params that a training obeys when they change on its way; None: all.
     prior : Beliefs or None
         Where the user expects good candidates; None: nowhere.
+    repeats : bool
+        Whether a candidate that is known may be tried again.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Problem:
     allows: Callable[[Params], bool] | None = None
     changing: tuple[str, ...] | None = None
     prior: Beliefs | None = None
+    repeats: bool = False
 
     def point(self, params: Params) -> np.ndarray:
         """Return the coordinates of a candidate, or of a baseline outside of the space."""
@@ -91,7 +94,9 @@ class Problem:
 
     @property
     def size(self) -> float:
-        """Count of candidates, the baseline included."""
+        """Count of candidates, the baseline included; without end where they may repeat."""
+        if self.repeats:
+            return math.inf
         inside = not self.has_baseline or self.space.contains(self.initial_params[0])
         return self.space.size + (not inside)
 
@@ -424,7 +429,8 @@ class History:
     def takes(self, params: Params) -> bool:
         """Return whether a trial may be started with these params: allowed, and not known yet."""
         allows = self.problem.allows
-        return not self.knows(params) and (allows is None or allows(params))
+        is_new = self.problem.repeats or not self.knows(params)
+        return is_new and (allows is None or allows(params))
 
     def rung(self, bracket: int, resource: int) -> list[int]:
         """Return the ids of trials asked for at this bracket and resource, in that order."""

@@ -60,6 +60,8 @@ class Study:
             problem.space.check(params, where=f"initial_params[{i}]")
         if scheduler.races:
             problem = replace(problem, races=True)
+        if sampler.repeats:
+            problem = replace(problem, repeats=True)
         self.sampler = sampler
         self.scheduler = scheduler
         self.history = History(problem)

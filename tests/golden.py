@@ -62,6 +62,9 @@ def cases():
         if cls is sksearch.HypergradientSearchCV:
             yield name, cls(Ridge(), {"alpha": loguniform(1e-3, 1e3)}, **own), (XR, yr)
             continue
+        if cls is sksearch.GridSearchCV:
+            yield name, cls(KNeighborsRegressor(), {"n_neighbors": [1, 3, 9, 3]}), (XR, yr)
+            continue
         if "resource" in params and name != "SearchCV":
             goes_on = cls is sksearch.PBTSearchCV
             kinds = ("epochs", "trees") if goes_on else RESOURCES

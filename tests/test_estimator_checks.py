@@ -1,5 +1,6 @@
 """scikit-learn's own word on whether our searches are estimators, and drop-ins."""
 
+import os
 import re
 import subprocess
 import sys
@@ -91,6 +92,8 @@ def space_of(cls, name):
     """Two values; what lies between them, and few candidates, for a search that cannot jump."""
     if cls is sksearch.HypergradientSearchCV:
         return {"param_distributions": {name: loguniform(0.1, 1.0)}, "n_iter": 3}
+    if cls is sksearch.GridSearchCV:
+        return {"param_grid": {name: [0.1, 1.0]}}
     return {"param_distributions": {name: [0.1, 1.0]}}
 
 
@@ -130,7 +133,10 @@ def run_suite(name, *options):
     """Failed tests, and the last line, of scikit-learn's search tests on a class of ours."""
     command = [sys.executable, SUITE, "--search-class", f"sksearch:{name}"]
     command += ["--kwargs", '{"random_state": 0}', *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=True)
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=280, check=True, env=env
+    )
     failed = set(re.findall(r"^  test_\w+\.py::(\w+)", done.stdout, flags=re.MULTILINE)) - REFUSED
     return failed, re.search(r"^passed  .*?(\d+) of (\d+)", done.stdout, re.MULTILINE)
 
@@ -142,8 +148,16 @@ needs_suite = pytest.mark.skipif(
 
 @needs_suite
 @pytest.mark.slow
-def test_random_search_passes_all_but_one_search_test_of_scikit_learn():
-    failed, passed = run_suite("RandomSearchCV")
+@pytest.mark.parametrize(
+    ("name", "adapter"),
+    [
+        pytest.param("RandomSearchCV", "adapters", marks=pytest.mark.whole),
+        pytest.param("RandomizedSearchCV", "adapters", marks=pytest.mark.whole),
+        ("RandomizedSearchCV", "tests.namesakes"),  # and GridSearchCV
+    ],
+)
+def test_all_but_one_search_test_of_scikit_learn_pass(name, adapter):
+    failed, passed = run_suite(name, "--adapter", f"{adapter}:sklearn_like")
     assert failed == set()
     assert int(passed[1]) == int(passed[2]) - len(REFUSED)
     assert int(passed[2]) >= 330

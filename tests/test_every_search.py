@@ -47,15 +47,17 @@ SEARCHES = {
 #: Those whose first generation is random: they need several to be better.
 BREEDING = ("CMAESSearchCV", "DESearchCV", "GeneticSearchCV", "PSOSearchCV")
 SEARCHES |= dict.fromkeys(BREEDING, COMMON | {"n_iter": N_BRED})
-AS_RANDOM = ("RandomSearchCV", "QuasiRandomSearchCV")
+AS_RANDOM = ("RandomSearchCV", "RandomizedSearchCV", "QuasiRandomSearchCV")
 #: Of each way to save epochs or to learn one.
 SOME = ("SearchCV", "TPESearchCV", "GPBayesSearchCV", "HyperbandSearchCV", "BOHBSearchCV",
         "ASHASearchCV", "GPHalvingSearchCV")  # fmt: skip
 
+#: Following a gradient needs an estimator that has one, and a grid needs lists.
+OTHER_SPACES = ("HypergradientSearchCV", "GridSearchCV")
 
 for name in sksearch.__all__:
-    # A new one; following a gradient needs an estimator that has one.
-    if name.endswith("SearchCV") and name not in {*SEARCHES, "HypergradientSearchCV"}:
+    # A new one.
+    if name.endswith("SearchCV") and name not in {*SEARCHES, *OTHER_SPACES}:
         own = inspect.signature(getattr(sksearch, name)).parameters
         size = {"n_iter": N_TRAININGS, "n_iterations": 3, "n_candidates": 243}
         common = EPOCHS if "resource" in own else COMMON

@@ -18,7 +18,7 @@ from sksearch.space import When
 
 # Parameters of a search that are parts of their own, or may change from one fit to the next.
 NO_SETTINGS = {
-    "estimator", "param_distributions", "scoring", "cv", "random_state",
+    "estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience", "stop",
     "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
     "ensemble_size", "select",

@@ -30,11 +30,11 @@ def legs_to(trials: Sequence[Trial], trial_id: int, resource: int) -> tuple[Leg,
     return tuple(reversed(legs))
 
 
-def schedule_of(legs: Sequence[Leg]) -> list[dict[str, Any]]:
-    """Return which params hold from which count of units on."""
+def schedule_of(trials: Sequence[Trial], trial_id: int, resource: int) -> list[dict[str, Any]]:
+    """Return which params hold from which count of units on, on the way of a trial."""
     schedule: list[dict[str, Any]] = []
     before = NOTHING
-    for leg in legs:
+    for leg in legs_to(trials, trial_id, resource):
         if leg.trial_id != before.trial_id:
             schedule.append({"n_resources": before.resource, "params": leg.params})
         before = leg

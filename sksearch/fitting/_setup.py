@@ -83,6 +83,7 @@ def make_problem(
 
 def adapt(
     problem: Problem,
+    sampler: Sampler,
     scheduler: Scheduler,
     resource: Resource,
     estimator: Any,
@@ -90,8 +91,10 @@ def adapt(
 ) -> tuple[Problem, Scheduler]:
     """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
 
-    ValueError if params are to change on the way of a training that does not obey them.
+    And what is the sampler's: whether candidates repeat. ValueError if params are to change on the
+    way of a training that does not obey them.
     """
+    problem = replace(problem, repeats=sampler.repeats)
     if scheduler.inherits:
         changing = check_inheritance(scheduler, resource, estimator, problem.space)
         problem = replace(problem, changing=changing)

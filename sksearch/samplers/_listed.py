@@ -1,5 +1,6 @@
 """Candidates that are settled beforehand."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ class ListedSampler(Sampler):
     ----------
     candidates : sequence of dict
         Points of the space. Only those that are asked for are looked at.
+    repeats : bool, default=False
+        Whether a candidate is tried as often as it is listed, and not once.
 
     Examples
     --------
@@ -32,12 +35,31 @@ class ListedSampler(Sampler):
     """
 
     candidates: Sequence[Params]
+    repeats: bool = False
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the next listed candidate that is not known yet."""
+        """Return the next listed candidate; unless they repeat, one that is not known yet."""
         # All trials but the user's guesses came from the list, so no earlier one can be new.
         first = max(0, len(history.trials) - len(history.problem.initial_params))
+        if history.problem.repeats:
+            left = self._left(history)
+            return left[first] if first < len(left) else history.problem.space.sample(rng)
         for i in range(first, len(self.candidates)):
             if history.takes(params := self.candidates[i]):
                 return params
         return history.problem.space.sample(rng)
+
+    def _left(self, history: History) -> Sequence[Params]:
+        """Candidates that are allowed, without those that were tried as the user's guesses."""
+        space, allows = history.problem.space, history.problem.allows
+        guesses = Counter(map(space.key, history.problem.initial_params))
+        if allows is None and not guesses:
+            return self.candidates
+        if "listed" not in history.cache:
+            left = history.cache["listed"] = []
+            for params in self.candidates:
+                if guesses[key := space.key(params)]:
+                    guesses[key] -= 1
+                elif allows is None or allows(params):
+                    left.append(params)
+        return history.cache["listed"]

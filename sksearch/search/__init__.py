@@ -18,6 +18,7 @@ from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
 from sksearch.search._hypergradient import HypergradientSearchCV
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
 from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
+from sksearch.search._namesakes import GridSearchCV, RandomizedSearchCV
 from sksearch.search._parameters import (
     Count,
     HalvingParameters,
@@ -43,6 +44,7 @@ __all__ = [
     "GPHalvingSearchCV",
     "GPHyperbandSearchCV",
     "GeneticSearchCV",
+    "GridSearchCV",
     "HalvingParameters",
     "HyperbandSearchCV",
     "HypergradientSearchCV",
@@ -54,6 +56,7 @@ __all__ = [
     "PopulationParameters",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
+    "RandomizedSearchCV",
     "ResourceParameters",
     "SearchCV",
     "SuccessiveHalvingSearchCV",

@@ -91,10 +91,9 @@ def make_space(search: Any, estimator: Any, X: Any) -> Space:
         given = search._own_space(estimator)
     else:
         given = space_for(search.param_distributions, estimator, X, search.resource)
-    space = Space(
-        given,
-        accepts=lambda name, value: is_valid_value(estimator, name, value),
-    )
+    space = given
+    if not isinstance(given, Space):
+        space = Space(given, accepts=lambda name, value: is_valid_value(estimator, name, value))
     check_names(estimator, space)
     check_values(estimator, space)
     check_outcomes(estimator, space, search)

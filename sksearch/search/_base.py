@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state, indexable
 
 from sksearch._clock import now
@@ -50,7 +51,7 @@ from sksearch.fitting._input import (
     check_sample_weight,
     check_target,
 )
-from sksearch.fitting._lineage import legs_to, schedule_of
+from sksearch.fitting._lineage import schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit
@@ -161,10 +162,17 @@ class BaseSearch(AfterSearch, Winner):
     batch_size = 1  # type: Any
     # A search that is left the folds, too, chooses them by groups and times.
     _chooses_cv = False
-    # A search that tries but some parameters has a method of this name, which says which.
+    # A search with rules of its own for a space has a method of this name, which returns it.
     _own_space = None  # type: Any
 
     _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
+
+    #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
+    _known_as = RandomizedSearchCV
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._known_as.register(cls)
 
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
@@ -318,7 +326,8 @@ class BaseSearch(AfterSearch, Winner):
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)
-        problem, scheduler = adapt(problem, scheduler, resource, estimator, self.min_resources)
+        parts = sampler, scheduler, resource, estimator
+        problem, scheduler = adapt(problem, *parts, self.min_resources)
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
         rungs = planned(scheduler, problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
@@ -450,15 +459,12 @@ class BaseSearch(AfterSearch, Winner):
             row = rows[self.best_index_]
             run.recorder.record_winner(row.trial_id, row.n_resources)
             if setup.scheduler.inherits:
-                self.schedule_ = self._schedule(row)
+                trials = self.history_.trials
+                self.schedule_ = schedule_of(trials, row.trial_id, row.n_resources)
 
     def _rows(self, run, setup):
         """Rows of ``cv_results_``."""
         return run.rows()
-
-    def _schedule(self, row):
-        """Which params held from which count of units on."""
-        return schedule_of(legs_to(self.history_.trials, row.trial_id, row.n_resources))
 
     def _refit(self, run, setup, root, hook):
         """Train the best candidate on all rows, by the path that it was scored on."""
@@ -473,7 +479,8 @@ class BaseSearch(AfterSearch, Winner):
             leaf.call_on_fit_task_begin(**hook)
             start = now()
             outcome = setup.problem.space.outcome(self.history_.trials[row.trial_id].params)
-            args = outcome and outcome[0], self._schedule(row)
+            schedule = schedule_of(self.history_.trials, row.trial_id, row.n_resources)
+            args = outcome and outcome[0], schedule
             self.best_estimator_ = refit(context, best, row, *args)
             self.refit_time_ = now() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):

@@ -1,6 +1,7 @@
 """Searches at full resource by name, and the one that composes anything."""
 
 import copy
+import math
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from itertools import islice
 from typing import Annotated
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, ParameterSampler
+from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch.base import Resource, Sampler, Scheduler
@@ -196,15 +197,16 @@ class RandomSearchCV(BaseSearch):
     """Random search: independent draws, each at full resource.
 
     With the same ``random_state`` it evaluates the candidates of ``RandomizedSearchCV``, in the
-    same order and with the same scores, but none of them twice; and it adds first guesses, a
-    time limit and results that survive Ctrl-C.
+    same order and with the same scores, but none of them twice: for a draw that is known already
+    there is another one. And it adds first guesses, a time limit and results that survive Ctrl-C.
 
     Parameters
     ----------
     {head}
-    n_iter : int, default=10
+    n_iter : int or None, default=10
         Count of candidates. If lists have no more, all are tried in the order of
-        ``ParameterGrid``, and entries that a list has twice share their score.
+        ``ParameterGrid``, and entries that a list has twice share their score. None: as many as
+        `timeout`, `patience` or `stop` allow, and without any of them all of a finite space.
     {common}
 
     Attributes
@@ -213,6 +215,7 @@ class RandomSearchCV(BaseSearch):
 
     See Also
     --------
+    RandomizedSearchCV : The same, where a draw may come twice as in scikit-learn.
     QuasiRandomSearchCV : Draws cover the space more evenly.
     HyperbandSearchCV : More candidates for the same cost.
 
@@ -233,16 +236,29 @@ class RandomSearchCV(BaseSearch):
     True
     """
 
-    n_iter: Count = 10
+    n_iter: Count | None = 10
 
     def _compose(self, space, rng):
         scheduler = FullFidelity(self.n_iter)
+        if self.n_iter is None:
+            return self._without_count(space), scheduler
         special = (When, Outcome)
         if any(isinstance(v, special) for v in _values(space.given)):
             # RandomizedSearchCV knows neither, so there is nothing to equal.
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
-        return ListedSampler(_Draws(candidates)), scheduler
+        return ListedSampler(Draws(candidates)), scheduler
+
+    def _without_count(self, space):
+        """Draws until something ends them, or all there is, in its order."""
+        if (self.timeout, self.patience, self.stop) != (None, None, None):
+            return RandomSampler()
+        if space.size < math.inf:
+            return GridSampler()
+        raise ValueError(
+            "n_iter=None draws until something ends that, and nothing would: the space is "
+            "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
+        )
 
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
@@ -301,13 +317,13 @@ class QuasiRandomSearchCV(BaseSearch):
         return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
 
 
-class _Draws(Sequence):
-    """The candidates of a ``ParameterSampler``, drawn in its order and not before they are read.
+class Draws(Sequence):
+    """Candidates of a ``ParameterSampler`` or a grid, in its order, drawn when they are read.
 
     A plan of many candidates, or a search that ends early, need not wait for all of them.
     """
 
-    def __init__(self, sampler: ParameterSampler):
+    def __init__(self, sampler: ParameterSampler | ParameterGrid):
         self._n, self._iterator = len(sampler), iter(sampler)
         # The first one is drawn at once, since then there may be a warning or an error.
         self._drawn = [_with_python_scalars(params) for params in islice(self._iterator, 1)]

@@ -228,9 +228,12 @@ def _evaluated(cls, field):
 
 # ---- texts
 
-HEAD = """
+ESTIMATOR = """
 estimator : estimator object
     What to tune: anything with scikit-learn's interface, Pipelines included.
+"""
+
+HEAD = f"""{ESTIMATOR.rstrip()}
 param_distributions : dict, list of dict or None, default=None
     As for ``RandomizedSearchCV``: lists of choices, or distributions with an ``rvs`` method,
     such as ``scipy.stats.loguniform(1e-4, 1)``. A list of dicts is a union: each candidate
@@ -505,6 +508,7 @@ def documented(search: type[T]) -> type[T]:
         return search
     fidelity = "{fidelity_attributes}" in search.__doc__
     parts = {
+        "estimator": ESTIMATOR,
         "head": HEAD,
         "common": COMMON,
         "n_initial": N_INITIAL,

@@ -310,9 +310,10 @@ def test_a_search_is_what_it_says_it_is_composed_of(name):
     if "resource" in own:
         common |= {"resource": "epochs", "max_resources": 10}
     few = {key: value for key, value in {"n_iter": 9, "n_iterations": 2}.items() if key in own}
-    named = cls(SGD, ALPHA, **common, **few)
-    sampler, scheduler = named._compose(Space(ALPHA), np.random.RandomState(0))
-    composed = SearchCV(SGD, ALPHA, sampler=sampler, scheduler=scheduler, **common)
+    space = {"sgdclassifier__alpha": [1e-4, 1e-2, 1.0]} if "param_grid" in own else ALPHA
+    named = cls(SGD, space, **common, **few)
+    sampler, scheduler = named._compose(Space(space), np.random.RandomState(0))
+    composed = SearchCV(SGD, space, sampler=sampler, scheduler=scheduler, **common)
     assert_same_composition(named, composed, len(X))
 
 

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn import model_selection
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -165,6 +166,7 @@ SPACE = PROBLEM.space
 OWN = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
 OWN.remove(sksearch.SearchCV)  # named by its parts, all of which are here
 OWN.remove(sksearch.HypergradientSearchCV)  # a table of scores has no gradient
+OWN = [cls for cls in OWN if not hasattr(model_selection, cls.__name__)]  # scikit-learn's are here
 
 
 def own(cls):

@@ -1,0 +1,138 @@
+"""The searches of scikit-learn's names: with the same candidates, in the same rows."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from sklearn import model_selection
+from sklearn.model_selection import ParameterGrid
+
+from sksearch.fitting._aims import make_allows
+from sksearch.samplers import ListedSampler
+from sksearch.schedulers import FullFidelity
+from sksearch.search._base import BaseSearch
+from sksearch.search._full import Draws, RandomSearchCV
+from sksearch.search._parameters import documented
+from sksearch.space import Space
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class GridSearchCV(BaseSearch):
+    """Grid search: scikit-learn's, to the last row of ``cv_results_``.
+
+    All points of a grid are tried, in the order of ``ParameterGrid``. Beside what scikit-learn's
+    has there are a time limit, checkpoints, clusters, `report` and what else searches share.
+
+    Parameters
+    ----------
+    {estimator}
+    param_grid : dict or list of dict
+        As for scikit-learn's: lists of values by name of the parameter. A list of dicts is tried
+        one dict after another.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    RandomizedSearchCV : Draws instead of all points.
+    SearchCV : Better candidates in the same time, without a grid.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import GridSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = GridSearchCV(SVC(), {"kernel": ["linear", "rbf"], "C": [1, 10]}).fit(X, y)
+    >>> search.best_params_
+    {'C': 1, 'kernel': 'linear'}
+    """
+
+    param_grid: dict | list | tuple = field(kw_only=False)  # type: ignore[misc]
+    # No parameter here: what the other searches call their space, for whoever reads it.
+    param_distributions: ClassVar[Any] = property(lambda self: self.param_grid)  # type: ignore
+
+    _known_as = model_selection.GridSearchCV
+
+    def _own_space(self, estimator):
+        """The grid, with scikit-learn's errors where it is none."""
+        ParameterGrid(self.param_grid)
+        with warnings.catch_warnings():
+            # A pair is no range here, and a repeated value has its rows.
+            warnings.simplefilter("ignore")
+            return Space(self.param_grid, accepts=lambda name, value: True)
+
+    def _prepare(self, *args):
+        try:
+            return super()._prepare(*args)
+        except (TypeError, ValueError) as error:
+            # The same checks for all searches; what they check has another name here.
+            texts = [str(each).replace("param_distributions", "param_grid") for each in error.args]
+            error.args = tuple(texts)
+            raise
+
+    def _compose(self, space, rng):
+        points = Draws(ParameterGrid(self.param_grid))
+        allows = make_allows(self.constraints, space)
+        n = len(points) if allows is None else sum(map(allows, points))
+        return ListedSampler(points, repeats=True), FullFidelity(n)
+
+
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomizedSearchCV(RandomSearchCV):
+    """Random search: scikit-learn's, to the last row of ``cv_results_``.
+
+    With the same ``random_state`` there are the same candidates, in the same order and with the
+    same scores. It is `RandomSearchCV` but for one rule: a candidate that is drawn twice, from
+    discrete distributions, is trained twice, as by scikit-learn; there another one is drawn in
+    its place.
+
+    Parameters
+    ----------
+    {head}
+    n_iter : int or None, default=10
+        Count of draws. If lists have no more candidates, all are tried in the order of
+        ``ParameterGrid``. None: as many different ones as `timeout`, `patience` or `stop` allow,
+        and without any of them all of a finite space.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    RandomSearchCV : No candidate is drawn twice.
+    GridSearchCV : All points of a grid.
+
+    Examples
+    --------
+    >>> from scipy.stats import randint
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sksearch import RandomizedSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"n_neighbors": randint(1, 20)}
+    >>> search = RandomizedSearchCV(KNeighborsClassifier(), space, random_state=0).fit(X, y)
+    >>> len(search.cv_results_["params"]), len(search.history_.trials)
+    (10, 10)
+    """
+
+    def _compose(self, space, rng):
+        sampler, scheduler = super()._compose(space, rng)
+        one_dict = isinstance(space.given, Mapping)
+        if one_dict and any(dimension.kind == "real" for dimension in space.dimensions):
+            return sampler, scheduler  # no real number is drawn twice
+        if isinstance(sampler, ListedSampler):
+            sampler = ListedSampler(sampler.candidates, repeats=True)
+            scheduler = FullFidelity(len(sampler.candidates))
+        return sampler, scheduler
+
+    def _rows(self, run, setup):
+        return run.rows()  # of which none stands for two draws
