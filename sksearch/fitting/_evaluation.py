@@ -315,7 +315,7 @@ def _record_curve(context, task, output, state, rows, fit_params):
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
         listener = RowListener(context, task.fold)
-        scores, output.status, output.error = score(context, estimator, *test, listener.scorer())
+        scores, output.status, output.error = score(context, estimator, *test, scorer=listener.scorer())
         on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
         curve.append([count, scores, on_train])
@@ -353,7 +353,7 @@ def _score_all(context, task, output, state, rows):
     train, test = rows
     start, listener = now(), RowListener(context, task.fold)
     output.test_scores, output.status, output.error = score(
-        context, state.estimator, *test, listener.scorer()
+        context, state.estimator, *test, scorer=listener.scorer()
     )
     output.score_time = now() - start
     if output.status == "ok":
