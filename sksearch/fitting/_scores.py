@@ -80,7 +80,7 @@ def error_scores(context: Any) -> Any:
 
 
 def score(
-    context: Any, estimator: Any, indices: Any, X: Any, y: Any, scorer: Any = None
+    context: Any, estimator: Any, indices: Any, X: Any, y: Any, *, scorer: Any = None
 ) -> tuple[Any, str, str]:
     """Score a fitted estimator.
 

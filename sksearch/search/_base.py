@@ -326,8 +326,8 @@ class BaseSearch(AfterSearch, Winner):
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)
-        parts = sampler, scheduler, resource, estimator
-        problem, scheduler = adapt(problem, *parts, self.min_resources)
+        how = sampler, scheduler, resource, estimator
+        problem, scheduler = adapt(problem, *how, self.min_resources)
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
         rungs = planned(scheduler, problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
