@@ -126,7 +126,7 @@ def _range_of_y(context, details):
     low = np.min(_array(context.y))
     return (
         f"y has values from {low:.4g} on, which the loss of {_name(context)} does not take "
-        "(Poisson: none below 0; Gamma: all above 0): take another loss or model, such as Ridge or "
+        "(Poisson: none below 0; Gamma: all above 0): take another loss or model, as Ridge or "
         "HistGradientBoostingRegressor, or change y."
     )
 

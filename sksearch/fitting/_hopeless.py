@@ -50,7 +50,10 @@ class Hope:
     may_train: bool
     is_endless: bool
     is_lost: bool = False
-    _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)  # by resource and fold
+    _errors: dict[tuple[int, int], set[str]] = field(
+        default_factory=dict
+    )  # causes, by rung and fold
+    _texts: set[str] = field(default_factory=set)  # of all errors
     _failed: dict[int, dict] = field(default_factory=dict)  # params, by trial
     _has_ended: bool = False  # something has not failed
     _causes: dict[str, str] = field(default_factory=dict)  # by error
@@ -63,7 +66,9 @@ class Hope:
             return
         self._failed[job.trial_id] = job.params
         for fold, output in zip(folds, outputs, strict=True):
-            self._errors.setdefault((job.resource, fold), set()).add(_masked(output.error))
+            alike = self._cause(output) or _masked(output.error)
+            self._errors.setdefault((job.resource, fold), set()).add(alike)
+            self._texts.add(output.error)
         if len(self._failed) >= N_ALIKE:
             in_vain = self.is_endless and len(self._failed) >= N_IN_VAIN
             self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
@@ -93,7 +98,7 @@ class Hope:
         space = self.problem.space
         params = [p for i, p in self._failed.items() if not self._is_untuned(i)]
         U = np.array([space.to_unit(each) for each in params])
-        text = " ".join(set().union(*self._errors.values()))
+        text = " ".join(self._texts)
         for dimension, column in zip(space.dimensions, U.T, strict=True):
             n_tried = len(np.unique(column[~np.isnan(column)]))
             choices = getattr(dimension, "choices", ())

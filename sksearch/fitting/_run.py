@@ -253,7 +253,8 @@ class Run(Workload):
         """Raise ValueError if all has failed, and will."""
         if self._hope.is_lost:
             outputs = [output for new in self.outputs.new.values() for output in new]
-            self.check_failures(outputs)
+            if all(output.fit_error is not None for output in outputs):
+                self.check_failures(outputs)
             raise ValueError(explained(self.context, outputs, outputs[0].error))
 
     def seconds_left(self):

@@ -1,0 +1,227 @@
+"""Searches in which all fails alike end soon and say why; if a part of a space fails they go on.
+
+Rows of the table of faults beside 14 and 15.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import loguniform, randint
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import PoissonRegressor, Ridge, SGDClassifier
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sksearch import (
+    ASHASearchCV,
+    GPBayesSearchCV,
+    HyperbandSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    SuccessiveHalvingSearchCV,
+    TPESearchCV,
+)
+from sksearch.checkpoint import read_journal
+from tests.faults.estimators import Everywhere, Fake, trainings
+
+X, y = make_classification(90, 5, n_informative=3, n_redundant=0, random_state=0)
+TABLE = pd.DataFrame(X, columns=list("abcde"))
+TOWNS = TABLE.assign(city=["Ulm", "Bonn", "Kiel"] * 30, colour=["red", "blue"] * 45)
+DATES = TABLE.assign(day=pd.date_range("2020-01-01", periods=90))
+HOLE = np.where(np.arange(450).reshape(90, 5) == 17, np.nan, X)
+NAMES = np.array(["no", "yes"])[y]
+N_FEW = 10  # candidates
+
+CAUSES = {
+    "text columns": (GradientBoostingClassifier(), TOWNS, y, "'city', 'colour' .*OneHotEncoder"),
+    "text after a scaler": (make_pipeline(StandardScaler(), SVC()), TOWNS, y, "'city', 'colour'"),
+    "text and an imputer": (make_pipeline(SimpleImputer(), SVC()), TOWNS, y, "'city', 'colour'"),
+    "array of text": (SVC(), TOWNS.to_numpy(), y, "columns 5, 6 of X hold text"),
+    "list of texts": (SVC(), ["good day", "bad day"] * 45, y, r"TfidfVectorizer\(\)"),
+    "dates": (SVC(), DATES, y, "column 'day' of X holds dates"),
+    "one missing value": (SVC(), HOLE, y, r"column 2 of X has missing values.*SimpleImputer\(\)"),
+    "infinity": (SVC(), np.nan_to_num(HOLE, nan=np.inf), y, "column 2 of X.*infinite"),
+    "negative values": (MultinomialNB(), X, y, r"negative values.*MinMaxScaler\(\)"),
+    "missing target": (Ridge(), X, np.where(y == 1, np.nan, 0.0), "y is missing .* in 45 rows"),
+    "text for a regressor": (Ridge(), X, NAMES, "y holds text, and Ridge is no classifier"),
+    "negative counts": (PoissonRegressor(), X, X[:, 0], "y has values from -.*Poisson"),
+    "one class": (SVC(), X, np.zeros(90), "y holds a single class"),
+    "two targets": (SVC(), X, np.c_[y, y], "MultiOutputClassifier"),
+    "images": (SVC(), X.reshape(90, 5, 1), y, r"X.reshape\(len\(X\), -1\)"),
+    "one column": (SVC(), X[:, 0], y, r"X.reshape\(-1, 1\)"),
+    "names of columns": (SVC(), TABLE.rename(columns={"a": 0}), y, "columns.astype"),
+}
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    """Fails with a text if its rate is above a limit, which is below its own rate or not."""
+
+    def __init__(self, rate=0.5, limit=0.0, says="it cannot be done", size=1):
+        self.rate, self.limit, self.says, self.size = rate, limit, says, size
+
+    def fit(self, X, y):
+        if self.rate > self.limit:
+            raise RuntimeError(self.says.format(rate=self.rate))
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def first_line(search, X, y, **params):
+    with pytest.raises(ValueError) as caught:
+        search.fit(X, y, **params)
+    assert len(search.history_.trials) <= N_FEW
+    assert search.interrupted_
+    return str(caught.value).splitlines()[0]
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+@pytest.mark.parametrize("name", CAUSES)
+def test_the_first_line_names_cause_and_cure(name):
+    estimator, X, y, says = CAUSES[name]
+    assert re.search(says, first_line(SearchCV(estimator, timeout=60, random_state=0), X, y))
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        RandomSearchCV(SVC(), {"C": loguniform(0.1, 10)}, n_iter=40),
+        TPESearchCV(SVC(), {"C": loguniform(0.1, 10)}, n_iter=40, n_jobs=2),
+        GPBayesSearchCV(SVC(), {"C": loguniform(0.1, 10)}, n_iter=40),
+        HyperbandSearchCV(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, resource="epochs"),
+        ASHASearchCV(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, resource="epochs"),
+        SuccessiveHalvingSearchCV(SVC(), {"C": loguniform(0.1, 10)}, resource="n_samples"),
+        SearchCV(SVC(), {"C": loguniform(0.1, 10)}, timeout=60, candidate_timeout=30, n_jobs=2),
+    ],
+    ids=lambda search: type(search).__name__,
+)
+def test_every_search_ends_soon(search):
+    assert "'city', 'colour'" in first_line(search.set_params(random_state=0), TOWNS, y)
+
+
+def test_a_step_that_has_not_asked_for_its_metadata_is_named():
+    with config_context(enable_metadata_routing=True):
+        pipe = make_pipeline(StandardScaler(), SVC().set_fit_request(sample_weight=True))
+        line = first_line(SearchCV(pipe, timeout=60), X, y, sample_weight=np.ones(90))
+    assert "StandardScaler().set_fit_request(sample_weight=True)" in line
+
+
+def test_a_fold_of_one_class_is_named():
+    search = SearchCV(SVC(), timeout=60, cv=KFold(2))
+    assert "fold 0 trains on 45 rows of one class only" in first_line(search, X, np.sort(y))
+
+
+@pytest.mark.parametrize("space", [None, {"pca__n_components": [2], "svc__C": randint(1, 999)}])
+def test_a_cause_that_is_not_known_is_told_as_it_is(space):
+    if space is None:
+        search = SearchCV(make_pipeline(PCA(50), SVC()), {"svc__C": randint(1, 999)}, timeout=60)
+        assert "n_components=50 must be between" in first_line(search, X, y)
+    else:
+        search = RandomSearchCV(Broken(), {"size": randint(1, 999)}, n_iter=50)
+        assert "RuntimeError: it cannot be done." in first_line(search, X, y)
+
+
+RATES = {"rate": np.linspace(0.09, 0.9, 24).tolist()}
+PARTS = {
+    "one text, and the estimator as it is can be trained": (Broken(0.05, 0.1), X, RATES),
+    "a text that depends on the candidate": (Broken(0.5, 0.1, "{rate} is too much"), X, RATES),
+    "a text that names the parameter": (Broken(0.5, 0.1, "lower the rate"), X, RATES),
+    "a kernel": (SVC(), X, {"kernel": ["nope", "rbf"], "C": list(range(1, 13))}),
+    "counts of components": (
+        make_pipeline(PCA(), GaussianNB()), X, {"pca__n_components": [2, *range(6, 30)]},
+    ),
+    "a step that is left out": (
+        Pipeline([("fill", "passthrough"), ("svc", SVC())]), HOLE,
+        {"fill": ["passthrough", SimpleImputer()], "svc__C": list(range(1, 13))},
+    ),
+    "a dict of several": (
+        Pipeline([("fill", "passthrough"), ("svc", SVC())]), HOLE,
+        [{"svc__C": list(range(1, 24))}, {"fill": [SimpleImputer()], "svc__C": [1, 2]}],
+    ),
+    "models": (
+        Pipeline([("model", SVC())]), HOLE,
+        {"model": [*(SVC(C=c) for c in range(1, 9)), HistGradientBoostingClassifier(max_iter=2)]},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+@pytest.mark.filterwarnings("ignore:The total space of parameters:UserWarning")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", PARTS)
+def test_a_space_of_which_a_part_fails_is_searched_to_its_end(name, seed):
+    estimator, data, space = PARTS[name]
+    search = RandomSearchCV(estimator, space, n_iter=30, cv=3, random_state=seed).fit(data, y)
+    assert "error" in search.statuses_
+    assert search.statuses_[search.best_index_] == "ok"
+
+
+@pytest.mark.parametrize("search", [SearchCV, RandomSearchCV])
+def test_if_all_own_candidates_fail_the_search_raises_though_the_untuned_model_does_not(search):
+    space = {"rate": [0.6, 0.7, 0.8, 0.9]}
+    with pytest.raises(ValueError, match=r"it cannot be done[\s\S]*fits failed"):
+        search(Broken(0.05, 0.1), space, n_iter=4, cv=3, random_state=0).fit(X, y)
+
+
+def test_a_search_that_only_the_time_ends_gives_up_after_a_hundred_failures():
+    estimator = Broken(0.05, 0.1, "{rate} is too much")
+    search = SearchCV(estimator, {"rate": loguniform(0.2, 0.9)}, timeout=60, random_state=0)
+    with pytest.raises(ValueError, match=r"is too much"):
+        search.fit(X, y)
+    assert len(search.history_.trials) == 100
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_it_ends_at_the_same_failure_for_any_n_jobs_and_when_it_goes_on(tmp_path, n_jobs):
+    log = tmp_path / "log"
+    fake = Fake(act=no_license, at=Everywhere(), log=str(log))
+    space = {"quality": (np.arange(1, 30) / 30).tolist()}
+    search = RandomSearchCV(
+        fake, space, n_iter=29, cv=2, random_state=0, n_jobs=n_jobs, checkpoint_dir=tmp_path / "c"
+    )
+    texts = []
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no license") as caught:
+            search.fit(X, y)
+        texts.append(str(caught.value).splitlines()[:2])
+        assert len(search.statuses_) == 3
+    assert texts[0] == texts[1]
+    _, events, _ = read_journal(tmp_path / "c")
+    assert [event["k"] for event in events].count("tell") == 3
+    if n_jobs == 1:  # the estimator as it is, before and when it goes on, is the rest
+        assert len(trainings(log)) == 3 * 2 + 2
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+def test_where_only_the_untuned_model_has_a_score_that_is_said():
+    class Fragile(SVC):
+        def fit(self, X, y):
+            if self.C != 1.0:
+                raise RuntimeError("it cannot be done")
+            return super().fit(X, y)
+
+    Fragile.__module__ = "sklearn.svm"
+    Fragile.__name__ = "SVC"
+    search = SearchCV(Fragile(), n_iter=6, cv=2, random_state=0)
+    with pytest.warns(UserWarning, match="what comes back is not tuned"):
+        search.fit(X, y)
+    assert search.best_params_["C"] == 1.0
+
+
+def no_license():
+    raise RuntimeError("no license")
