@@ -15,6 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
+from sksearch.checkpoint import _kinds as kinds
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample
 from sksearch.schedulers import FoldRace, FullFidelity
@@ -375,6 +376,12 @@ def test_a_search_that_goes_on_takes_the_latest_rows_as_before(tmp_path):
     again, _ = fitted(timeout=90, **kwargs)
     assert again._sample == first._sample
     assert again._sample.latest
+
+
+def test_a_journal_of_an_older_version_has_rows_by_chance():
+    written = [2_000, 1.0, 3.0, None]
+    assert kinds.sample(written)
+    assert not RowSample(*written).latest
 
 
 def test_predictions_out_of_fold_are_of_the_same_rows():
