@@ -238,7 +238,7 @@ def test_rungs_are_steps(logged):
     search = SuccessiveHalvingSearchCV(
         TREE, SPACE, resource="n_samples", min_resources=50, cv=3, n_candidates=3, random_state=0
     ).fit(X, y)
-    run, candidates = logged.one()
+    _, candidates = logged.one()
     assert len(candidates) == 3
     results = search.cv_results_
     winner = candidates[f"candidate {results['trial_id'][search.best_index_]}"]
