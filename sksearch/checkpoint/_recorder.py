@@ -36,7 +36,7 @@ from sksearch.checkpoint._records import (
     output_of_record,
     state_in_folder,
 )
-from sksearch.checkpoint._signature import is_signed, key_file, make_key
+from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._row_sample import RowSample
@@ -307,7 +307,7 @@ class JournalRecorder(Recorder):
             warnings.warn(
                 f"{self.checkpoint.path} has fitted models that were not written by this user, or "
                 f"with another key than that in {key_file()}: they are not read, which could run "
-                "any code, but trained again.",
+                f"any code, but trained again. {key_trouble()}".rstrip(),
                 UserWarning,
                 stacklevel=2,
             )

@@ -1,18 +1,21 @@
 """A key of this user that signs fitted models: no others are ever unpickled.
 
 The key is a file in the user's configuration. Who makes a checkpoint for somebody else has another
-key, so its models are trained again. Where no key can be kept, models are not signed.
+key, so its models are trained again. So are those that nothing can verify: where no key can be
+kept, or where its file is not one that this user alone can read and write.
 """
 
 import hashlib
 import hmac
 import os
 import secrets
+import warnings
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from sksearch._files import open_own, read_own
+from sksearch._files import is_own, open_own, read_own
+from sksearch.checkpoint._folder import sync_folder
 
 SIZE = 32  # bytes
 
@@ -25,26 +28,44 @@ def key_file() -> Path:
 
 
 def make_key() -> None:
-    """Make the key if there is none; where it cannot be kept there will be none."""
+    """Make the key if there is none, or one that others could know; it is on disk on return.
+
+    Where it cannot be kept there will be none, see `key_trouble`.
+    """
+    _read.cache_clear()
     with suppress(OSError, RuntimeError):  # no home
         file = key_file()
-        if file.exists():
-            return
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        unfinished = file.with_name(f"key.{os.getpid()}.{secrets.token_hex(4)}")
+        if is_own(file) and (wrong := _wrong_with(file)):
+            file.unlink()
+            warnings.warn(
+                f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "
+                "its place, and models of before are trained again.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if not os.path.lexists(file):
+            _write_key(file)
+
+
+def _write_key(file):
+    """Write a new key, whole or not at all."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = file.with_name(f"key.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        descriptor = open_own(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with open(descriptor, "wb") as out:
+            out.write(secrets.token_bytes(SIZE))
+            out.flush()
+            os.fsync(out.fileno())
         try:
-            descriptor = open_own(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-            with open(descriptor, "wb") as out:
-                out.write(secrets.token_bytes(SIZE))
-            try:
-                os.link(unfinished, file)  # of two at once the first one stays
-            except FileExistsError:
-                pass
-            except OSError:  # a file has one name there
-                unfinished.rename(file)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    _read.cache_clear()
+            os.link(unfinished, file)  # of two at once the first one stays
+        except FileExistsError:
+            pass
+        except OSError:  # a file has one name there
+            unfinished.rename(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    sync_folder(file.parent)
 
 
 def sign(sha: str) -> str:
@@ -56,13 +77,41 @@ def sign(sha: str) -> str:
 
 
 def is_signed(sha: str, signature: str) -> bool:
-    """Whether a signature is this user's own; true if the user has no key."""
-    return hmac.compare_digest(sign(sha), signature) or sign(sha) == ""
+    """Whether a signature is this user's own; never where there is no key to tell by."""
+    own = sign(sha)
+    return own != "" and hmac.compare_digest(own.encode(), signature.encode())
+
+
+def key_trouble() -> str:
+    """Say why there is no key to verify models by, and what to do; "" if there is one."""
+    try:
+        file = key_file()
+    except RuntimeError:
+        return "There is no home folder for a key: set XDG_CONFIG_HOME to one of your own."
+    if _read(file) is not None:
+        return ""
+    try:
+        read_own(file)
+    except PermissionError as error:
+        return f"The key cannot be used: {error}"
+    except OSError:
+        return f"{file} cannot be written: set XDG_CONFIG_HOME to a folder where it can be."
+    return f"The key cannot be used: {file} {_wrong_with(file)}."
 
 
 @lru_cache(4)
 def _read(file: Path) -> bytes | None:
     with suppress(OSError):
         key = read_own(file)
-        return key if len(key) == SIZE else None
+        return key if len(key) == SIZE and not _wrong_with(file) else None
     return None
+
+
+def _wrong_with(file):
+    """Why a file of this user is no key that it alone knows, "" if it is one."""
+    info = file.lstat()
+    if info.st_size != SIZE:
+        return f"has {info.st_size} bytes, and a key has {SIZE}"
+    if os.name != "nt" and info.st_mode & 0o077:
+        return f"can be read or written by others (mode {info.st_mode & 0o777:o})"
+    return ""

@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 import stat
-import warnings
 from pathlib import Path
 
 import pytest
@@ -97,19 +96,6 @@ def test_the_key_is_made_once_and_is_for_the_users_eyes_only(config, tmp_path):
     assert file.read_bytes() == key
     assert _signature.is_signed("ab", _signature.sign("ab"))
     assert not _signature.is_signed("ab", _signature.sign("ac"))
-
-
-def test_without_a_place_for_a_key_models_are_used_unsigned(config, tmp_path):
-    (tmp_path / "us").touch()  # no folder
-    log, alone = tmp_path / "log", tmp_path / "alone"
-    make("halving", log=alone).fit(X, Y)
-    search = make("halving", tmp_path / "checkpoint", log)
-    fit_and_stop(search, 21)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        search.fit(X, Y)
-    n_again = len(log.read_text().splitlines()) - len(alone.read_text().splitlines())
-    assert 0 <= n_again <= 2
 
 
 def test_the_bomb_would_go_off(tmp_path):

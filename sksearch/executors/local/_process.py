@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
@@ -21,7 +22,7 @@ from sksearch._compat import cloudpickle
 from sksearch.executors._folder import remove_folders_of_the_dead
 from sksearch.executors._limits import EngineLostError, LostTask
 
-START_SECONDS = 120  # a process that says nothing for so long will not start any more
+PATIENCE_SECONDS = 30  # after which a user hears that a process is slow to start
 CHECK_SECONDS = 0.5  # how often worker and master look whether the other one lives
 REMOVE = remove_folders_of_the_dead
 # What a worker does first: imports take seconds, in which its parent may die.
@@ -47,6 +48,9 @@ threading.Thread(target=end_with_parent, daemon=True).start()
 from sksearch.executors.local._process import _serve
 _serve(connection)
 """
+N_TRIES = 3  # processes that may be broken before they are charged with it
+READY = 0  # stands for the number of a call when a process says that it has started
+N_BYTES = 8  # of the number of a call
 OOM_SCORE = "800"  # of 1,000: when memory runs out the kernel shall take a worker, not the master
 
 
@@ -56,6 +60,10 @@ class UnreadableError(Exception):
 
 class WorkerProcess:
     """One process that runs calls one after another; after its death a call starts another.
+
+    Calls are numbered, and an answer carries the number of its call. A process that owes an answer
+    (its caller was interrupted, say) is ended before the next call: what it sends late is never
+    taken for the answer to another call.
 
     Parameters
     ----------
@@ -74,6 +82,8 @@ class WorkerProcess:
         self._process: Any = None
         self._connection: Any = None
         self._closed = False
+        self._n_calls = 0
+        self._owes: int | None = None  # number of the call that has no answer yet
         self.loaded: str | None = None
 
     def call(self, function: Callable, *args: Any, seconds: float | None = None) -> Any:
@@ -104,16 +114,23 @@ class WorkerProcess:
             message = cloudpickle.dumps((function, args))
         except Exception as error:
             raise UnreadableError(describe(error)) from error
-        self.start()
-        begin = time.monotonic()
-        try:
-            self._connection.send_bytes(message)
-            if not self._wait_for_answer(None if seconds is None else begin + seconds):
+        for _ in range(N_TRIES):
+            self.start()
+            begin = time.monotonic()
+            try:
+                answer = self._ask(message, None if seconds is None else begin + seconds)
+            except TimeoutError:
                 self.kill()
                 return LostTask("timeout", f"took more than {seconds:g} seconds", seconds or 0.0)
-            failed, value = pickle.loads(self._connection.recv_bytes())
-        except (EOFError, OSError):
-            return LostTask("crash", self._describe_end(), time.monotonic() - begin)
+            except (EOFError, OSError):
+                return LostTask("crash", self._describe_end(), time.monotonic() - begin)
+            if answer is not None:
+                break
+            self.kill()  # no fault of the call, which another process gets
+        else:
+            why = f"{N_TRIES} worker processes answered other calls than they were sent"
+            return LostTask("crash", why, time.monotonic() - begin)
+        failed, value = pickle.loads(answer)
         if isinstance(value, UnreadableError):
             self.kill()
         if failed:
@@ -123,16 +140,42 @@ class WorkerProcess:
     def start(self) -> None:
         """Start the process if there is none, and wait until it can take a call.
 
+        However long that takes: on a busy machine, or from a slow disk, imports take minutes.
+
         Raises
         ------
         EngineLostError
-            If it does not start.
+            If several processes have ended before they could take a call.
         """
-        if self._process is not None and self._process.is_alive():
+        if self._is_ready():
             return
-        self.kill()
-        if self._closed:
+        for _ in range(N_TRIES):
+            self.kill()
+            if self._closed:
+                raise EngineLostError("The search has ended, and its worker processes with it.")
+            self._spawn()
+            try:
+                self._hear_of_start()
+                break
+            except (EOFError, OSError):
+                why = self._describe_end()
+        else:
+            raise EngineLostError(f"{N_TRIES} worker processes could not start: {why}.")
+        if self._closed:  # while it started
+            self.kill()
             raise EngineLostError("The search has ended, and its worker processes with it.")
+
+    def _is_ready(self):
+        """Whether there is a process that lives, and owes and sends no answer to earlier calls."""
+        if self._process is None or self._owes is not None or not self._process.is_alive():
+            return False
+        try:
+            return not self._connection.poll()
+        except (EOFError, OSError):
+            return False
+
+    def _spawn(self):
+        """Begin a process."""
         self._connection, child_connection = Pipe()
         self._process = get_context("loky").Process(
             target=exec,
@@ -142,19 +185,30 @@ class WorkerProcess:
         with _allow_children(), _block_sigint():
             self._process.start()
         child_connection.close()
+        self._owes = READY
+
+    def _hear_of_start(self):
+        """Wait until the process says that it has started, however long that takes."""
         try:
-            if not self._wait_for_answer(time.monotonic() + START_SECONDS):
-                raise EngineLostError(
-                    f"A worker process did not start in {START_SECONDS} seconds."
-                )
-            self._connection.recv_bytes()
-        except (EOFError, OSError):
-            raise EngineLostError(
-                f"A worker process could not start: {self._describe_end()}."
-            ) from None
-        if self._closed:  # while it started
-            self.kill()
-            raise EngineLostError("The search has ended, and its worker processes with it.")
+            self._wait_for_answer(time.monotonic() + PATIENCE_SECONDS)
+        except TimeoutError:
+            warnings.warn(
+                f"Worker process {self._process.pid} has not started in {PATIENCE_SECONDS} "
+                "seconds: the machine or its disk is busy. It is waited for.",
+                UserWarning,
+                stacklevel=2,
+            )
+            self._wait_for_answer(None)
+        if self._receive() is None:
+            raise EOFError
+
+    def _ask(self, message, deadline):
+        """Send a call, and return its answer; None if what came is not the answer to this call."""
+        self._n_calls += 1
+        self._owes = self._n_calls
+        self._connection.send_bytes(_numbered(self._owes, message))
+        self._wait_for_answer(deadline)
+        return self._receive()
 
     def close(self) -> None:
         """End the process from another thread than the one that calls; there will be no other."""
@@ -165,24 +219,32 @@ class WorkerProcess:
     def kill(self) -> None:
         """End the process and all that it has started, whatever it does."""
         process, connection = self._process, self._connection
-        self._process = self._connection = self.loaded = None
+        self._process = self._connection = self.loaded = self._owes = None
         if process is not None:
             _kill(process)
         if connection is not None:
             connection.close()
 
+    def _receive(self):
+        """Take an answer; None if it is not the one that the process owes."""
+        number, answer = _parted(self._connection.recv_bytes())
+        if number != self._owes:
+            return None
+        self._owes = None
+        return answer
+
     def _wait_for_answer(self, deadline):
-        """Wait for an answer; False if there is none in time."""
+        """Wait for an answer; TimeoutError if there is none in time, EOFError after a death."""
         while True:
             left = CHECK_SECONDS if deadline is None else deadline - time.monotonic()
             wait([self._connection, self._process.sentinel], max(0, min(left, CHECK_SECONDS)))
             if self._connection.poll():
-                return True  # what it has sent before it died counts
+                return  # what it has sent before it died counts
             # Its own children may hold its connection open when it is dead.
             if not self._process.is_alive():
                 raise EOFError
             if deadline is not None and left <= CHECK_SECONDS:
-                return False
+                raise TimeoutError
 
     def _describe_end(self):
         """Say how the process ended, as far as that is known; forgets the process."""
@@ -251,15 +313,26 @@ def _serve(connection):
     faulthandler.enable()
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write(OOM_SCORE)
-    connection.send_bytes(b"ready")
+    connection.send_bytes(_numbered(READY, b""))
     with suppress(EOFError, OSError):
         while True:
-            connection.send_bytes(_answer(connection.recv_bytes()))
+            number, message = _parted(connection.recv_bytes())
+            connection.send_bytes(_numbered(number, _answer(message)))
     end = time.monotonic() + CHECK_SECONDS
     while os.getppid() == parent and time.monotonic() < end:
         time.sleep(0.01)  # it may still be dying
     remove_folders_of_the_dead()
     _exit_at_once()
+
+
+def _numbered(number, message):
+    """Bytes of a call or an answer, behind the number of the call."""
+    return number.to_bytes(N_BYTES, "little") + message
+
+
+def _parted(message):
+    """The number of the call, and what is behind it."""
+    return int.from_bytes(message[:N_BYTES], "little"), message[N_BYTES:]
 
 
 def _answer(message):

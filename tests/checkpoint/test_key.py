@@ -1,0 +1,127 @@
+"""The key that signs models: a model that nothing can verify is trained again, never read."""
+
+import os
+import re
+import stat
+import warnings
+
+import pytest
+
+from sksearch.checkpoint import _signature
+from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key, sign
+from tests.checkpoint.test_resume import fit_and_stop, make, outcome
+from tests.checkpoint.test_signature import Bomb, calm, forge  # noqa: F401  # a fixture
+from tests.interrupted import X, Y
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes and links of POSIX")
+KEY = bytes(range(32))
+
+
+def write(path, content, mode=0o600):
+    path.write_bytes(content)
+    path.chmod(mode)
+
+
+def link(path):
+    path.with_name("elsewhere").write_bytes(KEY)
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def second_name(path):
+    write(path, KEY)
+    os.link(path, path.with_name("other"))
+
+
+#: What may be in the place of the key, and whether a new one takes its place.
+ODD = {
+    "empty": (lambda path: write(path, b""), True),
+    "one byte short": (lambda path: write(path, KEY[:-1]), True),
+    "one byte long": (lambda path: write(path, KEY + b"x"), True),
+    "a megabyte": (lambda path: write(path, b"x" * 2**20), True),
+    "text": (lambda path: write(path, KEY.hex().encode()), True),
+    "readable by all": (lambda path: write(path, KEY, 0o644), True),
+    "readable by the group": (lambda path: write(path, KEY, 0o640), True),
+    "writable by all": (lambda path: write(path, KEY, 0o622), True),
+    "open to all": (lambda path: write(path, KEY, 0o777), True),
+    "a link": (link, False),
+    "a link to nothing": (lambda path: path.symlink_to(path.with_name("none")), False),
+    "a link to itself": (lambda path: path.symlink_to(path), False),
+    "a second name": (second_name, False),
+    "a folder": (lambda path: path.mkdir(), False),
+    "a pipe": (lambda path: os.mkfifo(path), False),
+}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The file of the key, in a configuration of its own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    path = key_file()
+    path.parent.mkdir(parents=True)
+    _signature._read.cache_clear()
+    yield path
+    _signature._read.cache_clear()
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_an_odd_key_is_replaced_or_refused_and_named(kind, place):
+    put, is_replaced = ODD[kind]
+    put(place)
+    if is_replaced:
+        with pytest.warns(
+            UserWarning, match=r"config/sksearch/key, .*: a new one takes its place"
+        ):
+            make_key()
+        assert key_trouble() == ""
+        assert stat.S_IMODE(place.stat().st_mode) == 0o600
+        assert len(place.read_bytes()) == 32
+        assert place.read_bytes() != KEY
+        assert is_signed("ab", sign("ab"))
+    else:
+        make_key()
+        assert str(place) in key_trouble()
+        assert sign("ab") == ""
+    for forged in ("", "0" * 64, "é"):
+        assert not is_signed("ab", forged)
+
+
+@pytest.mark.parametrize("kind", [*ODD, "no folder can be made", "none was made"])
+def test_a_forged_model_is_never_read(kind, place, tmp_path):
+    """Its signature is empty, as it was where there was no key."""
+    folder, trace = tmp_path / "checkpoint", tmp_path / "trace"
+    search = make(folder=folder)
+    fit_and_stop(search, 21)
+    forge(folder, Bomb(trace), s="")
+    place.unlink()
+    if kind in ODD:
+        ODD[kind][0](place)
+    elif kind == "no folder can be made":
+        place.parent.rmdir()
+        place.parent.parent.rmdir()
+        place.parent.parent.touch()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search.fit(X, Y)
+    texts = "\n".join(str(warning.message) for warning in caught)
+    assert re.search("were not written by this user.*but trained again", texts)
+    assert not trace.exists()
+    assert outcome(search) == outcome(make().fit(X, Y))
+
+
+def test_where_no_key_can_be_kept_one_sentence_says_what_to_do(place, tmp_path):
+    place.parent.rmdir()
+    place.parent.touch()
+    search = make(folder=tmp_path / "checkpoint")
+    fit_and_stop(search, 21)
+    with pytest.warns(UserWarning, match="trained again.*cannot be written: set XDG_CONFIG_HOME"):
+        search.fit(X, Y)
+    assert outcome(search) == outcome(make().fit(X, Y))
+
+
+def test_the_key_is_on_disk_before_it_is_used(place, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_mode), fsync(fd)))
+    make_key()
+    assert stat.S_ISREG(synced[0])
+    assert stat.S_ISDIR(synced[-1])
