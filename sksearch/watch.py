@@ -357,7 +357,7 @@ def _scores(saved):
         f'<path class="best" d="M{x[i] - 7:.1f} {y[i]:.1f}a7 7 0 1 0 14 0a7 7 0 1 0 -14 0"/>'
         for i in won
     )
-    steps = np.flatnonzero(np.isfinite(best) & np.r_[True, np.diff(best) != 0])
+    steps = np.flatnonzero(np.isfinite(best) & np.r_[True, best[1:] != best[:-1]])
     line = "".join(
         f"{'M' if k == 0 else 'H'}{x[i]:.1f}{' ' if k == 0 else 'V'}"
         f"{(HEIGHT - 30) * (high - min(max(best[i], low), high)) / (high - low) + 5:.1f}"

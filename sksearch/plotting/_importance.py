@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sksearch.plotting._style import COLORS, DARK, GREY, new_axes, short, tidy
 from sksearch.stats import Importance, importance
+from sksearch.stats._candidates import Candidates
+from sksearch.stats._rows import folds_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +21,8 @@ class ImportanceDisplay:
     ----------
     importance : Importance
         What `sksearch.stats.importance` returned.
+    folds : str, default=""
+        Which folds the scores are of, where that is a part of them.
 
     Attributes
     ----------
@@ -45,8 +49,9 @@ class ImportanceDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, importance: Importance):
+    def __init__(self, *, importance: Importance, folds: str = ""):
         self.importance = importance
+        self.folds = folds
 
     @classmethod
     def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
@@ -70,7 +75,10 @@ class ImportanceDisplay:
         ValueError
             If the search is not fitted, or has too few candidates with a score.
         """
-        return cls(importance=importance(search)).plot(ax)
+        n_folds, folds = Candidates.of(search).n_folds, ""
+        if n_folds is not None and n_folds < search.n_splits_:
+            folds = folds_text(n_folds, search.n_splits_)
+        return cls(importance=importance(search), folds=folds).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -110,7 +118,8 @@ class ImportanceDisplay:
         ax.set_ylim(len(names) - 0.4, -0.6)
         ax.set_xlim(0, min(1.12, max(ends) + 0.1))
         ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}" if x <= 1 else "")
-        ax.set_xlabel("Share of the variance of the scores")
+        of = self.folds and f" ({self.folds})"
+        ax.set_xlabel(f"Share of the variance of the scores{of}")
         explained = f"the model predicts {max(found.explained, 0):.0%} of the variance of others"
         if found.explained < KNOWN:
             explained = "too few or too noisy to tell"

@@ -142,11 +142,25 @@ def _metrics(table: Table, rows: Sequence[int]) -> Iterator[Metric]:
     resources = table.results.get("n_resources")
     for column, values in table.results.items():
         if column.startswith("mean_"):
-            name = column.removeprefix("mean_").removeprefix("test_")
+            what = column.removeprefix("mean_")
+            name = what.removeprefix("test_")
             for row in rows:
-                if np.isfinite(values[row]):
+                if table.races and f"split0_{what}" in table.results:
+                    yield from _by_folds(table, name, what, row)
+                elif np.isfinite(values[row]):
                     step = 1 if resources is None else int(resources[row])
                     yield name, float(values[row]), step
+
+
+def _by_folds(table: Table, name: str, what: str, row: int) -> Iterator[Metric]:
+    """Yield the means over the first folds, of a row that has all that a candidate has."""
+    scores = [table.results[f"split{k}_{what}"][row] for k in range(table.n_folds)]
+    means = np.cumsum(scores) / np.arange(1, len(scores) + 1)
+    if np.isfinite(means[-1]):
+        means[-1] = table.results[f"mean_{what}"][row]  # to the last bit
+    for n, mean in enumerate(means, 1):
+        if np.isfinite(mean):
+            yield name, float(mean), n
 
 
 def times_of(table: Table) -> list[tuple[int | None, int | None]]:

@@ -15,6 +15,7 @@ from sksearch.reporting._importance import importance_of, useless_params
 from sksearch.reporting._table import Table
 from sksearch.stats import selected_score, tied_candidates
 from sksearch.stats._row_bootstrap import corrected_by_rows
+from sksearch.stats._rows import folds_text
 
 N_SHOWN = 4  # params, failures and rungs, unless all are asked for
 #: Metrics from 0 to 1, or what their names begin with.
@@ -250,7 +251,10 @@ def _params(facts, full):
         )
     )
     together = words.percent(given.interactions)
-    notes = [f"shares of the differences in score; {together} is due to several together"]
+    table = facts.table
+    is_part = table.races and given.resource is not None and given.resource < table.n_folds
+    of = f" ({folds_text(given.resource, table.n_folds)})" if is_part else ""
+    notes = [f"shares of the differences in score{of}; {together} is due to several together"]
     rest = len(given.names) - shown
     if rest > 0:
         share = words.percent(sum(given.shares[shown:]))

@@ -21,8 +21,8 @@ def count_folds(results: dict[str, Any], metric: str) -> int:
 
 
 def metric_of(search: Any, results: dict[str, Any]) -> str:
-    """Name the metric that counts: that of ``refit`` or of the objectives, if it names one."""
-    named = [getattr(search, "refit", None), getattr(search, "metric_", None)]
+    """Name the metric that counts: ``metric_`` of objectives, or that of ``refit``."""
+    named = [getattr(search, "metric_", None), getattr(search, "refit", None)]
     wanted = next((name for name in named if f"mean_test_{name}" in results), None)
     return metric_that_counts(results, wanted)
 

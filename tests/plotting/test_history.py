@@ -106,7 +106,7 @@ def test_what_failed_is_a_cross_at_the_foot():
 
 def test_scores_far_below_are_counted_and_do_not_squeeze_the_others():
     scores = [{1: 0.5 + i / 100} for i in range(20)] + [{1: -1e6}, {1: 0.2, 3: -1e9}]
-    scores += [{1: 0.6, 3: 0.69}]
+    scores += [{1: 0.3, 3: 0.69}]
     ax = HistoryDisplay.from_history(history_of(scores)).ax_
     assert sorted(x for x, _ in line(ax, "below (2)")) == [1, 3]
     bottom, top = ax.get_ylim()
