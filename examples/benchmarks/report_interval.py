@@ -180,7 +180,9 @@ def main():
     parser.add_argument("--only", default="", help="sources whose names begin like this")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(f"{'':<24}{'seeds':>6}{'truth':>8}{'covered':>9}{'ratio':>7}{'bias: seen':>12}{'corrected':>11}")
+    print(
+        f"{'':<24}{'seeds':>6}{'truth':>8}{'covered':>9}{'ratio':>7}{'bias: seen':>12}{'corrected':>11}"
+    )
     covered, ratios = {"noise": [], "tables": []}, []
     for name in (name for name in SOURCES if name.startswith(args.only)):
         is_noise = name.startswith("noise")

@@ -23,29 +23,25 @@ from sksearch import (
     PBTSearchCV,
     RandomSearchCV,
     SearchCV,
-    SuccessiveHalvingSearchCV,
     load_history,
     report,
 )
-from sksearch.checkpoint import JournalError
 from sksearch.executors import VirtualClock, spend
+from sksearch.fitting._run import Run
 from sksearch.plotting import (
     ContourDisplay,
     HistoryDisplay,
-    ImportanceDisplay,
     ParallelDisplay,
     ParetoDisplay,
     RungDisplay,
     SliceDisplay,
 )
-from sksearch.fitting._run import Run
 from sksearch.plotting._style import ACCENT
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace
 from sksearch.search._tune import summary
 from sksearch.stats._history import history_of
-from sksearch.stats._winner import winner_of
 from sksearch.watch import page
 
 X = np.random.default_rng(0).standard_normal((60, 1))
