@@ -250,7 +250,7 @@ def _is_text(column):
     """Whether the first value that is there is a text."""
     if column.dtype.kind in "US":
         return len(column) > 0
-    if column.dtype.kind not in "OT":
+    if column.dtype.kind not in ("O", "T"):
         return False
     first = next((v for v in column.ravel() if v is not None and v == v), None)
     return isinstance(first, str)

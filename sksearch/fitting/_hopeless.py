@@ -50,9 +50,8 @@ class Hope:
     may_train: bool
     is_endless: bool
     is_lost: bool = False
-    _errors: dict[tuple[int, int], set[str]] = field(
-        default_factory=dict
-    )  # causes, by rung and fold
+    #: By rung and fold: the causes of errors, or their texts.
+    _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)  # of all errors
     _failed: dict[int, dict] = field(default_factory=dict)  # params, by trial
     _has_ended: bool = False  # something has not failed
@@ -74,6 +73,7 @@ class Hope:
             self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
 
     def _params_are_not_to_blame(self, outputs):
+        """Whether other params would fail, too, as these did whose outputs are given."""
         if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
             return False
         if self._cause(outputs[0]):
@@ -97,23 +97,18 @@ class Hope:
         """Whether an error names a searched parameter, or there are choices that nobody had."""
         space = self.problem.space
         params = [p for i, p in self._failed.items() if not self._is_untuned(i)]
-        U = np.array([space.to_unit(each) for each in params])
+        U = np.array([space.place(each) for each in params])
         text = " ".join(self._texts)
         for dimension, column in zip(space.dimensions, U.T, strict=True):
             n_tried = len(np.unique(column[~np.isnan(column)]))
             choices = getattr(dimension, "choices", ())
             if choices and n_tried == len(choices):
                 continue
-            # Another step, or another dict of the space, may do what these cannot.
-            has_steps = dimension.name == "(dict)" or any(
-                hasattr(c, "get_params") for c in choices
-            )
             leaf = dimension.name.rpartition("__")[2]
-            if (
-                has_steps
-                or re.search(rf"\b{re.escape(leaf)}\b", text)
-                or (choices and n_tried < 2)
-            ):
+            if re.search(rf"\b{re.escape(leaf)}\b", text) or (choices and n_tried < 2):
+                return True
+            # Another step, or another dict of the space, may do what these cannot.
+            if dimension.name == "(dict)" or any(hasattr(c, "get_params") for c in choices):
                 return True
         return False
 

@@ -120,7 +120,7 @@ class Run(Workload):
         self.models: dict[tuple[int, int], Any] = {}
         self.done = False
         self._n_finite = 0
-        self._hope = Hope(setup.context, setup.problem, stops.may_train, setup.plan.is_endless)
+        self.hope = Hope(setup.context, setup.problem, stops.may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup.plan.refit)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
@@ -221,9 +221,9 @@ class Run(Workload):
         self._free(job, score)
         self._budget.check(history.problem.races)
         new = self.outputs.new[job.trial_id, job.resource]
-        self._hope.see(job, self.folds(job.resource, job.spent), new)
+        self.hope.see(job, self.folds(job.resource, job.spent), new)
         if self._is_news:
-            self.check_hope()
+            check_hope(self)
         if len(self.outputs.new) == N_BEFORE_SCORER_IS_BLAMED:
             check_scorer([output for new in self.outputs.new.values() for output in new])
         if self._any_rung_wins or job.resource == self.top:
@@ -248,14 +248,6 @@ class Run(Workload):
         if len(self.plan.rungs) > 1 and all(o.fit_error is not None for o in outputs):
             # Nothing can be promoted, and what comes after is likely to fail in this way.
             self.check_failures(outputs)
-
-    def check_hope(self):
-        """Raise ValueError if all has failed, and will."""
-        if self._hope.is_lost:
-            outputs = [output for new in self.outputs.new.values() for output in new]
-            if all(output.fit_error is not None for output in outputs):
-                self.check_failures(outputs)
-            raise ValueError(explained(self.context, outputs, outputs[0].error))
 
     def seconds_left(self):
         """Until the deadline; 0 when a callback or the target score ends the search."""
@@ -366,6 +358,15 @@ def _state_for(run, job, fold):
     with suppress(Exception):  # without pickle, it is trained again
         return dump_state(state)
     return None
+
+
+def check_hope(run: Run) -> None:
+    """Raise ValueError if all has failed, and will."""
+    if run.hope.is_lost:
+        outputs = [output for new in run.outputs.new.values() for output in new]
+        if all(output.fit_error is not None for output in outputs):
+            run.check_failures(outputs)
+        raise ValueError(explained(run.context, outputs, outputs[0].error))
 
 
 def _check_results(run):

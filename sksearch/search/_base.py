@@ -62,7 +62,7 @@ from sksearch.fitting._results import (
 )
 from sksearch.fitting._row_sample import seconds_of_one_fit
 from sksearch.fitting._row_scores import RowScores, blocks_of_rows
-from sksearch.fitting._run import Run, Stops
+from sksearch.fitting._run import Run, Stops, check_hope
 from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup, adapt, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
@@ -213,7 +213,8 @@ class BaseSearch(AfterSearch, Winner):
         ------
         ValueError, TypeError
             If an argument is not usable, before any training; if all trainings failed, after
-            the first rung. Scores that are NaN only warn, as in ``GridSearchCV``.
+            the first rung, or sooner if others would fail alike; the first line has the cause.
+            Scores that are NaN only warn, as in ``GridSearchCV``.
         TimeoutError
             If no candidate had its score when `timeout` and `overtime` were up.
         KeyboardInterrupt
@@ -401,7 +402,7 @@ class BaseSearch(AfterSearch, Winner):
         batch_size = count_under_way(self, setup.context) if learns else None
         try:
             with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
-                run.check_hope()
+                check_hope(run)
                 drive(study, executor, run, batch_size)
                 run.keep_models()
         except BaseException:
