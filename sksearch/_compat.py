@@ -17,9 +17,8 @@ from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.metrics._scorer import _BaseScorer
+from sklearn.metrics._scorer import _BaseScorer, _PassthroughScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
-from sklearn.metrics._scorer import _PassthroughScorer
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )

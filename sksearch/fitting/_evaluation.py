@@ -315,7 +315,9 @@ def _record_curve(context, task, output, state, rows, fit_params):
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
         listener = RowListener(context, task.fold)
-        scores, output.status, output.error = score(context, estimator, *test, scorer=listener.scorer())
+        scores, output.status, output.error = score(
+            context, estimator, *test, scorer=listener.scorer()
+        )
         on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
         curve.append([count, scores, on_train])
