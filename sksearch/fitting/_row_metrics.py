@@ -160,7 +160,7 @@ def _roc_auc(y, p, multi_class="raise", average="macro"):
 
 
 def _area(positive, p):
-    """Of a positive row the share of negative ones below it, of a negative one that of those above."""
+    """Of a positive row the share of negative ones below it, of a negative one of those above."""
     ranks, n_below = rankdata(p), np.empty(len(p))
     for own in (positive, ~positive):
         n_below[own] = ranks[own] - rankdata(p[own])

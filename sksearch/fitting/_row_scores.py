@@ -38,12 +38,9 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Any = None) -> np.ndarray 
         are not drawn independently of each other.
     """
     every = np.arange(n_rows)
-    trains, tests = (
-        [every[to_numpy(part)] for part in parts] for parts in zip(*splits, strict=True)
-    )
-    ends = [
-        (train.max(initial=-1), test.min(initial=n_rows)) for train, test in zip(trains, tests)
-    ]
+    folds = [[every[to_numpy(part)] for part in split] for split in splits]
+    tests = [test for _, test in folds]
+    ends = [(train.max(initial=-1), test.min(initial=n_rows)) for train, test in folds]
     if len(ends) > 1 and all(last < first for last, first in ends):
         return None
     units = every
