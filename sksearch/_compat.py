@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection
 from functools import wraps
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -55,6 +56,7 @@ except ImportError:
     from joblib.externals import cloudpickle
 
 __all__ = [
+    "FOLDS_DIFFER",
     "BaseSearchCV",
     "HasMethods",
     "Interval",
@@ -87,6 +89,11 @@ __all__ = [
 ]
 
 Method = TypeVar("Method", bound=Callable)
+
+#: How scikit-learn begins to say that a splitter has not as many folds as it names.
+FOLDS_DIFFER = "cv.split and cv.get_n_splits return"
+if find_spec("sklearn.callback") is None:  # before 1.9
+    FOLDS_DIFFER += "ed"
 
 
 class Interval(_Interval):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
-from sksearch._compat import num_samples
+from sksearch._compat import FOLDS_DIFFER, num_samples
 from sksearch.fitting._input import check_folds, count_rows
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
@@ -46,8 +46,7 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
     splits = list(cv.split(X, y, **split_params))
     if len(splits) != n_splits:
         raise ValueError(
-            "cv.split and cv.get_n_splits return inconsistent results. Expected "
-            f"{n_splits} splits, got {len(splits)}"
+            f"{FOLDS_DIFFER} inconsistent results. Expected {n_splits} splits, got {len(splits)}"
         )
     if not splits:
         raise ValueError(

@@ -49,6 +49,7 @@ def contributions(
     try:
         with np.errstate(all="ignore"):
             c = FORMULAS[function](to_numpy(y), to_numpy(predicted), **kwargs)
+            c = np.asarray(c, dtype=float)  # of numbers in an array of objects, too
     except Exception:  # arguments that the formula does not know, labels of two kinds, ...
         return None
     close = abs(c.mean() - value) <= ROUNDING * max(1.0, abs(value))

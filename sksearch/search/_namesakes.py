@@ -49,8 +49,8 @@ class GridSearchCV(BaseSearch):
     >>> from sksearch import GridSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = GridSearchCV(SVC(), {"kernel": ["linear", "rbf"], "C": [1, 10]}).fit(X, y)
-    >>> search.best_params_
-    {'C': 1, 'kernel': 'linear'}
+    >>> search.cv_results_["rank_test_score"].tolist()
+    [1, 4, 3, 1]
     """
 
     param_grid: dict | list | tuple = field(kw_only=False)  # type: ignore[misc]
