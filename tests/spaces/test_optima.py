@@ -116,8 +116,9 @@ def test_each_score_without_a_target_has_an_optimum_or_is_refused(name, estimato
         fixed = {"random_state": 0} if "random_state" in estimator.get_params() else {}
         best_end, best = (
             max(
-                cross_val_score(clone(estimator).set_params(**fixed, **{parameter: v}), data, cv=CV)
-                .mean()
+                cross_val_score(
+                    clone(estimator).set_params(**fixed, **{parameter: v}), data, cv=CV
+                ).mean()
                 for v in values
             )
             for values in (ends, middles)
