@@ -2,6 +2,7 @@
 
 import re
 from contextlib import ExitStack
+from dataclasses import replace
 from html import unescape
 
 import matplotlib.pyplot as plt
@@ -26,11 +27,16 @@ from sksearch import (
     load_history,
     report,
 )
+from sksearch.checkpoint import JournalError
+from sksearch.checkpoint._checkpoint import read_journal
+from sksearch.checkpoint._load_history import SavedSearch
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._run import Run
 from sksearch.plotting import (
     ContourDisplay,
+    DistributionDisplay,
     HistoryDisplay,
+    ImportanceDisplay,
     ParallelDisplay,
     ParetoDisplay,
     RungDisplay,
@@ -38,9 +44,11 @@ from sksearch.plotting import (
 )
 from sksearch.plotting._style import ACCENT
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow
+from sksearch.reporting._table import read
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace
 from sksearch.search._tune import summary
+from sksearch.stats import _effects, _importance
 from sksearch.stats._history import history_of
 from sksearch.watch import page
 
@@ -49,7 +57,7 @@ Y = np.arange(60.0)
 SPACE = {"alpha": uniform(0, 1), "beta": uniform(0, 1)}
 GRID = {"alpha": [0.11, 0.22, 0.33, 0.44], "beta": [0.5, 0.6, 0.7]}
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:One or more of the", "ignore:(?s).*fits failed", "ignore:No candidate keeps all bounds",
+    "ignore:One or more of the", "ignore:(?s).*fits failed", "ignore:No candidate keeps",
     "ignore:.*are distinct", "ignore:timeout=.* folds of the first candidate",
 )  # fmt: skip
 
@@ -129,7 +137,7 @@ SITUATIONS = {
     "failures": lambda: random(estimator=Noisy(fails_above=0.6), error_score=9.0),
     "race": race,
     "race, error_score a number": lambda: race(estimator=Noisy(fails_above=0.5), error_score=9.0),
-    "race, time up in the second fold": lambda: race(estimator=Noisy(seconds=1), timeout=3.5),
+    "race, time up before all folds": lambda: race(estimator=Noisy(seconds=1), timeout=3.5),
     "folds in brackets": lambda: hyperband("folds", cv=9),
     "epochs": hyperband,
     "epochs, the best of the top": lambda: hyperband(select="top"),
@@ -178,6 +186,17 @@ SITUATIONS = {
         HalvingGridSearchCV, GRID, resource="n_units", max_resources=9
     ),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def coarse_models():
+    """Effects of params are none of this file's business, and take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_effects, "N_PLANE", 4)
+        patch.setattr(_effects, "N_POINTS", 4)
+        patch.setattr(_effects, "N_OTHERS", 10)
+        patch.setattr(_importance, "N_MODELS", 2)
+        yield
 
 
 @pytest.fixture(scope="module", params=SITUATIONS)
@@ -354,3 +373,107 @@ def test_everybody_names_the_candidate_of_best_index(situation, reader):
     said = reader(search, folder)
     plt.close("all")
     assert said is None or said == pytest.approx(alpha_of_winner(search), rel=1e-3)
+
+
+# ---- what is said of the folds, and of another resource
+
+
+def fitted(name, **params):
+    with VirtualClock():
+        return SITUATIONS[name]().set_params(**params).fit(X, Y)
+
+
+def test_pictures_say_that_a_mean_is_of_some_folds():
+    search = fitted("race")
+    of = "mean of 3 of 4 folds"
+    title = SliceDisplay.from_search(search).axes_[0].get_title("left")
+    won = f"{search.best_score_:.4g}, mean of 4 folds"
+    assert title == f"Score, {of}: 10 candidates\nstar: the winner, {won}"
+    assert ContourDisplay.from_search(search).ax_.get_title("left").endswith(won)
+    parallel = ParallelDisplay.from_search(search).ax_
+    assert parallel.get_xticklabels()[-1].get_text() == f"Score\n{of}"
+    assert parallel.get_legend().get_texts()[0].get_text() == f"winner, {won}"
+    assert ImportanceDisplay.from_search(search).ax_.get_xlabel().endswith(f"({of})")
+    assert DistributionDisplay.from_search(search).ax_.get_xlabel() == f"Score, {of}"
+    for display in (HistoryDisplay, RungDisplay):
+        assert display.from_search(search).ax_.get_ylabel() == "Score, mean over folds so far"
+
+
+def test_a_winner_with_some_folds_is_said_to_have_no_more(tmp_path):
+    search = fitted("race, time up before all folds", checkpoint_dir=tmp_path)
+    of = "mean of 3 of 4 folds"
+    assert of in str(report(search))
+    assert of in summary(search)
+    assert of in HistoryDisplay.from_search(search).ax_.get_title("left")
+    assert ">3 of 4<" in page(tmp_path)
+
+
+def test_the_untuned_estimator_is_compared_on_the_folds_that_it_has():
+    search = fitted("race")
+    results = search.cv_results_
+    dropped = np.flatnonzero(results["n_resources"] == 1)[0]
+    search.estimator = Noisy(**results["params"][dropped])
+    gain = (results["split0_test_score"][[search.best_index_, dropped]] @ [1, -1]).item()
+    line = next(s for s in str(report(search)).splitlines() if s.startswith("Untuned"))
+    assert line.endswith(f"1 of 4 folds: tuning gains {max(gain, 0):.2f} on these")
+
+
+def test_a_star_is_hollow_where_the_winner_has_no_score():
+    search = fitted("objectives at rungs")
+    display = SliceDisplay.from_search(search, params=["alpha"])
+    (star,) = stars(display.axes_[0])
+    assert display.candidates.resource < search.best_n_resources_
+    assert star.get_markerfacecolor() == "w"
+    assert star.get_ydata()[0] == pytest.approx(search.best_score_)
+    title = display.axes_[0].get_title("left").splitlines()
+    assert title[0].endswith("candidates at 1 epochs")
+    assert title[1] == f"star: the winner, {search.best_score_:.4g} at 9 epochs"
+    (star,) = stars(SliceDisplay.from_search(fitted("random"), params=["alpha"]).axes_[0])
+    assert star.get_markerfacecolor() == ACCENT
+
+
+def test_a_star_far_below_all_others_is_inside_the_axes():
+    search = fitted("random")
+    worst = int(np.argmin(search.cv_results_["mean_test_score"]))
+    for name in search.cv_results_:
+        if name.startswith(("split", "mean_test")):
+            search.cv_results_[name][worst] -= 100
+    result = search.history_.trials[worst].results[1]
+    search.history_.trials[worst].results[1] = replace(result, score=result.score - 100)
+    search.best_index_ = worst
+    axes = [SliceDisplay.from_search(search).axes_[0], HistoryDisplay.from_search(search).ax_]
+    assert all(ax.get_ylim()[0] < -99 for ax in axes)
+
+
+# ---- the journal
+
+
+def test_a_search_that_goes_on_has_no_winner_until_its_end(tmp_path):
+    search = fitted("simplest", checkpoint_dir=tmp_path)
+    journal = tmp_path / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert b'"k":"won"' in lines[-1]
+    assert load_history(tmp_path).best_params_ == search.best_params_
+    *_, last = [line for line in lines if b'"k":"tell"' in line]
+    cut = lines.index(last) - 1  # the job of the last candidate, then its result
+    journal.write_bytes(b"".join([*lines[:cut], lines[-1], *lines[cut:-1]]))
+    saved = load_history(tmp_path)
+    assert saved.best_index_ == np.argmin(saved.cv_results_["rank_test_score"])
+
+
+@pytest.mark.parametrize(("trial_id", "resource"), [(99, 1), (0, 7), (-1, 1), (0, None)])
+def test_a_winner_that_was_never_told_is_refused(tmp_path, trial_id, resource):
+    fitted("simplest", checkpoint_dir=tmp_path)
+    header, events, _ = read_journal(tmp_path)
+    with pytest.raises(JournalError, match="is not what a search writes"):
+        SavedSearch(header, [*events, {"k": "won", "t": trial_id, "r": resource}])
+
+
+def test_mlflow_has_the_scores_of_candidates_that_were_dropped():
+    search = fitted("race")
+    table = read(search)
+    for candidate in table.candidates:
+        trial = search.history_.trials[candidate.rows[0]]
+        steps = {n: x for name, x, n in _mlflow._metrics(table, candidate.rows) if name == "score"}
+        assert steps.keys() == set(range(1, trial.resource + 1))
+        assert steps[trial.resource] == pytest.approx(trial.results[trial.resource].score)
