@@ -29,10 +29,10 @@ from sklearn.utils._array_api import _convert_to_numpy, get_namespace, get_names
 from sklearn.utils._param_validation import (
     HasMethods,
     InvalidParameterError,
-    StrOptions,
     validate_parameter_constraints,
 )
 from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils._param_validation import StrOptions as _StrOptions
 from sklearn.utils.metadata_routing import (
     _routing_enabled as routing_enabled,
 )
@@ -91,6 +91,14 @@ class Interval(_Interval):
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether a value may be passed."""
         return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
+    __repr__ = _Interval.__str__
+
+
+class StrOptions(_StrOptions):
+    """scikit-learn's, which can be read in a signature."""
+
+    __repr__ = _StrOptions.__str__
 
 
 if TYPE_CHECKING:

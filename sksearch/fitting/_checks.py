@@ -32,9 +32,16 @@ from sksearch.resources import (
 from sksearch.resources._pipeline import check_resampled
 from sksearch.space import When
 
+MIN_MEMORY = 2**20
+
 
 def check_memory_limit(n_bytes):
-    """Raise ValueError where a process cannot limit its memory."""
+    """Raise ValueError for a limit that no training keeps, or that cannot be set."""
+    if n_bytes is not None and n_bytes < MIN_MEMORY:
+        raise ValueError(
+            f"memory_limit={n_bytes} is a count of bytes, and no training gets by with less than "
+            f"a mebibyte ({MIN_MEMORY}): pass 4 * 2**30 for 4 GiB."
+        )
     if n_bytes is not None and not can_limit_memory():
         raise ValueError(
             f"memory_limit={n_bytes}, but this system cannot limit the memory of a process: leave "
@@ -208,7 +215,9 @@ def check_names(estimator, space):
         if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
             prefix = name.removesuffix(leaf)
             known = [*known, *(prefix + other for other in unlisted)]
-            close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+            # The name alone, without the step that has it, is the commonest slip.
+            close = [each for each in known if each.endswith(f"__{name}")][:3]
+            close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             raise ValueError(
                 f"Invalid parameter {name!r} for estimator {estimator}: it is in "

@@ -29,6 +29,15 @@ def check_folder(path: Any) -> None:
         )
 
 
+def check_n_jobs(n_jobs: int | None) -> None:
+    """Raise ValueError for a count of workers that is none."""
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves nobody to train: pass None or 1 for one training at a time, or -1 "
+            "for all cores."
+        )
+
+
 def check_pre_dispatch(pre_dispatch: Any) -> None:
     """Raise ValueError for a count of trainings that is none."""
     try:

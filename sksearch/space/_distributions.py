@@ -22,6 +22,7 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
+MAX_INTEGER = 2**63 - 1
 UNFROZEN = (stats.rv_continuous, stats.rv_discrete)
 _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", "log")
 
@@ -66,6 +67,10 @@ class LogRandInt:
             raise ValueError(
                 f"LogRandInt({low}, {high}) is empty or has no logarithm: it needs "
                 "1 <= low < high, and high is not included."
+            )
+        if high > MAX_INTEGER:
+            raise ValueError(
+                f"LogRandInt({low}, {high}) goes beyond 2**63, more than NumPy has integers for."
             )
         self.low = int(low)
         self.high = int(high)
@@ -248,6 +253,12 @@ def _checked_support(frozen: rv_frozen, where: str) -> tuple[float, float]:
     args = [repr(value) for value in frozen.args]
     args += [f"{key}={value!r}" for key, value in frozen.kwds.items()]
     text = f"{where} is {frozen.dist.name}({', '.join(args)})"
+    ends = [*frozen.args, *frozen.kwds.values()]
+    if any(isinstance(end, int) and abs(end) > MAX_INTEGER for end in ends):
+        raise ValueError(
+            f"{text}, whose numbers are beyond 2**63, more than NumPy has integers for: take a "
+            "smaller range, or a list of values."
+        )
     with np.errstate(all="ignore"):  # what is invalid here is reported below
         low, high = frozen.support()
         # Infinite arguments are fine where they only open the support, as in truncnorm(-inf, 1).
