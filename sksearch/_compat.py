@@ -14,11 +14,13 @@ import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
+from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )
+from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.model_selection._validation import (
     _normalize_score_results as normalize_score_results,
 )
@@ -53,8 +55,10 @@ except ImportError:
 
 __all__ = [
     "BaseSearchCV",
+    "GroupsConsumerMixin",
     "HasMethods",
     "Interval",
+    "InvalidParameterError",
     "MultimetricScorer",
     "StrOptions",
     "check_method_params",
@@ -74,6 +78,7 @@ __all__ = [
     "routing_enabled",
     "safe_split",
     "set_rate_of_mlp",
+    "task_of_metric",
     "to_namespace_of",
     "to_numpy",
     "trees_attribute",
@@ -154,6 +159,13 @@ def is_hist_gradient_boosting(estimator: Any) -> bool:
 def is_scorer(scoring: Any) -> bool:
     """Whether an object is what ``make_scorer`` returns, and no function of the user's."""
     return isinstance(scoring, _BaseScorer)
+
+
+def task_of_metric(name: str) -> str:
+    """Return what a scorer compares: "regression", "classification", or "" for what is neither."""
+    module = getattr(get_scorer(name), "_score_func", np).__module__.rpartition(".")[2]
+    kinds = {"_regression": "regression", "_classification": "classification"}
+    return kinds.get(module, "classification" if module == "_ranking" else "")
 
 
 def trees_attribute(boosting: Any) -> str:

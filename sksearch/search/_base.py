@@ -41,6 +41,7 @@ from sksearch.fitting._checks import (
 from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._input import (
     check_containers,
+    check_cv,
     check_folder,
     check_n_jobs,
     check_overtime,
@@ -48,6 +49,7 @@ from sksearch.fitting._input import (
     check_refit,
     check_sample_weight,
     check_target,
+    check_task,
 )
 from sksearch.fitting._lineage import legs_to, schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
@@ -158,7 +160,9 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
     # A search that tries but some parameters has a method of this name, which says which.
     _own_space = None  # type: Any
 
-    _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
+    _parameter_constraints = FieldConstraints(
+        BaseSearchCV._parameter_constraints | {"scoring": "no_validation"}  # `check_scoring`
+    )
 
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
@@ -341,6 +345,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
     def _check_input(self, X, y, params):
         """Check what can be checked by itself, and return the data as they are used."""
         check_n_jobs(self.n_jobs)
+        check_cv(self.cv, params)
         check_memory_limit(self.memory_limit)
         check_devices(self.devices)
         check_pre_dispatch(self.pre_dispatch)
@@ -350,6 +355,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         X, y = indexable(X, y)
         params = check_method_params(X, params=params)
         check_target(self.estimator, y)
+        check_task(self.scoring, self.estimator, y)
         check_sample_weight(X, params)
         return X, y, params
 

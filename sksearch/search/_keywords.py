@@ -82,9 +82,7 @@ def _cure(name: str, names: list[str]) -> str:
         if name in others and meant is not None:
             return f"write {meant}"
     if name in COUNTS:
-        return (
-            "its count of candidates follows from the resources, see plan; timeout ends it sooner"
-        )
+        return "its plan counts the candidates, by its resources; timeout ends it sooner"
     if name in ELSEWHERE:
         return ELSEWHERE[name]
     close = difflib.get_close_matches(name, names, n=3)

@@ -47,6 +47,12 @@ class CanFit(HasMethods):
             raise TypeError(
                 f"estimator={val.__name__} is a class: pass an instance, {val.__name__}()."
             )
+        if isinstance(val, list | tuple | dict):
+            raise TypeError(
+                f"estimator={val!r:.80} is a {kind.__name__}, and a search has one estimator, "
+                "before its param_distributions: of several, make each a choice for a step, as in "
+                "Pipeline([('model', a)]) with {'model': [a, b]}."
+            )
         return super().is_satisfied_by(val)
 
     __repr__ = HasMethods.__str__
