@@ -7,8 +7,8 @@ run of two searches mostly says which of them was lucky. On problems that only p
 a run takes milliseconds. Here a search of your own becomes such a problem, five searches run on it
 forty times each, and statistics say which differences are more than luck.
 
-Needs ``pip install ".[experiment,plot]"`` in a checkout. Run it as a script, with ``--out folder``
-to save the figures.
+Needs ``pip install ".[experiment,plot]"`` in a checkout. Run it as a script, with
+``--out folder`` to save the figures.
 """
 
 import sys

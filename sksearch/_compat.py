@@ -17,12 +17,13 @@ import numpy as np
 from joblib._utils import eval_expr
 from sklearn import get_config
 from sklearn.base import _fit_context
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.metrics._scorer import _BaseScorer, _PassthroughScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )
+from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.model_selection._validation import (
     _normalize_score_results as normalize_score_results,
 )
@@ -33,10 +34,10 @@ from sklearn.utils._array_api import _convert_to_numpy, get_namespace, get_names
 from sklearn.utils._param_validation import (
     HasMethods,
     InvalidParameterError,
-    StrOptions,
     validate_parameter_constraints,
 )
 from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils._param_validation import StrOptions as _StrOptions
 from sklearn.utils.metadata_routing import (
     _routing_enabled as routing_enabled,
 )
@@ -58,8 +59,10 @@ except ImportError:
 __all__ = [
     "FOLDS_DIFFER",
     "BaseSearchCV",
+    "GroupsConsumerMixin",
     "HasMethods",
     "Interval",
+    "InvalidParameterError",
     "MultimetricScorer",
     "StrOptions",
     "check_method_params",
@@ -80,6 +83,7 @@ __all__ = [
     "routing_enabled",
     "safe_split",
     "set_rate_of_mlp",
+    "task_of_metric",
     "to_namespace_of",
     "to_numpy",
     "trees_attribute",
@@ -102,6 +106,14 @@ class Interval(_Interval):
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether a value may be passed."""
         return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
+    __repr__ = _Interval.__str__
+
+
+class StrOptions(_StrOptions):
+    """scikit-learn's, which can be read in a signature."""
+
+    __repr__ = _StrOptions.__str__
 
 
 if TYPE_CHECKING:
@@ -232,6 +244,13 @@ def _name_of_score(estimator):
         if module not in ("sklearn.pipeline", "imblearn.pipeline"):
             return module, getattr(method, "__qualname__", None)
         estimator = estimator.steps[-1][1]
+
+
+def task_of_metric(name: str) -> str:
+    """Return what a scorer compares: "regression", "classification", or "" for what is neither."""
+    module = getattr(get_scorer(name), "_score_func", np).__module__.rpartition(".")[2]
+    kinds = {"_regression": "regression", "_classification": "classification"}
+    return kinds.get(module, "classification" if module == "_ranking" else "")
 
 
 def trees_attribute(boosting: Any) -> str:

@@ -535,6 +535,4 @@ class Resource(ABC):
 def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
     """Call ``fit`` with or without y, as scikit-learn's searches do."""
     with without_files(estimator):
-        if y is None:
-            return estimator.fit(X, **fit_params)
-        return estimator.fit(X, y, **fit_params)
+        return estimator.fit(X, *(() if y is None else (y,)), **fit_params)

@@ -5,6 +5,9 @@ from typing import Any
 
 from joblib.logger import short_format_time
 
+#: From this ``verbose`` on there is a line for each training.
+CV_LINES = 3
+
 
 class _NoContext:
     """Stands in for a callback context where there are no callbacks."""
@@ -123,15 +126,13 @@ class RungContexts:
 
 
 class Message:
-    """Prints scikit-learn's ``[CV] END`` lines for one task, by ``verbose``."""
+    """Prints scikit-learn's ``[CV] END`` lines for one task, from ``verbose=3`` on."""
 
     def __init__(self, context, task):
         self.verbose = context.verbose
-        if self.verbose <= 1:
+        if self.verbose < CV_LINES:
             return
-        self.progress = ""
-        if self.verbose > 2:
-            self.progress = f" {task.fold + 1}/{len(context.splits)}"
+        self.progress = f" {task.fold + 1}/{len(context.splits)}"
         if self.verbose > 9:
             self.progress += f"; {task.trial_id + 1}/{context.n_candidates}"
         params = context.resource.params(task.params, task.resource)
@@ -145,11 +146,10 @@ class Message:
 
     def end(self, output):
         """Print how the fit ended."""
-        if self.verbose <= 1:
+        if self.verbose < CV_LINES:
             return
         text = self.params + (";" if self.params else "")
-        if self.verbose > 2:
-            text += _scores(output.test_scores, output.train_scores)
+        text += _scores(output.test_scores, output.train_scores)
         text += f" total time={short_format_time(output.fit_time + output.score_time)}"
         head = f"[CV{self.progress}] END "
         print(f"{head}{'.' * (80 - len(head) - len(text))}{text}")

@@ -1,6 +1,7 @@
 """Errors about parts of a search that do not fit, raised before anything is spent."""
 
 import difflib
+import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
@@ -31,10 +32,18 @@ from sksearch.resources import (
 )
 from sksearch.resources._pipeline import check_resampled
 from sksearch.space import When
+from sksearch.space._values import native
+
+MIN_MEMORY = 2**20
 
 
 def check_memory_limit(n_bytes):
-    """Raise ValueError where a process cannot limit its memory."""
+    """Raise ValueError for a limit that no training keeps, or that cannot be set."""
+    if n_bytes is not None and n_bytes < MIN_MEMORY:
+        raise ValueError(
+            f"memory_limit={n_bytes} is a count of bytes, and no training gets by with less than "
+            f"a mebibyte ({MIN_MEMORY}): pass 4 * 2**30 for 4 GiB."
+        )
     if n_bytes is not None and not can_limit_memory():
         raise ValueError(
             f"memory_limit={n_bytes}, but this system cannot limit the memory of a process: leave "
@@ -213,7 +222,9 @@ def check_names(estimator, space):
         if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
             prefix = name.removesuffix(leaf)
             known = [*known, *(prefix + other for other in unlisted)]
-            close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+            # The name alone, without the step that has it, is the commonest slip.
+            close = [each for each in known if each.endswith(f"__{name}")][:3]
+            close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             raise ValueError(
                 f"Invalid parameter {name!r} for estimator {estimator}: it is in "
@@ -234,11 +245,31 @@ def check_values(estimator: Any, space: Any) -> None:
             continue
         shown = getattr(dimension, "choices", ())
         if dimension.kind in ("real", "integer"):
-            shown = [dimension.from_unit(u) for u in np.linspace(0.01, 0.99, 12)]
+            shown = [native(dimension.from_unit(u)) for u in np.linspace(0.01, 0.99, 12)]
         faults = [fault_of(estimator, name, value) for value in shown]
+        if any(faults) and not all(faults):
+            _warn_of_width(estimator, dimension)
         if faults and all(faults):
             at = f"param_distributions[{name!r}]"
             raise ValueError(f"{at}: {faults[0]} {_cure(estimator, dimension, shown)}")
+
+
+def _warn_of_width(estimator, dimension):
+    """Warn where the width of a uniform distribution looks like its upper end."""
+    if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():
+        return
+    low, high = map(float, dimension.bounds)
+    width, name = high - low, dimension.name
+    if 0 < low < width and fault_of(estimator, name, width) == "" != fault_of(
+        estimator, name, high
+    ):
+        warnings.warn(
+            f"param_distributions[{name!r}] reaches from {low:g} to {high:g}, of which the "
+            f"estimator takes a part: uniform takes (loc, scale), so write uniform({low:g}, "
+            f"{width - low:g}) for {low:g} to {width:g}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _cure(estimator, dimension, shown):

@@ -1,18 +1,43 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
+import difflib
 import inspect
+import warnings
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._compat import num_samples, pre_dispatch_count, routing_enabled, to_numpy
+from sksearch._compat import (
+    GroupsConsumerMixin,
+    InvalidParameterError,
+    num_samples,
+    pre_dispatch_count,
+    routing_enabled,
+    task_of_metric,
+    to_numpy,
+)
 from sksearch.resources import check_labels, last_step
 
+#: Short names of metrics that users of other libraries know.
+SHORT = {
+    "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
+    "mae": "neg_mean_absolute_error", "mape": "neg_mean_absolute_percentage_error",
+    "msle": "neg_mean_squared_log_error", "rmsle": "neg_root_mean_squared_log_error",
+    "r_squared": "r2", "acc": "accuracy", "auc": "roc_auc", "roc": "roc_auc",
+    "logloss": "neg_log_loss", "cross_entropy": "neg_log_loss", "brier": "neg_brier_score",
+    "aucpr": "average_precision", "pr_auc": "average_precision", "mcc": "matthews_corrcoef",
+}  # fmt: skip
+#: What is for two classes alone, and what is for more.
+MACRO = {
+    **{name: f"{name}_macro" for name in ("f1", "precision", "recall", "jaccard")},
+    "roc_auc": "roc_auc_ovr",
+}
 METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
 
 
@@ -26,6 +51,26 @@ def check_folder(path: Any) -> None:
     if path is not None and "\0" in str(path):
         raise ValueError(
             f"checkpoint_dir={path!r} has a NUL character, which no path may have: name a folder."
+        )
+
+
+def check_n_jobs(n_jobs: int | None) -> None:
+    """Raise ValueError for a count of workers that is none."""
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves nobody to train: pass None or 1 for one training at a time, or -1 "
+            "for all cores."
+        )
+
+
+def check_cv(cv: Any, params: dict[str, Any]) -> None:
+    """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
+    if isinstance(cv, type):
+        raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
+    if isinstance(cv, GroupsConsumerMixin) and params.get("groups") is None:
+        raise ValueError(
+            f"cv={cv} splits by groups, and there are none: pass fit(X, y, groups=...), with one "
+            "group for each row."
         )
 
 
@@ -51,7 +96,7 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
 
 
 def check_scoring(scoring: Any, n_arguments: int) -> None:
-    """Raise ValueError for metrics where scorers are needed.
+    """Raise ValueError for metrics where scorers are needed, and for names of none.
 
     Parameters
     ----------
@@ -65,6 +110,16 @@ def check_scoring(scoring: Any, n_arguments: int) -> None:
             f"scoring={scoring!r} names no metric: pass a name such as 'accuracy', a list or dict "
             "of them, or leave it out for the estimator's own score."
         )
+    if scoring is not None and not (
+        callable(scoring) or isinstance(scoring, str | list | tuple | set | dict)
+    ):
+        raise InvalidParameterError(
+            f"scoring={scoring!r:.80} is a {type(scoring).__name__}: pass the name of a scorer, "
+            "such as 'accuracy', a function of (estimator, X, y), or a list or dict of them."
+        )
+    for each in names_of_scorers(scoring):
+        if each not in get_scorer_names():
+            raise InvalidParameterError(f"scoring={each!r} is no scorer{_nearest_scorer(each)}.")
     named = scoring.items() if isinstance(scoring, dict) else [(None, scoring)]
     for name, scorer in named:
         if callable(scorer) and _is_metric(scorer, n_arguments):
@@ -74,6 +129,54 @@ def check_scoring(scoring: Any, n_arguments: int) -> None:
                 f"{at}={text} looks like a metric of y_true and y_pred, and a scorer is called "
                 f"with an estimator, X and y: pass sklearn.metrics.make_scorer({text}), or the "
                 "name of a scorer such as 'accuracy'."
+            )
+
+
+def names_of_scorers(scoring: Any) -> list[str]:
+    """Return the names of scorers among what a user gave."""
+    if isinstance(scoring, dict):
+        scoring = list(scoring.values())
+    listed = scoring if isinstance(scoring, list | tuple | set) else [scoring]
+    return [name for name in listed if isinstance(name, str)]
+
+
+def _nearest_scorer(name):
+    """The scorers that may be meant."""
+    low = name.lower().replace(" ", "_").replace("-", "_")
+    known = get_scorer_names()
+    meant = [SHORT[low]] if low in SHORT else difflib.get_close_matches(low, known, n=3)
+    if not meant:
+        return ": sklearn.metrics.get_scorer_names() lists all of them"
+    return f": did you mean {' or '.join(map(repr, meant))}"
+
+
+def check_task(scoring: Any, estimator: Any, y: Any) -> None:
+    """Raise ValueError for a metric that fails on what the estimator predicts.
+
+    One that does not fail, but compares class labels as if they were numbers, is warned about.
+    """
+    names, model = names_of_scorers(scoring), type(estimator).__name__
+    if y is None or not names:
+        return
+    kind = type_of_target(y)
+    for name in names:
+        task = task_of_metric(name)
+        if is_classifier(estimator) and task == "regression":
+            text = (
+                f"scoring={name!r} is a metric of numbers, and {model} predicts classes: pass "
+                "'accuracy', 'balanced_accuracy', 'roc_auc_ovr' or the like."
+            )
+            if to_numpy(y).dtype.kind in "OUS":
+                raise ValueError(text)
+            warnings.warn(text, UserWarning, stacklevel=2)
+        if is_classifier(estimator) and kind == "multiclass" and name in MACRO:
+            raise ValueError(
+                f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."
+            )
+        if is_regressor(estimator) and task == "classification" and kind.startswith("continuous"):
+            raise ValueError(
+                f"scoring={name!r} is a metric of classes, and {model} predicts numbers: pass "
+                "'r2', 'neg_root_mean_squared_error' or the like."
             )
 
 
@@ -177,6 +280,8 @@ def check_target(estimator: Any, y: Any) -> None:
             )
         return
     if not is_classifier(estimator):
+        if is_regressor(estimator):
+            _check_numbers(estimator, y)
         return
     _check_labels(y)
     check_labels(last_step(estimator), to_numpy(y))
@@ -185,6 +290,21 @@ def check_target(estimator: Any, y: Any) -> None:
             f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "
             "continuous values. Pass class labels, or search over a regressor."
         )
+
+
+def _check_numbers(estimator, y):
+    """Raise ValueError for texts that no regressor takes for numbers."""
+    values = to_numpy(y)
+    if values.dtype.kind not in "OUS":
+        return
+    try:
+        values.astype(float)
+    except (TypeError, ValueError) as error:
+        if any(isinstance(value, str) for value in values.ravel()):
+            raise ValueError(
+                f"{type(estimator).__name__} is a regressor, and y holds texts ({error}): pass "
+                "numbers, or search over a classifier."
+            ) from None
 
 
 def _check_labels(y):

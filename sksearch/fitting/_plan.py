@@ -1,6 +1,7 @@
 """What a search will cost, before anything is spent."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Self
 
 import numpy as np
@@ -69,9 +70,9 @@ def _costs(
     return costs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchPlan:
-    """Brackets, rungs and their cost; printed, it is a table.
+    """Brackets, rungs and their cost; printed, and in a notebook, it is a table.
 
     Parameters
     ----------
@@ -177,19 +178,43 @@ class SearchPlan:
         return self.n_splits * self.total_resources / top
 
     def __str__(self):
-        return "\n".join([*self.notes, *self._table(), *self._bill()])
+        widths = (7, 4, 12, 10, 7)
+        table = [
+            " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+            for row in self._table()
+        ]
+        return "\n".join([*self.notes, *table, *self._sums(), *self._bill()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        head, *rows = [
+            "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row)
+            for tag, row in zip(["th", *["td"] * len(self.rungs)], self._table(), strict=False)
+        ] or [""]
+        table = f"<table><tr>{'</tr><tr>'.join([head, *rows])}</tr></table>" if head else ""
+        above, below = (
+            "".join(f"<p>{escape(line)}</p>" for line in lines)
+            for lines in (self.notes, [*self._sums(), *self._bill()])
+        )
+        return above + table + below
 
     def _table(self):
-        """Rungs, and their sums."""
+        """Rungs, a row each, under their heads; none where nobody knows how many there will be."""
+        if self.is_endless:
+            return []
+        return [
+            ("bracket", "iter", self.unit, "candidates", "fits"),
+            *((r.bracket, r.iter, r.n_resources, r.n_candidates, r.n_fits) for r in self.rungs),
+        ]
+
+    def _sums(self):
+        """What all rungs are together."""
         if self.is_endless:
             top = max(rung.n_resources for rung in self.rungs)
             most = f"{top} {self.unit}" if top > 1 else f"{self.n_splits} folds"
             return [f"candidates until the time is up, at most {most} each"]
-        lines = [f"{'bracket':>7} {'iter':>4} {self.unit:>12} {'candidates':>10} {'fits':>7}"]
-        lines += [
-            f"{r.bracket:>7} {r.iter:>4} {r.n_resources:>12} {r.n_candidates:>10} {r.n_fits:>7}"
-            for r in self.rungs
-        ]
+        lines = []
         if self.n_audited:
             lines.append(
                 f"of the last rungs {self.n_audited} are audits of candidates stopped early"

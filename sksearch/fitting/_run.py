@@ -28,12 +28,9 @@ from sksearch.fitting._incumbent import (
 )
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Outputs, job_result
-from sksearch.fitting._scores import check_scorer
+from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
-
-#: Of jobs that have no score because the scorer returned none: one may have a fault of its own.
-N_BEFORE_SCORER_IS_BLAMED = 3
 
 
 class Recorder:
@@ -224,8 +221,9 @@ class Run(Workload):
         self.hope.see(job, self.folds(job.resource, job.spent), new)
         if self._is_news:
             check_hope(self)
-        if len(self.outputs.new) == N_BEFORE_SCORER_IS_BLAMED:
-            check_scorer([output for new in self.outputs.new.values() for output in new])
+        n_jobs = len(self.outputs.new)
+        if n_jobs in (N_INVALID, N_WITHOUT_SCORE):
+            check_scorer([out for new in self.outputs.new.values() for out in new], n_jobs)
         if self._any_rung_wins or job.resource == self.top:
             self.incumbent.compare(self, job, score)
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)

@@ -1,5 +1,6 @@
 """What a scorer returns as numbers, and what a candidate raises as its failure."""
 
+import math
 import numbers
 import warnings
 from contextlib import suppress
@@ -27,6 +28,11 @@ STICKY = (
     "illegal instruction was encountered",
     "uncorrectable ECC error",
 )
+
+
+NO_SCORE = "scoring must return a number, got None (<class 'NoneType'>) instead"
+#: Of jobs without a score, from the first on, after which the scorer is to blame and not they.
+N_INVALID, N_WITHOUT_SCORE = 3, 10
 
 
 class InvalidScoreError(TypeError, ValueError):
@@ -181,6 +187,8 @@ def _as_number(score, scorer):
     if isinstance(score, numbers.Number):
         with suppress(TypeError, ValueError, OverflowError):  # complex, 10**400
             return float(score)  # type: ignore[arg-type]  # not all numbers can
+    if score is None:
+        raise InvalidScoreError(f"{NO_SCORE}. Does it end with return? (scorer={scorer})")
     raise InvalidScoreError(
         f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})"
     )
@@ -214,8 +222,19 @@ def scores_have_names(scoring: Any, refit: Any, scorer: Any) -> bool | None:
     return None if callable(refit) or not refit else False
 
 
-def check_scorer(outputs: list) -> None:
-    """Raise InvalidScoreError if the scorer returned a score for none of these outputs."""
+def check_scorer(outputs: list, n_jobs: float = math.inf) -> None:
+    """Raise InvalidScoreError if the scorer returned a score for none of these outputs.
+
+    Parameters
+    ----------
+    outputs : list of Output
+        Of one job or more.
+    n_jobs : float, default=inf
+        Count of these jobs. A candidate may have no score, as None says, so that a scorer is
+        blamed for None only after more of them.
+    """
     start = f"{InvalidScoreError.__name__}: "
     if all(output.error.startswith(start) for output in outputs):
-        raise InvalidScoreError(outputs[0].error.removeprefix(start))
+        is_none = all(output.error.startswith(f"{start}{NO_SCORE}") for output in outputs)
+        if n_jobs >= (N_WITHOUT_SCORE if is_none else N_INVALID):
+            raise InvalidScoreError(outputs[0].error.removeprefix(start))

@@ -1,6 +1,7 @@
 """Rules that choose among candidates which cannot be told from the best: ``refit=`` by name."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -263,6 +264,14 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
         raise ValueError(
             f"refit={refit!r} names neither a metric nor a rule: pass True, False, one of "
             f"{sorted(RULES)}, or a function of cv_results_ that returns the index of a row."
+        )
+    own = (scoring,) if scoring else ("score", "accuracy", "r2")
+    if isinstance(rule, str) and is_single and rule not in own:
+        warnings.warn(
+            f"refit={refit!r} chooses nothing, since there is one metric, scoring={scoring!r}: "
+            f"pass scoring={refit!r}.",
+            UserWarning,
+            stacklevel=2,
         )
 
 

@@ -1,5 +1,6 @@
 """Any integer parameter of the estimator: trees, boosting iterations, components."""
 
+import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral
@@ -94,9 +95,11 @@ class ParameterResource(Resource):
         """Raise ValueError if the parameter does not exist, or is searched as well."""
         owner, leaf = owner_of(estimator, self.name)
         if self.name not in estimator.get_params() and leaf not in unlisted_params(owner):
-            raise ValueError(
-                f"resource={self.name!r} is no parameter of {type(estimator).__name__}. {WAYS}"
-            )
+            known = ["epochs", "n_samples", "folds", "seconds", *estimator.get_params()]
+            close = difflib.get_close_matches(self.name, known, n=2)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            model = type(estimator).__name__
+            raise ValueError(f"resource={self.name!r} is no parameter of {model}.{hint} {WAYS}")
         value = owner.get_params().get(leaf)
         if isinstance(value, str | bool) and not is_valid_value(estimator, self.name, 2):
             raise ValueError(

@@ -31,7 +31,7 @@ from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
 from sksearch.fitting._aims import Bound
-from sksearch.fitting._callbacks import callback_arguments, root_callback_context
+from sksearch.fitting._callbacks import CV_LINES, callback_arguments, root_callback_context
 from sksearch.fitting._checks import (
     check_ensemble,
     check_memory_limit,
@@ -44,12 +44,15 @@ from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._input import (
     check_containers,
+    check_cv,
     check_folder,
+    check_n_jobs,
     check_overtime,
     check_pre_dispatch,
     check_refit,
     check_sample_weight,
     check_target,
+    check_task,
 )
 from sksearch.fitting._lineage import schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
@@ -82,6 +85,7 @@ from sksearch.search._auto import (
     with_rows,
 )
 from sksearch.search._earlier import read_earlier, with_knowledge
+from sksearch.search._keywords import KnownNames
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._split import make_folds
 from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
@@ -93,7 +97,7 @@ SHARE = 0.2
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSearch(AfterSearch, Winner):
+class BaseSearch(KnownNames, AfterSearch, Winner):
     """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
 
     Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.
@@ -165,7 +169,9 @@ class BaseSearch(AfterSearch, Winner):
     # A search with rules of its own for a space has a method of this name, which returns it.
     _own_space = None  # type: Any
 
-    _parameter_constraints = FieldConstraints(BaseSearchCV._parameter_constraints)
+    _parameter_constraints = FieldConstraints(
+        BaseSearchCV._parameter_constraints | {"scoring": "no_validation"}  # `check_scoring`
+    )
 
     #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
     _known_as = RandomizedSearchCV
@@ -275,8 +281,8 @@ class BaseSearch(AfterSearch, Winner):
         Returns
         -------
         plan : SearchPlan
-            Printed, it is a table. What `fit` does equals it, unless the search stops early or
-            failures leave fewer to promote than planned.
+            Printed, and in a notebook, it is a table. What `fit` does equals it, unless the search
+            stops early or failures leave fewer to promote than planned.
         """
         self._validate_params()
         # Any generator will do: how much is spent does not depend on it.
@@ -356,6 +362,8 @@ class BaseSearch(AfterSearch, Winner):
 
     def _check_input(self, X, y, params):
         """Check what can be checked by itself, and return the data as they are used."""
+        check_n_jobs(self.n_jobs)
+        check_cv(self.cv, params)
         check_memory_limit(self.memory_limit)
         check_devices(self.devices)
         check_pre_dispatch(self.pre_dispatch)
@@ -365,6 +373,7 @@ class BaseSearch(AfterSearch, Winner):
         X, y = indexable(X, y)
         params = check_method_params(X, params=params)
         check_target(self.estimator, y)
+        check_task(self.scoring, self.estimator, y)
         check_sample_weight(X, params)
         return X, y, params
 
@@ -386,7 +395,9 @@ class BaseSearch(AfterSearch, Winner):
             of = "candidate until the time is up" if plan.is_endless else of
             print(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
-        self._watch = watch = Watch(plan, study.history, name, self.timeout, self.verbose)
+        # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
+        verbose = self.verbose if self.verbose < CV_LINES else 0
+        self._watch = watch = Watch(plan, study.history, name, self.timeout, verbose)
         stops = Stops(
             self.timeout, self.overtime, self.target_score, self.patience, self.stop,
             may_train=not limits_trainings(self),

@@ -139,7 +139,7 @@ def with_knowledge(
 def _read(source: Any) -> tuple[list[Params], list[float]]:
     """Return candidates and scores of whatever it is."""
     if isinstance(source, str | os.PathLike):
-        source = load_history(source)
+        source = _history_in(source)
     if hasattr(source, "trials") and hasattr(source, "directions"):
         return _of_optuna(source)
     history = getattr(source, "history_", getattr(source, "history", source))
@@ -157,6 +157,21 @@ def _read(source: Any) -> tuple[list[Params], list[float]]:
             "earlier_results(search)."
         )
     raise TypeError(f"prior_results: a {type(source).__name__} is not {KINDS}.")
+
+
+def _history_in(path: str | os.PathLike) -> Any:
+    """What a `checkpoint_dir` holds."""
+    if not os.path.isdir(path):
+        exists = os.path.exists(path)
+        raise (ValueError if exists else FileNotFoundError)(
+            f"prior_results={os.fspath(path)!r} is {'a file' if exists else 'not there'}, and a "
+            "path must be that of a checkpoint_dir: read a file yourself, such as by joblib.load "
+            "or pandas.read_csv, and pass what is in it."
+        )
+    try:
+        return load_history(path)
+    except ValueError as error:
+        raise ValueError(f"prior_results={os.fspath(path)!r}: {error}") from error
 
 
 def _of_history(history: History) -> tuple[list[Params], list[float]]:

@@ -4,7 +4,9 @@ A parameter is a field of a dataclass; what it may be stands in its annotation, 
 scikit-learn validates before ``fit``.
 """
 
+import functools
 import inspect
+import operator
 import re
 import sys
 from dataclasses import dataclass, fields
@@ -50,10 +52,20 @@ class CanFit(HasMethods):
                 f"estimator={text} is a torch.nn.Module, which is no estimator: pass "
                 f"skorch.NeuralNetClassifier({text}, train_split=None), or NeuralNetRegressor."
             )
+        if isinstance(val, type) and super().is_satisfied_by(val):
+            raise TypeError(
+                f"estimator={val.__name__} is a class: pass an instance, {val.__name__}()."
+            )
+        if isinstance(val, list | tuple | dict):
+            raise TypeError(
+                f"estimator={val!r:.80} is a {kind.__name__}, and a search has one estimator, "
+                "before its param_distributions: of several, make each a choice for a step, as in "
+                "Pipeline([('model', a)]) with {'model': [a, b]}."
+            )
         if not super().is_satisfied_by(val):
             return False
         try:
-            _ = isinstance(val, type) or get_tags(val)
+            get_tags(val)
         except AttributeError:
             raise TypeError(
                 f"estimator is a {kind.__name__}, which has no tags of scikit-learn "
@@ -61,6 +73,8 @@ class CanFit(HasMethods):
                 "the tools of its library, as sktime's ForecastingRandomizedSearchCV."
             ) from None
         return True
+
+    __repr__ = HasMethods.__str__
 
 
 def _is_of(package, cls):
@@ -261,10 +275,10 @@ cv : int, cross-validation generator, iterable or None, default=None
     As for ``GridSearchCV``. Folds are made once for each ``fit``, so all candidates are
     compared on the same ones.
 verbose : int, default=0
-    0 prints nothing, 1 shows a status line on standard error, or below the cell of a notebook.
-    From 2 on there is a line for each rung with its scores, and one for each training as in
-    ``GridSearchCV``. The logger "sksearch" of Python's ``logging`` tells the same, whatever the
-    number: INFO begin, rungs and end, WARNING failures, DEBUG each score.
+    0 prints nothing, 1 shows a status line on standard error, or below the cell of a notebook,
+    and 2 adds a line for each rung with its scores. From 3 on there is a line for each training
+    instead, as in ``GridSearchCV``. The logger "sksearch" of Python's ``logging`` tells the same,
+    whatever the number: INFO begin, rungs and end, WARNING failures, DEBUG each score.
 pre_dispatch : int or str, default="2*n_jobs"
     Count of trainings that are handed out to workers in advance.
 random_state : int, RandomState instance or None, default=None
@@ -471,11 +485,20 @@ n_iterations_ : int
 """
 
 
+def plain(annotation: Any) -> Any:
+    """Return an annotation without constraints, as one wants to read it in a signature."""
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    if get_origin(annotation) in (Union, UnionType):
+        return functools.reduce(operator.or_, map(plain, get_args(annotation)))
+    return annotation
+
+
 def documented(search: type[T]) -> type[T]:
-    """Fill ``{head}``, ``{common}`` and the like in a docstring, and order the signature by it.
+    """Fill ``{head}``, ``{common}`` and the like in a docstring, and make the signature readable.
 
     Fields of a dataclass come in the order of its bases; who reads a signature, a repr or a page
-    wants a search's own parameters first.
+    wants a search's own parameters first, and types without their constraints.
 
     Parameters
     ----------
@@ -527,5 +550,6 @@ def documented(search: type[T]) -> type[T]:
     names = re.findall(r"^(\w+) : ", doc.partition("\nAttributes\n")[0], flags=re.MULTILINE)
     first, *others = signature.parameters.values()
     others.sort(key=lambda p: names.index(p.name) if p.name in names else len(names))
+    others = [p.replace(annotation=plain(p.annotation)) for p in others]
     vars(search)["__init__"].__signature__ = signature.replace(parameters=[first, *others])
     return search

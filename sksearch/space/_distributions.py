@@ -22,6 +22,15 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
+MAX_INTEGER = 2**63 - 1
+#: What to write for distributions of other libraries.
+FOREIGN = {
+    "skopt": "pass sksearch.space.from_skopt(space), which is the whole space",
+    "optuna": "pass sksearch.space.from_optuna(space), which is the whole space",
+    "ConfigSpace": "pass sksearch.space.from_configspace(space), which is the whole space",
+    "hyperopt": "pass a list, scipy.stats.uniform(low, high - low) or loguniform(low, high)",
+    "ray": "pass a list, scipy.stats.uniform(low, high - low) or loguniform(low, high)",
+}
 UNFROZEN = (stats.rv_continuous, stats.rv_discrete)
 _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", "log")
 
@@ -66,6 +75,10 @@ class LogRandInt:
             raise ValueError(
                 f"LogRandInt({low}, {high}) is empty or has no logarithm: it needs "
                 "1 <= low < high, and high is not included."
+            )
+        if high > MAX_INTEGER:
+            raise ValueError(
+                f"LogRandInt({low}, {high}) goes beyond 2**63, more than NumPy has integers for."
             )
         self.low = int(low)
         self.high = int(high)
@@ -202,6 +215,7 @@ def make_dimension(
         raise TypeError(
             f"{where} is the class {values.__name__}: pass an instance, {values.__name__}(...)."
         )
+    _refuse_foreign(values, where)
     if isinstance(values, UNFROZEN):
         example = _frozen_example(values)
         raise TypeError(f"{where} is scipy.stats.{values.name} itself: freeze it: {example}.")
@@ -215,6 +229,8 @@ def make_dimension(
 
 
 def _frozen_example(distribution):
+    if isinstance(distribution, (type(stats.loguniform), type(stats.randint))):
+        return f"{distribution.name}(low, high)"
     shapes = distribution.shapes.split(", ") if distribution.shapes else []
     loc_scale = ["0", "1"] if isinstance(distribution, stats.rv_continuous) else []
     return f"{distribution.name}({', '.join(shapes + loc_scale)})"
@@ -248,6 +264,12 @@ def _checked_support(frozen: rv_frozen, where: str) -> tuple[float, float]:
     args = [repr(value) for value in frozen.args]
     args += [f"{key}={value!r}" for key, value in frozen.kwds.items()]
     text = f"{where} is {frozen.dist.name}({', '.join(args)})"
+    ends = [*frozen.args, *frozen.kwds.values()]
+    if any(isinstance(end, int) and abs(end) > MAX_INTEGER for end in ends):
+        raise ValueError(
+            f"{text}, whose numbers are beyond 2**63, more than NumPy has integers for: take a "
+            "smaller range, or a list of values."
+        )
     with np.errstate(all="ignore"):  # what is invalid here is reported below
         low, high = frozen.support()
         # Infinite arguments are fine where they only open the support, as in truncnorm(-inf, 1).
@@ -310,6 +332,16 @@ def _warn_of_pair(values, where):
             UserWarning,
             stacklevel=2,
         )
+
+
+def _refuse_foreign(values, where):
+    """Raise for a distribution of another library, and for the name of one."""
+    library = type(values).__module__.partition(".")[0]
+    if library in FOREIGN:
+        raise TypeError(f"{where} is {values!r:.80}, which is of {library}: {FOREIGN[library]}.")
+    if isinstance(values, str) and isinstance(getattr(stats, values, None), UNFROZEN):
+        example = _frozen_example(getattr(stats, values))
+        raise TypeError(f"{where} is the text {values!r}: pass scipy.stats.{example}.")
 
 
 def _refuse_prior(values, where):

@@ -1,0 +1,207 @@
+"""What a newcomer sees of a search: its signature, its plan, its lines, its refusals."""
+
+import inspect
+import pydoc
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import randint, uniform
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import BaggingClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import sksearch
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
+from sksearch.search import BaseSearch
+from sksearch.space import LogRandInt
+from tests.fakes import Curve
+
+X, Y = load_iris(return_X_y=True)
+SPACE = {"C": [1.0, 2.0]}
+SEARCHES = [
+    each
+    for each in map(vars(sksearch).get, sksearch.__all__)
+    if inspect.isclass(each) and issubclass(each, BaseSearch)
+]
+
+
+# ---- signatures
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_signature_has_plain_types(search):
+    text = str(inspect.signature(search))
+    assert "object at 0x" not in text
+    assert "Annotated" not in text
+    assert text.startswith("(estimator: Any, param_")
+    assert "timeout: float | None = None" in text
+
+
+def test_help_shows_no_addresses():
+    text = pydoc.plain(pydoc.render_doc(SearchCV))
+    assert not re.search(r"(CanFit|Interval|StrOptions) object at", text)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_an_unknown_parameter_is_refused_when_the_search_is_made(search):
+    with pytest.raises(TypeError, match=rf"{search.__name__} has no parameter n_trails"):
+        search(SVC(), SPACE, n_trails=3)
+    with pytest.raises(TypeError, match="write timeout"):
+        search(SVC(), SPACE, time_budget=3)
+
+
+@pytest.mark.parametrize(
+    ("search", "name", "cure"),
+    [
+        (SuccessiveHalvingSearchCV, "n_trials", "write n_candidates"),
+        (SuccessiveHalvingSearchCV, "n_iter", "write n_candidates"),
+        (RandomSearchCV, "n_candidates", "write n_iter"),
+        (HyperbandSearchCV, "n_trials", "timeout"),
+        (HyperbandSearchCV, "eta", "write factor"),
+        (RandomSearchCV, "sampler", "take SearchCV"),
+        (RandomSearchCV, "groups", "pass it to fit"),
+        (SearchCV, "seed", "write random_state"),
+        (SearchCV, "metric", "write scoring"),
+        (SearchCV, "qwertz", "it has estimator, "),
+    ],
+)
+def test_a_name_of_another_library_leads_to_ours(search, name, cure):
+    with pytest.raises(TypeError, match=cure):
+        search(SVC(), **{name: 1})
+
+
+def test_a_search_with_any_parameters_of_its_own_takes_them():
+    class Own(RandomSearchCV):
+        def __init__(self, estimator, *spaces, **params):
+            super().__init__(estimator, spaces[0], **params)
+
+    assert Own(SVC(), SPACE, {}, n_iter=3).n_iter == 3
+    assert clone(RandomSearchCV(SVC(), SPACE, n_iter=2)).n_iter == 2
+
+
+# ---- plans
+
+
+def test_a_plan_is_a_table_in_a_notebook_and_a_terminal():
+    search = HyperbandSearchCV(Curve(), {"quality": uniform(0, 1)}, resource="n_samples")
+    plan = search.plan(X, Y)
+    assert repr(plan) == str(plan)
+    html = plan._repr_html_()
+    assert html.count("<tr>") == html.count("</tr>") == len(plan.rungs) + 1
+    assert "<th>bracket</th>" in html
+    assert f"<p>{plan.n_candidates} candidates, " in html
+
+
+def test_a_plan_without_an_end_is_a_sentence():
+    html = SearchCV(SVC(), timeout=3).plan(X, Y)._repr_html_()
+    assert "<table>" not in html
+    assert "<p>candidates until the time is up" in html
+
+
+# ---- lines
+
+
+@pytest.mark.parametrize(
+    ("verbose", "n_cv", "n_own"), [(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 4, 0)]
+)
+def test_one_voice_speaks_at_a_time(verbose, n_cv, n_own, capsys):
+    RandomSearchCV(SVC(), SPACE, n_iter=2, cv=2, verbose=verbose).fit(X, Y)
+    told = capsys.readouterr()
+    assert told.out.count("[CV") == n_cv
+    assert told.err.count("Random: done") == n_own
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "meant"),
+    [
+        (make_pipeline(StandardScaler(), SVC()), "C", "svc__C"),
+        (Pipeline([("scale", StandardScaler()), ("model", SVC())]), "gamma", "model__gamma"),
+        (BaggingClassifier(SVC()), "C", "estimator__C"),
+        (OneVsRestClassifier(SVC()), "kernel", "estimator__kernel"),
+        (make_pipeline(StandardScaler(), OneVsRestClassifier(SVC())), "C",
+         "onevsrestclassifier__estimator__C"),
+    ],
+)  # fmt: skip
+def test_the_name_alone_leads_to_the_step_that_has_it(estimator, name, meant):
+    with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
+        RandomSearchCV(estimator, {name: [1, 2]}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "meant"),
+    [
+        ("acuracy", "'accuracy'"),
+        ("F1_macro", "'f1_macro'"),
+        ("rmse", "'neg_root_mean_squared_error'"),
+        ("mean_squared_error", "'neg_mean_squared_error'"),
+        (["accuracy", "rocauc"], "'roc_auc'"),
+        ({"a": "logloss"}, "'neg_log_loss'"),
+        ("qwertz", "get_scorer_names"),
+    ],
+)
+def test_a_misspelt_scorer_leads_to_the_nearest(scoring, meant):
+    with pytest.raises(ValueError, match=meant) as caught:
+        RandomSearchCV(SVC(), SPACE, n_iter=2, scoring=scoring, refit=False).fit(X, Y)
+    assert len(str(caught.value)) < 150
+
+
+@pytest.mark.parametrize(
+    "values", [randint(0, 2**70), randint(-(2**64), 5), randint(low=1, high=2**65)]
+)
+def test_integers_that_numpy_has_not_are_refused_by_name(values):
+    with pytest.raises(ValueError, match=r"param_distributions\['C'\].*2\*\*63"):
+        RandomSearchCV(SVC(), {"C": values}).fit(X, Y)
+
+
+def test_logarithmic_integers_that_numpy_has_not_are_refused():
+    with pytest.raises(ValueError, match="2\\*\\*63"):
+        LogRandInt(1, 2**64)
+    assert LogRandInt(1, 2**63 - 1).rvs(random_state=0) > 0
+
+
+@pytest.mark.parametrize("n_bytes", [1, 4, 4096, 2**20 - 1])
+def test_less_memory_than_any_training_needs_is_refused(n_bytes):
+    with pytest.raises(ValueError, match="count of bytes"):
+        RandomSearchCV(SVC(), SPACE, memory_limit=n_bytes).fit(X, Y)
+
+
+# ---- scores of None
+
+
+def none_first(n):
+    """A scorer with a score for all but the first candidates, by their quality."""
+    return lambda estimator, X, y: None if estimator.quality < n else float(estimator.quality)
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+@pytest.mark.parametrize("n_without", [1, 2, 3, 4, 9])
+def test_candidates_without_a_score_fail_by_themselves_wherever_they_are(n_without):
+    space = [{"quality": [i]} for i in range(12)]
+    search = RandomSearchCV(
+        Curve(), space, n_iter=12, cv=2, scoring=none_first(n_without),
+        initial_params=[{"quality": i} for i in range(12)],
+    ).fit(X, Y)  # fmt: skip
+    assert search.statuses_.count("error") == n_without
+    assert search.best_params_ == {"quality": 11}
+    assert np.isnan(search.cv_results_["mean_test_score"]).sum() == n_without
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+def test_a_scorer_that_never_has_a_score_ends_the_search_with_its_cure():
+    calls = []
+    search = RandomSearchCV(
+        Curve(), {"quality": uniform(0, 1)}, n_iter=30, cv=2,
+        scoring=lambda estimator, X, y: calls.append(1),
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="Does it end with return"):
+        search.fit(X, Y)
+    assert len(calls) == 20

@@ -1,0 +1,193 @@
+"""Mistakes of a newcomer: none is silent, and each message names the cause and the cure."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.stats import loguniform, randint, uniform
+from sklearn.datasets import load_iris, make_regression
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, minimize, report, tune
+from sksearch.samplers import TPESampler
+
+X, Y = load_iris(return_X_y=True)
+X_NUMBERS, Y_NUMBERS = make_regression(60, 4, random_state=0)
+TEXTS = pd.DataFrame({"city": ["a", "b", "c"] * 50, "n": range(150)})
+WITH_GAPS = np.where(X > 6, np.nan, X)
+SPACE = {"C": [1.0, 2.0]}
+PIPE = make_pipeline(StandardScaler(), SVC())
+
+
+def fit(estimator=None, space=SPACE, data=(X, Y), fit_params=None, **params):
+    """Fit a small search."""
+    params = {"n_iter": 2, "cv": 3} | params
+    search = RandomSearchCV(SVC() if estimator is None else estimator, space, **params)
+    return search.fit(*data, **(fit_params or {}))
+
+
+def hyperband(estimator=None, **params):
+    """Fit a small Hyperband over epochs."""
+    estimator = SGDClassifier() if estimator is None else estimator
+    params = {"resource": "epochs", "cv": 3} | params
+    return HyperbandSearchCV(estimator, {"alpha": [1e-4, 1e-3]}, **params).fit(X, Y)
+
+
+class Skopt:
+    """Stands for a dimension of scikit-optimize, which need not be installed."""
+
+    __module__ = "skopt.space.space"
+
+    def rvs(self, n_samples=1, random_state=None):
+        return [0.5]
+
+
+MISTAKES = {
+    # names that other libraries have
+    "n_trials": (lambda: fit(n_trials=20), "n_trials.*write n_iter"),
+    "n_calls": (lambda: fit(n_calls=20), "n_calls.*write n_iter"),
+    "param_grid": (lambda: RandomSearchCV(SVC(), param_grid=SPACE), "write param_distributions"),
+    "search_spaces": (lambda: fit(search_spaces=SPACE), "write param_distributions"),
+    "time_budget": (lambda: fit(time_budget=60), "write timeout"),
+    "cv_folds": (lambda: fit(cv_folds=5), "write cv"),
+    "a typo": (lambda: fit(n_job=2), "n_job: did you mean n_jobs"),
+    "model": (lambda: SearchCV(model=SVC()), "write estimator"),
+    "callbacks": (lambda: fit(callbacks=[print]), "set_callbacks"),
+    "direction": (lambda: fit(direction="minimize"), "greater is better.*neg_"),
+    "fit_params": (lambda: RandomSearchCV(SVC(), SPACE, fit_params={}), r"pass them to fit"),
+    "a count for Hyperband": (lambda: hyperband(n_iter=9), "plan.*timeout"),
+    "a third argument": (lambda: RandomSearchCV(SVC(), SPACE, 20), "name it, as in n_iter="),
+    "the data first": (lambda: RandomSearchCV(SVC(), SPACE, X, Y), "name it"),
+    # estimators
+    "a class": (lambda: fit(SVC), r"pass an instance, SVC\(\)"),
+    "a list of estimators": (lambda: fit([SVC(), GaussianNB()]), "one estimator.*Pipeline"),
+    "a name": (lambda: fit("svc"), "estimator.*implementing 'fit'.*'svc'"),
+    "swapped": (lambda: RandomSearchCV(SPACE, SVC()).fit(X, Y), "before its param_distributions"),
+    # spaces
+    "a range as a tuple": (lambda: fit(space={"C": (0.1, 10.0)}), r"two choices.*uniform\(0.1, 9"),
+    "integers as a tuple": (
+        lambda: fit(KNeighborsClassifier(), {"n_neighbors": (1, 20)}), r"randint\(1, 21\)",
+    ),
+    "skopt's tuple": (lambda: fit(space={"C": (0.1, 10, "log-uniform")}), r"loguniform\(0.1, 10"),
+    "skopt's dimension": (lambda: fit(space={"C": Skopt()}), "from_skopt"),
+    "the name of a distribution": (
+        lambda: fit(space={"C": "loguniform"}), r"scipy.stats.loguniform\(low, high\)",
+    ),
+    "a distribution without numbers": (lambda: fit(space={"C": loguniform}), "freeze it"),
+    "a single value": (lambda: fit(space={"kernel": "rbf"}), r"wrap it in a list: \['rbf'\]"),
+    "numbers as texts": (lambda: fit(space={"C": ["1", "10"]}), "must be a float.*Got '1'"),
+    "floats for a count": (
+        lambda: fit(RandomForestClassifier(), {"n_estimators": uniform(5, 20)}),
+        r"pass scipy.stats.randint\(5, 26\)",
+    ),
+    "low and high for uniform": (
+        lambda: fit(GradientBoostingClassifier(n_estimators=2), {"subsample": uniform(0.5, 1)},
+                    n_iter=8, random_state=0),
+        r"takes \(loc, scale\), so write uniform\(0.5, 0.5\)",
+    ),
+    "zero on a log scale": (lambda: fit(space={"C": loguniform(0, 1)}), "0 < low for a log"),
+    "huge integers": (lambda: fit(space={"C": randint(0, 2**70)}), "C.*smaller range"),
+    "a misspelt parameter": (lambda: fit(space={"gama": [1, 2]}), "Did you mean 'gamma'"),
+    "the name in a pipeline": (lambda: fit(PIPE, SPACE), "Did you mean 'svc__C'"),
+    "one underscore": (lambda: fit(PIPE, {"svc_C": [1, 2]}), "Did you mean 'svc__C'"),
+    "names alone": (lambda: fit(space=["C", "gamma"]), "every item of the list must be a dict"),
+    "a space of none": (lambda: fit(space=[]), "empty.*needs a dict"),
+    # counts and times
+    "no candidates": (lambda: fit(n_iter=0), r"n_iter.*\[1, inf\).*Got 0"),
+    "a count as a text": (lambda: fit(n_iter="10"), "n_iter.*must be an int.*'10'"),
+    "seconds as a text": (lambda: fit(timeout="60s"), "timeout.*must be a float.*'60s'"),
+    "no workers": (lambda: fit(n_jobs=0), "n_jobs=0.*pass None or 1"),
+    "gigabytes": (lambda: fit(memory_limit=4), r"count of bytes.*2\*\*30"),
+    # folds
+    "a single fold": (lambda: fit(cv=1), r"cv.*\[2, inf\).*Got 1"),
+    "more folds than rows": (lambda: fit(cv=200), "n_splits=200 greater.*n_samples=150"),
+    "a class of folds": (lambda: fit(cv=KFold), r"pass an instance, KFold\(\)"),
+    "no groups": (lambda: fit(cv=GroupKFold(3)), r"fit\(X, y, groups=...\)"),
+    # metrics
+    "a misspelt metric": (lambda: fit(scoring="acuracy"), "did you mean 'accuracy'"),
+    "a short name": (lambda: fit(scoring="mse"), "did you mean 'neg_mean_squared_error'"),
+    "a bare metric": (lambda: fit(scoring=accuracy_score), r"make_scorer\(accuracy_score\)"),
+    "numbers' metric for classes": (lambda: fit(scoring="r2"), "classes: pass 'accuracy'"),
+    "classes' metric for numbers": (
+        lambda: fit(SVR(), data=(X_NUMBERS, Y_NUMBERS), scoring="accuracy"), "pass 'r2'",
+    ),
+    "two classes' metric for three": (lambda: fit(scoring="f1"), "pass 'f1_macro'"),
+    "a scorer without return": (lambda: fit(scoring=lambda e, X, y: None), "end with return"),
+    "several metrics": (lambda: fit(scoring=["accuracy", "f1_macro"]), "refit must be set"),
+    "a metric to refit by": (lambda: fit(refit="f1_macro"), "pass scoring='f1_macro'"),
+    # data
+    "no y": (lambda: fit(data=(X,)), "requires y"),
+    "y is shorter": (lambda: fit(data=(X, Y[:99])), r"inconsistent.*\[150, 99\]"),
+    "numbers for classes": (
+        lambda: fit(data=(X_NUMBERS, Y_NUMBERS)), "Pass class labels, or search over a regressor",
+    ),
+    "texts for numbers": (
+        lambda: fit(SVR(), data=(X, np.array(["a", "b", "c"] * 50))), "search over a classifier",
+    ),
+    "columns of text": (
+        lambda: fit(LogisticRegression(), data=(TEXTS, Y)), "could not convert string|ncode",
+    ),
+    "gaps": (lambda: fit(data=(WITH_GAPS, Y)), "NaN.*(HistGradientBoosting|imput)"),
+    "sparse data": (
+        lambda: fit(GaussianNB(), {"var_smoothing": [1e-9]}, (sparse.csr_matrix(X), Y), n_iter=1),
+        "dense data is required|toarray",
+    ),
+    "a file's name": (lambda: fit(data=("iris.csv", Y)), "has no rows: pass an array"),
+    "weights of other rows": (
+        lambda: fit(fit_params={"sample_weight": np.ones(3)}), "one weight for each row",
+    ),
+    # resources
+    "a misspelt resource": (lambda: hyperband(resource="epoch"), "Did you mean 'epochs'"),
+    "rows by another name": (lambda: hyperband(resource="samples"), "Did you mean 'n_samples'"),
+    "a resource that it has not": (
+        lambda: HyperbandSearchCV(SVC(), SPACE, resource="epochs").fit(X, Y), "needs.*partial_fit",
+    ),
+    "most below least": (
+        lambda: hyperband(min_resources=9, max_resources=3), "lower min_resources",
+    ),
+    # what is known, and what is asked for
+    "a file of results": (lambda: fit(prior_results="x.pkl"), "prior_results='x.pkl'.*load"),
+    "a guess outside": (lambda: fit(initial_params={"C": 7}), "'C' to 7: it must be one of"),
+    "a sampler's class": (
+        lambda: SearchCV(SVC(), SPACE, sampler=TPESampler).fit(X, Y), "sampler.*instance of",
+    ),
+    "predict before fit": (lambda: RandomSearchCV(SVC(), SPACE).predict(X), "Call 'fit'"),
+    "report before fit": (lambda: report(RandomSearchCV(SVC(), SPACE)), "call fit first"),
+    "report of a model": (lambda: report(SVC()), "pass a fitted search"),
+    "data before the model": (lambda: tune(X, Y, SVC(), timeout=1), "estimator"),
+    "space before the function": (
+        lambda: minimize({"x": uniform(0, 1)}, abs, n_iter=3), "must be callable",
+    ),
+}  # fmt: skip
+
+
+def told(mistake):
+    """What a mistake raises or warns of, "" if nothing."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            mistake()
+        except (Exception, SystemExit) as error:
+            return str(error)
+    return "\n".join(str(each.message) for each in caught)
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named_with_its_cure(name):
+    mistake, cure = MISTAKES[name]
+    assert re.search(cure, told(mistake), flags=re.DOTALL)
+
+
+def test_there_are_sixty():
+    assert len(MISTAKES) >= 60
