@@ -1,41 +1,62 @@
-"""The same searches on a plain function."""
+"""The same searches on a plain function: a search without an estimator."""
 
 import math
 import numbers
-import time
+import os
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
-from sklearn.base import clone
 
+from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
 from sksearch._seeds import draw_seed
-from sksearch.base import Job, Sampler, Scheduler
-from sksearch.executors import Workload, drive
-from sksearch.executors._in_process import SerialExecutor
+from sksearch.base import Sampler, Scheduler
+from sksearch.checkpoint import recorder_of
+from sksearch.fitting._aims import MEASURES, Aims, bounds_of, make_allows
+from sksearch.fitting._checks import check_ranks, planned
+from sksearch.fitting._folds import Folds
+from sksearch.fitting._function import FunctionContext, Units
+from sksearch.fitting._function_run import FunctionRun
+from sksearch.fitting._input import check_folder
+from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._results import Row, warn_if_none_keeps_bounds
+from sksearch.fitting._setup import Setup
 from sksearch.history import History, Problem, Result
-from sksearch.samplers import GPSampler, with_prior
+from sksearch.reporting._front import ParetoFront
+from sksearch.resources import WholeResource
+from sksearch.samplers import GPSampler, HypervolumeSampler, for_aims
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
-from sksearch.study import Study
+
+NO_RESULT = Result(math.nan)  # of a candidate that has none at the top
+#: What else than a count an argument may be.
+OTHERS = {"n_iter": None, "max_resources": None, "n_jobs": None, "batch_size": "auto"}
 
 
 def minimize(
-    func: Callable[..., float],
+    func: Callable[..., Any],
     space: dict | list[dict] | Space,
     *,
-    n_iter: int = 50,
+    n_iter: int | None = 50,
     sampler: Sampler | None = None,
     scheduler: Scheduler | None = None,
     min_resources: int = 1,
     max_resources: int | None = None,
+    objectives: list[str] | tuple[str, ...] | None = None,
+    constraints: Any = None,
     initial_params: dict | list[dict] | None = None,
+    prior_results: Any = None,
     prior: dict | None = None,
+    n_jobs: int | None = None,
+    batch_size: int | str = "auto",
     timeout: float | None = None,
+    candidate_timeout: float | None = None,
     target: float | None = None,
     callback: Callable[[History], Any] | None = None,
+    checkpoint_dir: str | os.PathLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> OptimizeResult:
     """Minimise a function of a dict of parameters.
@@ -43,43 +64,79 @@ def minimize(
     Parameters
     ----------
     func : callable
-        ``func(params) -> float``, or with `max_resources` ``func(params, n_resources) ->
-        float``: the loss, smaller is better. What raises an exception or is not finite is a
-        failed candidate, which costs only itself.
+        ``func(params)``, or with `max_resources` ``func(params, n_resources)``. It returns the
+        loss, a number, smaller is better; or a dict of numbers by name, of which "loss" is the
+        loss and others may have a `Bound`. What raises an exception, or returns anything that is
+        not a finite number, is a failed candidate, which costs only itself.
     space : dict, list of dict or Space
         As the ``param_distributions`` of the searches: lists of choices, or frozen SciPy
         distributions.
-    n_iter : int, default=50
-        Count of candidates; with a `scheduler` of no effect.
+    n_iter : int or None, default=50
+        Count of candidates; with a `scheduler` of no effect. None: as many as `timeout`, `target`
+        or `callback` allow.
     sampler : Sampler or None, default=None
-        What to try. None: `sksearch.samplers.GPSampler`.
+        What to try. None: `sksearch.samplers.GPSampler`, or with `objectives`
+        `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
         How to spend. None: each candidate at `max_resources`.
     min_resources : int, default=1
         Smallest count of units.
     max_resources : int or None, default=None
         Largest count of units; None: `func` has no second argument.
+    objectives : list of str or None, default=None
+        Two names or more of what is to be small, or with a minus in front large: `func` returns
+        a dict that has them, or a tuple of numbers in this order. Then the result has a front of
+        candidates, `pareto`, and `target` is of the first objective.
+    constraints : callable, Bound, list of them or None, default=None
+        What a candidate has to keep. A function ``f(params) -> bool`` is asked before anything is
+        spent, and for who is refused `func` is never called. A `sksearch.Bound` is on a number
+        that `func` returns by name, such as ``Bound("memory", "<=", 8)``; who breaks it comes
+        behind all who do not.
     initial_params : dict, list of dict or None, default=None
         First guesses, evaluated before anything else.
+    prior_results : object, list of objects or None, default=None
+        What earlier searches have found, by this function or by others: see
+        `sksearch.earlier_results`, which says, too, that it was the same function. In tables the
+        scores are minus the loss, greater is better.
     prior : dict or None, default=None
         Where good values are expected, by name of the parameter: a distribution of a number's
         values, or a dict of weights of a list's choices. Proposals follow it at first, and less
         with each result, see `sksearch.space.Beliefs`.
+    n_jobs : int or None, default=None
+        Count of calls that run at the same time, by the active joblib backend: by default in
+        worker processes, to which functions of notebooks and scripts travel, too. Workers have
+        one BLAS thread each.
+    batch_size : int or "auto", default="auto"
+        Count of candidates that are under way at a time. With more, more workers have something
+        to do, but each proposal knows less. "auto" is `n_jobs`. Then the result depends on
+        `n_jobs`, else not.
     timeout : float or None, default=None
         Seconds after which no further candidate begins.
+    candidate_timeout : float or None, default=None
+        Seconds that a call may take. One that takes longer is stopped and fails, with the status
+        "timeout". Calls are made in worker processes then, also for ``n_jobs=1``.
     target : float or None, default=None
         Stop when a loss at full resource is at most this.
     callback : callable or None, default=None
         ``callback(history)`` after each evaluation; the search stops if it returns True.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search keeps all that it has done. If it ends before its time,
+        whatever the reason, the same call goes on from there, and no evaluation that had ended is
+        made again. One that differs in a larger `n_iter` alone takes over what it has in common
+        with the smaller one; another function, or another code of it, is refused.
+        `sksearch.load_history` reads the directory, where scores are minus the loss.
     random_state : int, RandomState instance or None, default=None
-        Seed of the candidates.
+        Seed of the candidates. Random numbers that `func` draws are its own matter.
 
     Returns
     -------
     result : scipy.optimize.OptimizeResult
-        ``x``, the best params among those at the largest resource that any reached; ``fun``,
-        their loss; ``nfev``, count of evaluations; ``nit``, of candidates; ``history``, the
-        `History`; ``success`` and ``message``.
+        ``x``, the best params among those at the largest resource that any reached, and that
+        keep all bounds; ``fun``, their loss; ``nfev``, count of evaluations; ``nit``, of
+        candidates; ``history``, the `History`; ``success``, False where nobody keeps all bounds;
+        ``message``. With `objectives` ``x`` is the knee of the front, ``fun`` a dict of its values
+        by name, and ``pareto`` the `sksearch.reporting.ParetoFront`, whose ``index`` is of
+        ``history.trials``.
 
     Raises
     ------
@@ -87,6 +144,8 @@ def minimize(
         If an argument is not usable, before anything is evaluated.
     RuntimeError
         If all evaluations failed, with the last error as its cause.
+    SearchMismatchError
+        If `checkpoint_dir` is of another search.
 
     Examples
     --------
@@ -112,150 +171,209 @@ def minimize(
     ... ]
     >>> losses[1] < losses[0]
     True
+
+    A bound on something that is measured, and one on the params themselves:
+
+    >>> from sksearch import Bound
+    >>> def measured(params):
+    ...     return {"loss": branin(params), "memory": params["x"] ** 2}
+    >>> result = minimize(
+    ...     measured, space, n_iter=20, random_state=0,
+    ...     constraints=[Bound("memory", "<=", 1), lambda params: params["y"] > 1],
+    ... )
+    >>> -1 <= result.x["x"] <= 1 < result.x["y"]
+    True
+
+    Several objectives:
+
+    >>> result = minimize(
+    ...     lambda params: (branin(params), params["x"] + params["y"]), space, n_iter=20,
+    ...     objectives=["loss", "price"], random_state=0,
+    ... )
+    >>> result.pareto.names, len(result.pareto) > 1
+    (('loss', 'price'), True)
+    >>> cheapest = result.history.trials[result.pareto.best("price")].params
     """
-    _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback)
-    space = space if isinstance(space, Space) else Space(space)
-    seed = draw_seed(random_state)
-    guesses = space.check_guesses(initial_params)
-    problem = Problem(
-        space,
-        min_resources,
-        max_resources or 1,
-        seed,
-        guesses,
-        n_candidates=None if scheduler else n_iter,
-    )
-    problem, sampler = with_prior(problem, sampler or GPSampler(), prior)
-    study = Study(problem, sampler, scheduler or FullFidelity(n_iter))
-    deadline = math.inf if timeout is None else time.monotonic() + timeout
-    evaluations = _Evaluations(
-        func,
-        with_resource=max_resources is not None,
-        history=study.history,
-        deadline=deadline,
-        target=-math.inf if target is None else target,
-        callback=callback,
-    )
-    # Not entered as a context, which would take the function's BLAS threads away.
-    drive(study, SerialExecutor(_evaluate, evaluations), evaluations)
-    return _result(study.history, evaluations)
+    search = Minimize(**locals())
+    _check(search)
+    with recorder_of(search, None, None) as recorder:
+        setup = _prepare(search, recorder.rng(random_state))
+        recorder.open(search, setup)
+        run = FunctionRun(search, setup, recorder)
+        run.drive()
+    return _result(run)
 
 
-def _check(func, n_iter, sampler, scheduler, max_resources, timeout, target, callback):
+class Minimize(SimpleNamespace):
+    """The arguments of `minimize`, by which a journal tells searches apart."""
+
+    refit = return_train_score = False
+    verbose = 0
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all of them."""
+        return dict(vars(self))
+
+
+# ---- before
+
+
+def _check(search):
     """Refuse arguments before anything is evaluated."""
-    integers = (
-        ("n_iter", n_iter),
-        ("max_resources", 1 if max_resources is None else max_resources),
-    )
-    for name, value in integers:
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-            raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
-    for name, value in (("timeout", timeout), ("target", target)):
-        if value is not None and not isinstance(value, numbers.Real):
-            raise TypeError(f"{name}={value!r} must be a number, or None.")
-    if timeout is not None and timeout < 0:
-        raise ValueError(f"timeout={timeout} must be a count of seconds, or None.")
-    if not callable(func):
-        raise TypeError(f"func={func!r} must be callable: func(params) -> float.")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback={callback!r} must be callable: callback(history), or None.")
-    for name, value, kind in (("sampler", sampler, Sampler), ("scheduler", scheduler, Scheduler)):
+    if not callable(search.func):
+        raise TypeError(f"func={search.func!r} must be callable: func(params) -> float.")
+    for name in ("n_iter", "min_resources", "max_resources", "batch_size", "n_jobs"):
+        _check_integer(search, name)
+    for name in ("timeout", "candidate_timeout", "target"):
+        _check_number(name, getattr(search, name), above_0=name != "target")
+    if search.callback is not None and not callable(search.callback):
+        raise TypeError(
+            f"callback={search.callback!r} must be callable: callback(history), or None."
+        )
+    for name, kind in (("sampler", Sampler), ("scheduler", Scheduler)):
+        value = getattr(search, name)
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"{name}={value!r} must be a {kind.__name__}, or None.")
-    if scheduler is not None and max_resources is None:
+    spends = search.scheduler is not None or search.min_resources > 1
+    if spends and search.max_resources is None:
+        name = "min_resources" if search.scheduler is None else "scheduler"
         raise ValueError(
-            f"scheduler={scheduler} needs max_resources=, the largest second argument of func."
+            f"{name}={getattr(search, name)} needs max_resources=, the largest second argument "
+            "of func."
         )
+    if not isinstance(search.checkpoint_dir, str | os.PathLike | None):
+        raise TypeError(f"checkpoint_dir={search.checkpoint_dir!r} must be a folder, or None.")
+    check_folder(search.checkpoint_dir)
 
 
-class _Evaluations(Workload):
-    """Each job is one call of the function; keeps the last error, and why the search ended."""
-
-    def __init__(self, func, with_resource, history, deadline, target, callback):
-        self.func, self.with_resource = func, with_resource
-        self.history, self.deadline = history, deadline
-        self.target, self.callback = target, callback
-        self.error: Exception | None = None
-        self.message: str | None = None
-
-    def evaluate(self, job: Job) -> Result:
-        """Call the function."""
-        start = time.perf_counter()
-        try:
-            params = clone(job.params, safe=False)  # a function may change what it gets
-            args = (params, job.resource)[: 1 + self.with_resource]
-            loss = float(self.func(*args))
-        except Exception as error:  # whatever a user's function raises costs one candidate
-            self.error = error
-            status = "memory" if isinstance(error, MemoryError) else "error"
-            text = f"{type(error).__name__}: {error}"
-            return Result(math.nan, time.perf_counter() - start, status, text)
-        cost = time.perf_counter() - start
-        if not math.isfinite(loss):
-            return Result(math.nan, cost, "nan", f"the function returned {loss}")
-        return Result(-loss, cost)
-
-    def tasks(self, job: Job) -> list:
-        """The job itself."""
-        return [job]
-
-    def collect(self, job: Job, outputs: list) -> Result:
-        """The only output."""
-        return outputs[0]
-
-    def on_result(self, job: Job) -> None:
-        """Note whether the search ends here, and why."""
-        history = self.history
-        score = history.trials[job.trial_id].results[job.resource].score
-        if job.resource == history.problem.max_resources and -score <= self.target:
-            self.message = "The target was reached."
-        elif self.callback is not None and _is_true(self.callback(history)):
-            self.message = "The callback stopped the search."
-        elif time.monotonic() >= self.deadline:
-            self.message = "Time is up."
-
-    def seconds_left(self) -> float | None:
-        """0 when the search ends; the time is only looked at after an evaluation."""
-        return None if self.message is None else 0.0
+def _check_integer(search, name):
+    """Raise ValueError for what is no count of at least 1; `n_jobs` may be below 0."""
+    value = getattr(search, name)
+    if name in OTHERS and isinstance(value, type(OTHERS[name])) and value == OTHERS[name]:
+        return
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or (value < 1 and name != "n_jobs") or value == 0:
+        other = f", or {OTHERS[name]!r}" if name in OTHERS else ""
+        least = " other than 0" if name == "n_jobs" else " of at least 1"
+        raise ValueError(f"{name}={value!r} must be an integer{least}{other}.")
 
 
-def _evaluate(evaluations, job, environment):
-    return evaluations.evaluate(job)
+def _check_number(name, value, above_0):
+    """Raise TypeError or ValueError for what is no finite number, or None."""
+    if value is None:
+        return
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}={value!r} must be a number, or None.")
+    if not math.isfinite(value) or (above_0 and value <= 0):
+        what = "a count of seconds above 0" if above_0 else "a finite number"
+        raise ValueError(f"{name}={value} must be {what}, or None for no limit.")
 
 
-def _is_true(answer):
-    """Whether a callback said so: whatever else it returns does not stop a search."""
-    return isinstance(answer, (bool, np.bool_)) and bool(answer)
+def _aims(objectives, constraints):
+    """Objectives and bounds: what is to be small here has a minus there, and the other way."""
+    bounds = bounds_of(constraints)
+    if objectives is None:
+        return Aims((), bounds)
+    is_list = isinstance(objectives, list | tuple)
+    if not is_list or not all(isinstance(each, str) and each.strip("-") for each in objectives):
+        raise TypeError(
+            f"objectives={objectives!r} must be a list of names of what func returns, such as "
+            "['loss', 'seconds']."
+        )
+    aims = Aims(tuple(f"-{n}" if n[0] != "-" else n[1:] for n in objectives), bounds)
+    if len(set(aims.names)) < max(2, len(objectives)):
+        raise ValueError(
+            f"objectives={objectives!r} must name two or more, each once: for one, let func "
+            "return it, or a dict with the entry 'loss'."
+        )
+    if small := set(MEASURES).intersection(aims.objectives):
+        raise ValueError(
+            f"objectives={objectives!r}: {', '.join(small)} is measured by other searches, and "
+            "small there: give what is to be large another name."
+        )
+    return aims
 
 
-def _result(history, evaluations):
+def _prepare(search, rng):
+    """Settle everything before the first evaluation."""
+    space = search.space if isinstance(search.space, Space) else Space(search.space)
+    aims = _aims(search.objectives, search.constraints)
+    allows = make_allows(search.constraints, space)
+    earlier = read_earlier(search.prior_results, space)
+    check_same_task(aims, earlier)
+    problem = Problem(
+        space,
+        search.min_resources,
+        search.max_resources or 1,
+        draw_seed(rng),
+        given_guesses(search.initial_params, space, earlier, allows),
+        n_candidates=search.n_iter if search.scheduler is None else None,
+        objectives=aims.names,
+        bounds=tuple(bound.metric for bound in aims.bounds),
+        allows=allows,
+    )
+    default = HypervolumeSampler() if aims.objectives else GPSampler()
+    sampler = default if search.sampler is None else search.sampler
+    problem, sampler = with_knowledge(problem, sampler, earlier, search.prior)
+    sampler = for_aims(sampler, problem)
+    scheduler = FullFidelity(search.n_iter) if search.scheduler is None else search.scheduler
+    check_ranks(scheduler, aims)
+    brackets = planned(scheduler, problem)
+    units = WholeResource() if search.max_resources is None else Units()
+    plan = SearchPlan.of(brackets, units, 1, refit=False, select="top")
+    if plan.is_endless and (search.timeout, search.target, search.callback) == (None, None, None):
+        raise ValueError(
+            f"n_iter={search.n_iter} and scheduler={search.scheduler} would never end: pass a "
+            "count of candidates, timeout=, target= or callback=."
+        )
+    context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
+    folds = Folds(context.splits)
+    return Setup(context, problem, sampler, scheduler, plan, {}, "score", folds, earlier)
+
+
+# ---- after
+
+
+def _result(run):
     """The best of all results, or the last error if there is none."""
-    results = [
-        (resource, result.score, trial)
-        for trial in history.trials
-        for resource, result in trial.results.items()
-    ]
-    ok = [entry for entry in results if not math.isnan(entry[1])]
-    if not ok:
-        raise RuntimeError(
-            f"All {len(results)} evaluations failed: look at the error above, or at "
-            "what func returns."
-        ) from evaluations.error
-    if n_failed := len(results) - len(ok):
+    trials, aims = run.study.history.trials, run.context.aims
+    results = [(r, result, trial) for trial in trials for r, result in trial.results.items()]
+    failed = [result for _, result, _ in results if math.isnan(result.score)]
+    if len(failed) == len(results):
+        _raise_that_all_failed(run, failed)
+    if failed:
         warnings.warn(
-            f"{n_failed} of {len(results)} evaluations failed; the last error: "
-            f"{evaluations.error or 'not a finite number'}.",
+            f"{len(failed)} of {len(results)} evaluations failed; the last error: "
+            f"{failed[-1].error}.",
             UserWarning,
             stacklevel=3,
         )
-    top = max(resource for resource, _, _ in ok)
-    _, score, trial = max((entry for entry in ok if entry[0] == top), key=lambda entry: entry[1])
-    return OptimizeResult(
-        x=dict(trial.params),
-        fun=-float(score),
-        nfev=len(results),
-        nit=len(history.trials),
-        history=history,
-        success=True,
-        message=evaluations.message or "All candidates were evaluated.",
-    )
+    top = max(r for r, result, _ in results if not math.isnan(result.score))
+    at_top = [(result, trial) for r, result, trial in results if r == top]
+    at_top = [(result, trial) for result, trial in at_top if not math.isnan(result.score)]
+    warn_if_none_keeps_bounds([result for result, _ in at_top])
+    best, trial = max(at_top, key=lambda each: (-each[0].violation, each[0].score))
+    found = OptimizeResult(nfev=len(results), nit=len(trials), history=run.study.history)
+    if aims.objectives:
+        rows = [Row(each.params, [], [], each.id, each.bracket, 0, top) for each in trials]
+        reached = [each.results.get(top, NO_RESULT) for each in trials]
+        found.pareto = front = ParetoFront.of(aims, rows, reached, any_rung_wins=False)
+        trial = trials[front.knee()] if len(front) else trial
+        best = trial.results[top]
+        values = (aims.signs * best.objectives).tolist()
+    found.x = dict(trial.params)
+    found.fun = dict(zip(aims.names, values, strict=True)) if aims.objectives else -best.score
+    found.success = best.violation == 0
+    found.message = run.message or "All candidates were evaluated."
+    if not found.success:
+        found.message += " No candidate keeps all bounds."
+    return found
+
+
+def _raise_that_all_failed(run, failed):
+    """Raise RuntimeError with the last error: its cause, or its text if a worker had it."""
+    last = f"; the last error: {failed[-1].error}" if failed else ""
+    error = RuntimeError(f"All {len(failed)} evaluations failed: look at what func returns{last}.")
+    if run.context.error is None and run.traceback is not None:
+        error.add_note(run.traceback)
+    raise error from run.context.error

@@ -176,15 +176,18 @@ class Study:
         decision = self.scheduler.next(history, rng)
         if decision is None:
             return None
-        said = f"{type(self.scheduler).__name__}.next returned {decision!r}"
-        if not isinstance(decision, Start | Resume):
-            raise TypeError(f"{said}: return a Start, a Resume, or None to wait or to end.")
+        error: type[Exception] = ValueError
         top = history.problem.max_resources
-        if not (isinstance(decision.resource, Integral) and 1 <= decision.resource <= top):
-            raise ValueError(f"{said}: the resource must be a whole number from 1 to {top}.")
-        if isinstance(decision, Resume) and decision.trial_id not in range(len(history.trials)):
-            raise ValueError(f"{said}: there are {len(history.trials)} trials, the first is 0.")
-        return decision
+        if not isinstance(decision, Start | Resume):
+            error, wrong = TypeError, "return a Start, a Resume, or None to wait or to end"
+        elif not (isinstance(decision.resource, Integral) and 1 <= decision.resource <= top):
+            wrong = f"the resource must be a whole number from 1 to {top}"
+        elif isinstance(decision, Resume) and decision.trial_id not in range(len(history.trials)):
+            wrong = f"there are {len(history.trials)} trials, the first is 0"
+        else:
+            return decision
+        # Not before: its text takes as long as the rest of asking.
+        raise error(f"{type(self.scheduler).__name__}.next returned {decision!r}: {wrong}.")
 
     def _rng(self, *words: int) -> np.random.Generator:
         return np.random.default_rng((self.history.problem.seed, *words))

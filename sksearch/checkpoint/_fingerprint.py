@@ -21,7 +21,7 @@ NO_SETTINGS = {
     "estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience", "stop",
     "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
-    "ensemble_size", "select",
+    "ensemble_size", "select", "func", "space", "target", "callback",
 }  # fmt: skip
 # Settings that may grow: the search then goes on where it ended.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
@@ -40,17 +40,14 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     ``items``, their texts by name. ``bare`` is the digest without code, which cannot be compared
     between versions of Python. All values are strings.
     """
-    data = setup.context.X, setup.context.y
-    X, y = map(partial(describe, memo={}), data)
     bare = _parts(partial(describe, memo={}, code=False), search, setup)
     parts = _parts(partial(describe, memo={}), search, setup)
     for name, part in parts.items():
         part["bare"] = bare[name]["sha"]
-    return parts | {
-        "data": _items({"X": X, "y": y}),
-        "folds": fold_part(setup.context.splits),
-        "random_state": _random_state(random_state),
-    }
+    if setup.context.estimator is not None:  # and not a plain function
+        X, y = map(partial(describe, memo={}), (setup.context.X, setup.context.y))
+        parts |= {"data": _items({"X": X, "y": y}), "folds": fold_part(setup.context.splits)}
+    return parts | {"random_state": _random_state(random_state)}
 
 
 def fold_part(splits: list) -> dict[str, str]:
@@ -120,11 +117,16 @@ def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
         params["initial_params"] = None  # which is what it means there
     params["prior_results"] = setup.earlier or None  # whatever they were read from
     n_splits = len(setup.context.splits)
-    return {
+    common = {
         "class": _part(text_of(type(search))),
         "settings": _items(_settings(text_of, params)),
+    }
+    space = _items(_space(text_of, setup.problem.space.given))
+    if setup.context.estimator is None:
+        return common | {"func": _part(text_of(params["func"])), "space": space}
+    return common | {
         "estimator": _estimator(text_of, params["estimator"]),
-        "space": _items(_space(text_of, setup.problem.space.given)),
+        "space": space,
         "scoring": _part(text_of(params["scoring"])),
         "refit": _part(_deciding_metric(setup, params["scoring"])),
         "cv": _part(f"{_splitter(text_of, setup.folds.cv)}: {n_splits} folds"),

@@ -280,6 +280,6 @@ class _Names:
 
 
 def _scoring(header):
-    """The name of the scorer, which is described as a quoted text."""
-    text = header.parts["scoring"]["text"]
+    """The name of the scorer, which is described as a quoted text; a function has none."""
+    text = header.parts.get("scoring", {"text": ""})["text"]
     return text[1:-1] if re.fullmatch(r"'\w+'|\"\w+\"", text) else None

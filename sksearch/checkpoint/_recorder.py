@@ -257,7 +257,7 @@ class JournalRecorder(Recorder):
             raise JournalError(
                 f"{path / 'splits.npz'} has not the folds of {self._journal}: {ANEW}"
             )
-        is_listed = parts["cv"]["text"].startswith("given:")
+        is_listed = "cv" in parts and parts["cv"]["text"].startswith("given:")
         new = parts if is_listed else {n: part for n, part in parts.items() if n != "folds"}
         same_python = "python" not in changed
         self._extends = check_same(old.parts | {"folds": found}, new, path, same_python)

@@ -22,15 +22,16 @@ def versions_of(values: list) -> dict[str, str]:
 
 
 def versions_of_setup(setup: Any) -> dict[str, str]:
-    """Return the versions for an estimator, and for what it is given as parameters."""
+    """Return the versions for an estimator, if there is one, and for what it is given."""
     estimator = setup.context.estimator
+    own = [] if estimator is None else [estimator, *estimator.get_params(deep=True).values()]
     choices = [
         choice
         for dimension in setup.problem.space.dimensions
         if dimension.kind == "categorical"
         for choice in dimension.choices
     ]
-    return versions_of([estimator, *estimator.get_params(deep=True).values(), *choices])
+    return versions_of([*own, *choices])
 
 
 def differences(old: dict[str, str], new: dict[str, str]) -> dict[str, str]:

@@ -9,7 +9,12 @@ import joblib
 
 from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
-from sksearch.executors._base import Executor, TaskEnvironment, environment_of_this_thread
+from sksearch.executors._base import (
+    Executor,
+    Finished,
+    TaskEnvironment,
+    environment_of_this_thread,
+)
 from sksearch.executors._limits import EngineLostError
 from sksearch.executors.local._pool import ProcessExecutor
 
@@ -68,13 +73,11 @@ class SerialExecutor(InProcessExecutor):
         nested: Any = "sequential",
     ):
         super().__init__(function, context, folder, nested)
+        self._environment = environment_of_this_thread(folder)
 
     def submit(self, task: Any) -> Future:
         """Run the task; what it raises is raised here."""
-        future: Future = Future()
-        environment = environment_of_this_thread(self._folder)
-        future.set_result(self._call(task, environment))
-        return future
+        return Finished(self._call(task, self._environment))
 
 
 class ThreadExecutor(InProcessExecutor):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sksearch.base import Job
-from sksearch.executors._base import Executor
+from sksearch.executors._base import Executor, Finished
 from sksearch.executors._signals import Interrupts
 from sksearch.history import Result
 from sksearch.study import Study
@@ -185,14 +185,13 @@ class _PendingJobs:
 
     def submit(self, job: Job, submit: Callable[[Any], Future]) -> None:
         """Submit the tasks of a job; those whose output is known are done at once."""
-        futures = []
+        futures: list[Future] = []
         for task in self._workload.tasks(job):
             if (output := self._workload.recorded_output(task)) is None:
                 futures.append(submit(task))
                 self._running[futures[-1]] = task
             else:
-                futures.append(Future())
-                futures[-1].set_result(output)
+                futures.append(Finished(output))
         self._jobs.append(_PendingJob(job, futures))
 
     def running_tasks(self) -> list[Future]:

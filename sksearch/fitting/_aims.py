@@ -26,7 +26,7 @@ class Bound:
     metric : str
         A metric of ``scoring``; or "fit_time", the seconds of training, "predict_time", those
         that ``predict`` takes for a row, or "model_size", the bytes of the pickled model: means
-        over the folds.
+        over the folds. For `sksearch.minimize` the name of a number that the function returns.
     op : {"<=", ">="}
         Whether it must not be greater than `value`, or not be smaller.
     value : float
@@ -125,17 +125,15 @@ class Aims:
 
 
 def _mean(name: str, outputs: Sequence[Any]) -> float:
-    """Mean of a metric over folds."""
-    if name in MEASURES:
-        values = [(output.measures or {}).get(name, math.nan) for output in outputs]
-    else:
-        values = [
-            output.test_scores.get(name, math.nan)
-            if isinstance(output.test_scores, dict)
-            else output.test_scores
-            for output in outputs
-        ]
+    """Mean over folds of a metric, or of what was measured beside the scores."""
+    values = [_value(name, output.measures or {}, output.test_scores) for output in outputs]
     return float(np.add.reduce(values) / len(values))
+
+
+def _value(name: str, measures: dict[str, float], scores: Any) -> float:
+    if name in measures or name in MEASURES:
+        return measures.get(name, math.nan)
+    return scores.get(name, math.nan) if isinstance(scores, dict) else scores
 
 
 # ---- what the user gave
@@ -161,7 +159,7 @@ def make_aims(objectives: Any, constraints: Any, scoring: Any, scorer: Any) -> A
     ValueError, TypeError
         If they name what nobody measures, or there are too few objectives.
     """
-    bounds = tuple(each for each in _listed(constraints) if isinstance(each, Bound))
+    bounds = bounds_of(constraints)
     if objectives is None:
         return _checked(Aims((), bounds), scoring, scorer)
     names = list(objectives) if isinstance(objectives, list | tuple) else [objectives]
@@ -182,6 +180,11 @@ def make_aims(objectives: Any, constraints: Any, scoring: Any, scorer: Any) -> A
             "as 'accuracy'."
         )
     return _checked(aims, scoring, scorer)
+
+
+def bounds_of(constraints: Any) -> tuple[Bound, ...]:
+    """Return the bounds among the constraints that the user gave."""
+    return tuple(each for each in _listed(constraints) if isinstance(each, Bound))
 
 
 def _checked(aims: Aims, scoring: Any, scorer: Any) -> Aims:
@@ -284,7 +287,7 @@ def make_allows(constraints: Any, space: Space) -> Allows | None:
     some = [None for _ in range(N_DRAWS) if allows(space.sample(rng))]
     if not some and space.sample_unseen(set(), rng, allows) is None:
         raise ValueError(
-            "constraints: no candidate of param_distributions was found that is allowed. Check "
+            "constraints: no candidate of the space was found that is allowed. Check "
             "the functions, or narrow the space to where they hold."
         )
     return allows

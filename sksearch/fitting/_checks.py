@@ -17,8 +17,9 @@ from sksearch._compat import (
     unlisted_params,
     whole_range,
 )
-from sksearch.base import Plan, Rung
+from sksearch.base import Plan, Rung, Scheduler
 from sksearch.executors import can_limit_memory
+from sksearch.fitting._aims import Aims
 from sksearch.fitting._input import check_fit_params
 from sksearch.resources import (
     EpochsResource,
@@ -150,12 +151,7 @@ def check_schedule(plan, scheduler, resource, search, aims):
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
         )
-    if (aims.objectives or aims.bounds) and not scheduler.ranks:
-        raise ValueError(
-            f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
-            "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
-            "promotes by rank, such as SuccessiveHalving(), Hyperband() or ASHA()."
-        )
+    check_ranks(scheduler, aims)
     if aims.objectives and search.stop == "converged":
         raise ValueError(
             "stop='converged' looks at one score, and objectives= has several: pass timeout= or a "
@@ -176,6 +172,16 @@ def check_schedule(plan, scheduler, resource, search, aims):
         raise ValueError(
             "stop='converged' measures improvements in standard errors over folds, and cv gives "
             "one fold: pass a cv with two folds or more, or patience= instead."
+        )
+
+
+def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
+    """Raise ValueError for a scheduler that looks at one score, where others count, or bounds."""
+    if (aims.objectives or aims.bounds) and not scheduler.ranks:
+        raise ValueError(
+            f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
+            "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
+            "promotes by rank, such as SuccessiveHalving(), Hyperband() or ASHA()."
         )
 
 

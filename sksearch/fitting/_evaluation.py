@@ -144,7 +144,7 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
     began, start = wall_time(), now()
     with seeds_of(context, task.leg, task.fold, environment):
         output = _evaluate(context, task, environment)
-    output.span = [began, began + now() - start, _worker_name()]
+    output.span = [began, began + now() - start, worker_name()]
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
     if context.spool is not None:
@@ -170,7 +170,7 @@ def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
     )
 
 
-def _worker_name():
+def worker_name():
     """Machine and process, and the thread if several may work in this process."""
     if open_clock() is not None:
         return ""

@@ -63,7 +63,7 @@ class Recorder:
     def open(self, search: Any, setup: Any) -> None:
         """See that the record is of this search, or begin it."""
 
-    def replay(self, run: "Run") -> None:
+    def replay(self, run: Any) -> None:
         """Bring a run to where the record ends."""
 
     def recorded_output(self, task: Task) -> Output | None:

@@ -1,8 +1,8 @@
 """The search estimators, and what a search of your own is made of."""
 
+from sksearch._earlier import earlier_results
 from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
 from sksearch.search._base import BaseSearch
-from sksearch.search._earlier import earlier_results
 from sksearch.search._evolution import (
     CMAESSearchCV,
     DEHBSearchCV,

@@ -42,7 +42,8 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from sksearch._compat import is_valid_value, num_samples
-from sksearch.fitting._aims import Allows, Bound, allowed_guesses
+from sksearch._earlier import given_guesses
+from sksearch.fitting._aims import Allows, allowed_guesses, bounds_of
 from sksearch.fitting._checks import check_names, check_outcomes, check_values, cuts_training
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._folds import Folds
@@ -52,7 +53,6 @@ from sksearch.fitting._row_sample import measured_sample
 from sksearch.fitting._setup import Setup
 from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
-from sksearch.search._earlier import best_of
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal
 from sksearch.spaces import default_space, first_candidates
@@ -70,11 +70,7 @@ def is_auto(search: Any) -> bool:
 
 def has_aims(search: Any) -> bool:
     """Whether a search has objectives or bounds: a race compares scores alone."""
-    if search.objectives:
-        return True
-    constraints = search.constraints
-    listed = constraints if isinstance(constraints, list | tuple) else [constraints]
-    return any(isinstance(each, Bound) for each in listed)
+    return bool(search.objectives or bounds_of(search.constraints))
 
 
 def may_race(search: Any, n_splits: int) -> bool:
@@ -167,22 +163,17 @@ def first_guesses(
     has_baseline : bool
         Whether the first is the estimator's own.
     """
-    best = [best_of(task) for task in earlier if task.same_task]
-    if not isinstance(search.initial_params, str):
-        given = space.check_guesses(search.initial_params)
-        given = allowed_guesses((given, False), allows, given=True)[0]
-        known = allowed_guesses((tuple(best), False), allows, given=False)[0]
-        return tuple({space.key(params): params for params in (*given, *known)}.values()), False
-    if not is_auto(search):
-        kept = tuple({space.key(params): params for params in best}.values())
-        return allowed_guesses((kept, False), allows, given=False)
+    is_named = not isinstance(search.initial_params, str)
+    if is_named or not is_auto(search):
+        given = search.initial_params if is_named else None
+        return given_guesses(given, space, earlier, allows), False
     # A default space is ours: there the estimator's own values may lie outside, and win. A space
     # that the user gave is a promise.
     values, is_given = estimator.get_params(), search.param_distributions is not None
     own = space.baseline(values, inside=is_given)
     guesses = {} if own is None else {space.key(own): own}
     others = () if earlier else first_candidates(estimator, **_sizes(X))
-    for params in (*best, *others):
+    for params in (*given_guesses(None, space, earlier, None), *others):
         if space.contains(params):
             guesses.setdefault(space.key(params), params)
     # Where the space leaves a parameter no choice, the first guess may differ from the estimator.

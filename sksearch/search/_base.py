@@ -26,6 +26,7 @@ from sksearch._compat import (
     fit_context,
     num_samples,
 )
+from sksearch._earlier import read_earlier, with_knowledge
 from sksearch._seeds import seeded
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
@@ -84,7 +85,6 @@ from sksearch.search._auto import (
     make_space,
     with_rows,
 )
-from sksearch.search._earlier import read_earlier, with_knowledge
 from sksearch.search._keywords import KnownNames
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._split import make_folds

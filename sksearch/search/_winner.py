@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from sksearch._compat import BaseSearchCV, is_scorer
+from sksearch._earlier import check_same_task
 from sksearch.base import Sampler
 from sksearch.fitting._aims import Aims, Allows, Bound, make_aims, make_allows
 from sksearch.fitting._input import check_scoring
@@ -95,12 +96,7 @@ def aims_of(
             f"'predict_time' is an objective or a bound, and {type(search.estimator).__name__} "
             "has no predict: leave it out."
         )
-    if (aims.objectives or aims.bounds) and any(task.same_task for task in earlier):
-        raise ValueError(
-            "prior_results of the same task are scores alone, and the search has objectives or "
-            "bounds: pass them as results of another task, by earlier_results(source), of which "
-            "only the order counts; or the best candidates as initial_params."
-        )
+    check_same_task(aims, earlier)
     return aims, make_allows(search.constraints, space)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from sksearch.base import Sampler
 from sksearch.checkpoint import load_history
+from sksearch.fitting._aims import Aims, Allows, allowed_guesses
 from sksearch.history import History, Params, Problem
 from sksearch.samplers import EarlierTask, WarmStart, with_prior
 from sksearch.samplers._warm_start import part_of
@@ -113,6 +114,33 @@ def read_earlier(prior_results: Any, space: Space) -> tuple[EarlierTask, ...]:
 def best_of(task: EarlierTask) -> Params:
     """Return the candidate with the best score."""
     return task.params[int(np.nanargmax(task.scores))]
+
+
+def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
+    """Raise ValueError where scores of the same task lack the objectives and bounds that count."""
+    if (aims.objectives or aims.bounds) and any(task.same_task for task in earlier):
+        raise ValueError(
+            "prior_results of the same task are scores alone, and the search has objectives or "
+            "bounds: pass them as results of another task, by earlier_results(source), of which "
+            "only the order counts; or the best candidates as initial_params."
+        )
+
+
+def given_guesses(
+    initial_params: Any, space: Space, earlier: Sequence[EarlierTask], allows: Allows | None
+) -> tuple[Params, ...]:
+    """Return distinct first candidates: the user's, then the best of each task that is the same.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one of the user's does not lie in the space, or is not allowed.
+    """
+    given = (space.check_guesses(initial_params), False)
+    best = (tuple(best_of(task) for task in earlier if task.same_task), False)
+    first = allowed_guesses(given, allows, given=True)[0]
+    then = allowed_guesses(best, allows, given=False)[0]
+    return tuple({space.key(params): params for params in (*first, *then)}.values())
 
 
 def with_knowledge(

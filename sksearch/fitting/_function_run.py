@@ -1,0 +1,165 @@
+"""One run of a search on a plain function: jobs into calls, outputs into results, the end."""
+
+import math
+from contextlib import ExitStack, contextmanager
+from pickle import PicklingError
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from sksearch._clock import now
+from sksearch._threads import one_blas_thread
+from sksearch.base import Job
+from sksearch.executors import Interrupts, Limits, LostTask, Workload, drive, make_executor
+from sksearch.executors._in_process import SerialExecutor
+from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.fitting._function import call
+from sksearch.fitting._lineage import legs_to
+from sksearch.fitting._results import job_result
+from sksearch.fitting._run import Recorder
+from sksearch.fitting._setup import Setup
+from sksearch.fitting._states import StateStore, first_line
+from sksearch.study import Study
+
+MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
+
+
+class OneThreadStudy(Study):
+    """Asks models with one BLAS thread, as where there are workers: so the bits are the same."""
+
+    def ask(self) -> Job | None:
+        """Return the next job."""
+        with one_blas_thread():
+            return super().ask()
+
+
+class FunctionRun(Workload):
+    """Each job is one call of the function; knows why the search ended."""
+
+    def __init__(self, search: Any, setup: Setup, recorder: Recorder):
+        self._search, self._recorder = search, recorder
+        self.context: Any = setup.context
+        schedule, sampler = setup.scheduler, setup.sampler
+        self._learns = sampler.learns or schedule.learns or schedule.races
+        study = OneThreadStudy if self._learns else Study
+        self.study = study(setup.problem, sampler, schedule)
+        self.states = StateStore()  # a function leaves none
+        self._end = math.inf if search.timeout is None else setup.began + search.timeout
+        self._tasks: dict[int, Task] = {}  # of the trials that run
+        self._is_news = True  # for the record: not while replaying, nor after an interrupt
+        self.message: str | None = None
+        self.traceback: str | None = None  # of the last error
+
+    def drive(self) -> None:
+        """Run to the end, from where an earlier process was killed."""
+        search, recorder = self._search, self._recorder
+        recorder.replay(self)
+        self.context.spool = recorder.spool
+        limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
+        args = search.n_jobs, "2*n_jobs", limits, recorder.folder
+        executor = make_executor(call, self.context, *args)
+        n = effective_n_jobs(search.n_jobs) if search.batch_size == "auto" else search.batch_size
+        try:
+            with Interrupts(), _entered(executor):
+                drive(self.study, executor, self, n if self._learns else None)
+        except BaseException:
+            recorder.stop("interrupted", keep=set())
+            raise
+        recorder.stop("finished" if self.message is None else "stopped", keep=set())
+
+    # ---- what the loop calls
+
+    def unfinished_jobs(self):
+        """Return the jobs that an earlier process had asked for when it died."""
+        return self._recorder.unfinished_jobs
+
+    def recorded_output(self, task):
+        """Return the output of a call that an earlier process has made."""
+        return self._recorder.recorded_output(task)
+
+    def tasks(self, job):
+        """Make the only task."""
+        history = self.study.history
+        if self._is_news:
+            self._recorder.record_job(job, history.exhausted)
+        before = legs_to(history.trials, job.trial_id, job.spent) if job.spent else ()
+        task = self._tasks[job.trial_id] = Task(
+            job.trial_id, 0, job.params, job.resource, job.spent, None, before,
+            continues=False, keep=False, final=False, callbacks=None,
+        )  # fmt: skip
+        return [task]
+
+    def collect(self, job, outputs):
+        """Record the output, and make the result."""
+        task, (output,) = self._tasks.pop(job.trial_id), outputs
+        if isinstance(output, LostTask):
+            output = output_of_lost(self.context, task, output)
+        self.traceback = output.fit_error or self.traceback
+        result = job_result([output], [output], None, self.context.aims)
+        if self._is_news:
+            self._recorder.record_outputs(job, [task], [output])
+        return result
+
+    def on_output(self, task, output):
+        """Have the output kept until its job is told; a call that was lost is made again."""
+        if not isinstance(output, LostTask):
+            self._recorder.keep(task, output)
+
+    def on_interrupt(self):
+        """Keep results that come now, but do not record them: a replay has no such order."""
+        self._is_news = False
+
+    def on_result(self, job):
+        """Note whether the search ends here, and why."""
+        history, search = self.study.history, self._search
+        if search.target is not None and job.resource == history.problem.max_resources:
+            result = history.trials[job.trial_id].results[job.resource]
+            if -result.feasible_score <= search.target:
+                self.message = "The target was reached."
+                return
+        if self._is_news and search.callback is not None:
+            answer = search.callback(history)
+            if isinstance(answer, bool | np.bool_) and answer:  # and nothing else that is true
+                self.message = "The callback stopped the search."
+
+    def seconds_left(self):
+        """Until the deadline; 0 when the search has ended."""
+        if self.message is None and self._end < math.inf:
+            left = self._end - now()
+            if left > 0:
+                return left
+            self.message = "Time is up."
+        return None if self.message is None else 0.0
+
+    # ---- what a recorder calls
+
+    def replay(self, job: Job, outputs: list[Output]) -> None:
+        """Enter the output that a job had in an earlier process."""
+        self._is_news = False
+        self.tasks(job)
+        self.study.tell(job, self.collect(job, outputs))
+        self.on_result(job)
+        self._is_news = True
+
+    def folds(self, resource: int, spent: int) -> range:
+        """Return the index of the only fold."""
+        return range(1)
+
+
+@contextmanager
+def _entered(executor):
+    """A context with an executor; without that of this thread, which would take BLAS threads away.
+
+    TypeError for a function that cannot be sent to workers.
+    """
+    with ExitStack() as stack:
+        if not isinstance(executor, SerialExecutor):
+            try:
+                stack.enter_context(executor)
+            except (TypeError, AttributeError, PicklingError) as error:  # as pickle has it
+                raise TypeError(
+                    f"func cannot be sent to worker processes ({first_line(error)}): make what "
+                    "cannot be pickled inside of it, or leave n_jobs and candidate_timeout out."
+                ) from error
+        yield
