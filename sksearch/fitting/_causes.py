@@ -73,6 +73,7 @@ def _dates(context, details):
 
 
 def _missing(context, details):
+    """What is to be done about values that are missing, "" if none are."""
     if re.search(r"Input y contains NaN", details):
         return (
             f"y is missing (NaN) in {_count(context.y, np.isnan)} rows: leave these rows out of X "
