@@ -332,12 +332,7 @@ def _scores(saved):
     ok = np.isfinite(scores)
     if not ok.any():
         return
-    winner = winner_of(saved)
-    won = [
-        k
-        for k, (i, r, _) in enumerate(told)
-        if winner and (i, r) == (winner.trial_id, winner.resource)
-    ]
+    won = _told_of_winner(saved)
     near = np.append(near_scores(scores[ok]), scores[won])
     low, high = float(near.min()), float(near.max())
     margin = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
@@ -352,10 +347,6 @@ def _scores(saved):
     dots = "".join(
         f'<circle class="{"dot" if top[i] else "far"}" cx="{x[i]:.1f}" cy="{y[i]:.1f}" r="3"/>'
         for i in shown
-    )
-    ring = "".join(
-        f'<path class="best" d="M{x[i] - 7:.1f} {y[i]:.1f}a7 7 0 1 0 14 0a7 7 0 1 0 -14 0"/>'
-        for i in won
     )
     steps = np.flatnonzero(np.isfinite(best) & np.r_[True, best[1:] != best[:-1]])
     line = "".join(
@@ -372,11 +363,27 @@ def _scores(saved):
     yield (
         f"<h2>Scores in the order of evaluation</h2>{_open(HEIGHT)}"
         f'<path class="axis" d="M60 5V{HEIGHT - 25}H{WIDTH - 10}"/>{labels}{dots}'
-        f'<path class="best" d="{line}{end}"/>{ring}'
+        f'<path class="best" d="{line}{end}"/>{_rings(x[won], y[won])}'
         f'<text x="{WIDTH - 10}" y="{HEIGHT - 6}" text-anchor="end">{len(told):,}</text></svg>'
     )
     if not top[ok].all():
         yield f'<p class="soft">Pale: candidates with fewer {_text(saved.plan_.unit)}.</p>'
+
+
+def _told_of_winner(saved):
+    """Which of all results the winner won with: a list of its place, or an empty one."""
+    winner = winner_of(saved)
+    key = winner and ("tell", winner.trial_id, winner.resource)
+    told = [entry for entry in saved.history_.log if entry[0] == "tell"]
+    return [i for i, entry in enumerate(told) if tuple(entry) == key]
+
+
+def _rings(x, y):
+    """A ring around each point."""
+    return "".join(
+        f'<path class="best" d="M{a - 7:.1f} {b:.1f}a7 7 0 1 0 14 0a7 7 0 1 0 -14 0"/>'
+        for a, b in zip(x, y, strict=True)
+    )
 
 
 def _workers(saved):

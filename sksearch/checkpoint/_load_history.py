@@ -200,6 +200,7 @@ class SavedSearch:
         return outputs.rows(self.history_.trials, self._params_at, lambda _: outcome, by_folds)
 
     def _enter(self, event, outputs):
+        """Enter one event of the journal."""
         match event:
             case Asked():
                 self._ask(event)

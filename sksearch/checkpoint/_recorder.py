@@ -165,7 +165,11 @@ class JournalRecorder(Recorder):
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
         self.checkpoint.remove_spooled(stale)
         self._spooled -= stale
-        self._sweep(run)
+        # Evaluations that had ended, but that wait in the spool for others of their job or for an
+        # older job, have states, too; nobody will ask for those of others.
+        waiting = [*self._memo.values(), *filter(None, map(self._in_spool, self._spooled))]
+        known = {output.state.path.name for output in waiting if output.state is not None}
+        self.checkpoint.sweep(run.states.files().keys() | known)
 
     # ---- while it runs
 
@@ -332,16 +336,6 @@ class JournalRecorder(Recorder):
                 f"candidate {event.trial_id} is another one: it is of another version of sksearch"
             )
         return job
-
-    def _sweep(self, run):
-        """Remove the files of states that nobody will ask for.
-
-        Evaluations that had ended, but that wait in the spool for others of their job or for an
-        older job, have states, too.
-        """
-        waiting = [*self._memo.values(), *filter(None, map(self._in_spool, self._spooled))]
-        known = {output.state.path.name for output in waiting if output.state is not None}
-        self.checkpoint.sweep(run.states.files().keys() | known)
 
     def _remember(self, setup):
         """Know what the search did before it was extended, by params, rungs and fold."""

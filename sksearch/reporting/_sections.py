@@ -122,6 +122,7 @@ def _limits(table):
 
 
 def _winner(facts):
+    """Who won, and what it was trained with."""
     table = facts.table
     if table.best is None:
         nobody = not np.isfinite(table.means).any()
