@@ -187,6 +187,30 @@ def _no_eval_set(context, details):
     )
 
 
+def _two_classes(context, details):
+    n = len(context.classes) if isinstance(context.classes, np.ndarray) else 0
+    if n < 3:
+        return ""
+    names = "'roc_auc_ovr'" if "multi_class" in details else "'f1_macro' or 'precision_macro'"
+    return f"The metric of scoring is for two classes, and y has {n}: pass scoring={names}."
+
+
+def _positive_label(context, details):
+    if not isinstance(context.classes, np.ndarray) or len(context.classes) != 2:
+        return ""
+    return (
+        f"The metric of scoring asks which of the labels {context.classes.tolist()} is positive: "
+        f"pass make_scorer(f1_score, pos_label={context.classes.tolist()[1]!r}) or the like."
+    )
+
+
+def _no_probabilities(context, details):
+    return (
+        f"The metric of scoring needs probabilities, which {_name(context)} does not tell: pass "
+        "CalibratedClassifierCV(estimator), or a metric of labels such as 'accuracy'."
+    )
+
+
 #: What the text of an error has, and who explains it; the first that can.
 RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
@@ -204,6 +228,9 @@ RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
     (r"(?i)array with dim|expected 2D array|expected <= 2", _shape),
     (r"(?i)y should be a 1d array|multi-?output", _target_columns),
     (r"(?i)sparse (data|matrix|input|container).*(dense|support)", _sparse),
+    (r"multi_class must be in|average='binary'", _two_classes),
+    (r"pos_label=.* is not (a valid label|specified)", _positive_label),
+    (r"none of the following attributes: [\w, ]*predict_proba", _no_probabilities),
     (r"Feature names are only supported if all", _names_of_columns),
     (r"(?i)for early stopping, at least one|must have at least 1 validation", _no_eval_set),
 )

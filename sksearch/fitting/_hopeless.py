@@ -150,7 +150,7 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
         most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
         cause = (
             f"Every candidate failed, {most} with {first.rstrip('.')}. Mend the estimator, the "
-            "space or the data by the traceback below."
+            "scorer, the space or the data: error_score='raise' shows where it is raised."
         )
     return f"{cause}\n{text}"
 

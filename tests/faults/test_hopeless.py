@@ -111,6 +111,21 @@ def test_every_search_ends_soon(search):
     assert "'city', 'colour'" in first_line(search.set_params(random_state=0), TOWNS, y)
 
 
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+@pytest.mark.parametrize(
+    ("estimator", "scoring", "target", "says"),
+    [
+        (SVC(), "f1", y + (X[:, 0] > 0), "for two classes, and y has 3: .*'f1_macro'"),
+        (GaussianNB(), "roc_auc", y + (X[:, 0] > 0), "scoring='roc_auc_ovr'"),
+        (SVC(), "f1", NAMES, "pos_label='yes'"),
+        (SVC(), "neg_log_loss", y, r"CalibratedClassifierCV\(estimator\)"),
+    ],
+)
+def test_a_metric_that_does_not_fit_is_named(estimator, scoring, target, says):
+    search = SearchCV(estimator, scoring=scoring, timeout=60, random_state=0)
+    assert re.search(says, first_line(search, X, target))
+
+
 def test_a_step_that_has_not_asked_for_its_metadata_is_named():
     with config_context(enable_metadata_routing=True):
         pipe = make_pipeline(StandardScaler(), SVC().set_fit_request(sample_weight=True))
