@@ -131,7 +131,6 @@ def test_entries_that_lists_have_twice_are_drawn_as_in_scikit_learn():
         [{"C": [1]}, {"C": 2}],
         [3],
     ],
-    ids=repr,
 )
 def test_what_is_no_grid_is_refused_in_the_words_of_scikit_learn(grid):
     ours, _ = outcome_of(GridSearchCV, SVC(), grid)
