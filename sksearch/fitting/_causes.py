@@ -40,11 +40,7 @@ def cause_of(context: Any, details: str) -> str:
 
 
 def _text(context, details):
-    """Columns of text, a target of text, or texts where a table is needed."""
-    if not is_classifier(context.estimator) and _is_text(np.ravel(_array(context.y))):
-        return (
-            f"y holds text, and {_name(context)} is no classifier: pass numbers, or a classifier."
-        )
+    """Columns of text, or texts where a table is needed."""
     if np.ndim(_array(context.X)) == 1 and _is_text(_array(context.X)):
         return (
             "X is a list of texts: put TfidfVectorizer() before the model, as "
