@@ -71,8 +71,8 @@ def check_cv(cv: Any, params: dict[str, Any]) -> None:
     is_known = type(cv).__module__.startswith("sklearn.model_selection.")
     if is_known and isinstance(cv, GroupsConsumerMixin) and params.get("groups") is None:
         raise ValueError(
-            f"cv={cv} splits by groups, and there are none: pass fit(X, y, groups=...), with one "
-            "group for each row."
+            f"The 'groups' parameter should not be None. cv={cv} splits by groups, and there are "
+            "none: pass fit(X, y, groups=...), with one group for each row."
         )
 
 
