@@ -219,8 +219,7 @@ class Sampler(ABC):
     keeps_bounds: bool = False
     #: Whether the problem's prior is looked at; other samplers are mixed with draws from it.
     believes: bool = False
-    #: Whether a candidate that is known may be tried again.
-    repeats: bool = False
+    repeats: bool = False  #: Whether a candidate that is known may be tried again.
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -238,9 +237,8 @@ class Sampler(ABC):
         Returns
         -------
         params : dict
-            A point of ``history.problem.space``. If this candidate was started already, `Study`
-            asks again with another generator, and in the end draws a new one at random; unless
-            candidates may repeat.
+            A point of ``history.problem.space``. For one that is known, unless candidates repeat,
+            `Study` asks again with another generator, and in the end draws a new one at random.
         """
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:

@@ -67,10 +67,12 @@ def check_cv(cv: Any, params: dict[str, Any]) -> None:
     """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
     if isinstance(cv, type):
         raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
-    if isinstance(cv, GroupsConsumerMixin) and params.get("groups") is None:
+    # Another's splitter may take groups and do without them.
+    is_known = type(cv).__module__.startswith("sklearn.model_selection.")
+    if is_known and isinstance(cv, GroupsConsumerMixin) and params.get("groups") is None:
         raise ValueError(
-            f"cv={cv} splits by groups, and there are none: pass fit(X, y, groups=...), with one "
-            "group for each row."
+            f"The 'groups' parameter should not be None. cv={cv} splits by groups, and there are "
+            "none: pass fit(X, y, groups=...), with one group for each row."
         )
 
 

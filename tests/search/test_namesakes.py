@@ -10,7 +10,7 @@ from sklearn import model_selection
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection import GroupKFold, ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -347,7 +347,33 @@ def test_a_client_that_asks_for_the_class_can_score_by_weights(search):
     assert Residuals(search).fit(X, y.astype(float), weights).score_ > 0.8
 
 
-def test_weights_lists_and_pipelines_reach_a_grid_search_as_they_do_scikit_learns():
+class Halves(GroupKFold):
+    """A splitter that takes groups, and does without them."""
+
+    def split(self, X, y=None, groups=None):
+        yield range(0, len(X), 2), range(1, len(X), 2)
+        yield range(1, len(X), 2), range(0, len(X), 2)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 2
+
+
+def test_a_splitter_of_a_users_own_need_not_have_groups():
+    ours, theirs = (
+        cls(TREE, {"max_depth": [1, 2]}, cv=Halves()).fit(X, y).cv_results_["mean_test_score"]
+        for cls in (GridSearchCV, model_selection.GridSearchCV)
+    )
+    np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(ValueError, match="splits by groups, and there are none"):
+        GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=GroupKFold(2)).fit(X, y)
+
+
+def test_numbers_in_an_array_of_objects_are_a_target():
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=2, error_score="raise")
+    assert np.isfinite(search.fit(X, y.astype(object)).best_score_)
+
+
+def test_weights_reach_a_grid_search_as_they_do_scikit_learns():
     weights = np.linspace(0.1, 2, len(y))
     grid = {"C": [0.01, 1]}
     ours, theirs = (
