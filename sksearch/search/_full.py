@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
@@ -134,7 +134,7 @@ class SearchCV(BaseSearch):
 
     _chooses_cv = True
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Return how metadata are routed; see scikit-learn's guide.
 
         Returns

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from sklearn import model_selection
@@ -55,7 +56,7 @@ class GridSearchCV(BaseSearch):
 
     param_grid: dict | list | tuple = field(kw_only=False)  # type: ignore[misc]
     # No parameter here: what the other searches call their space, for whoever reads it.
-    param_distributions: ClassVar[Any] = property(lambda self: self.param_grid)  # type: ignore
+    param_distributions: ClassVar[Any] = property(attrgetter("param_grid"))  # type: ignore
 
     _known_as = model_selection.GridSearchCV
 
