@@ -252,12 +252,11 @@ def check_values(estimator: Any, space: Any) -> None:
         shown = getattr(dimension, "choices", ())
         if dimension.kind in ("real", "integer"):
             shown = [native(dimension.from_unit(u)) for u in np.linspace(0.01, 0.99, 12)]
-        faults = [fault_of(estimator, name, value) for value in shown]
-        if any(faults) and not all(faults):
             _warn_of_width(estimator, dimension)
-        if faults and all(faults):
-            at = f"param_distributions[{name!r}]"
-            raise ValueError(f"{at}: {faults[0]} {_cure(estimator, dimension, shown)}")
+        if shown and all(fault_of(estimator, name, value) for value in shown):
+            fault = fault_of(estimator, name, shown[0])
+            cure = _cure(estimator, dimension, shown)
+            raise ValueError(f"param_distributions[{name!r}]: {fault} {cure}")
 
 
 def _warn_of_width(estimator, dimension):

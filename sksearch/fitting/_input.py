@@ -67,9 +67,10 @@ def check_cv(cv: Any, params: dict[str, Any]) -> None:
     """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
     if isinstance(cv, type):
         raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
-    # Another's splitter may take groups and do without them.
+    # Another's splitter may take groups and do without them, and have routed them by an alias.
     is_known = type(cv).__module__.startswith("sklearn.model_selection.")
-    if is_known and isinstance(cv, GroupsConsumerMixin) and params.get("groups") is None:
+    needs_groups = is_known and isinstance(cv, GroupsConsumerMixin) and not routing_enabled()
+    if needs_groups and params.get("groups") is None:
         raise ValueError(
             f"The 'groups' parameter should not be None. cv={cv} splits by groups, and there are "
             "none: pass fit(X, y, groups=...), with one group for each row."
@@ -158,7 +159,7 @@ def check_task(scoring: Any, estimator: Any, y: Any) -> None:
     One that does not fail, but compares class labels as if they were numbers, is warned about.
     """
     names, model = names_of_scorers(scoring), type(estimator).__name__
-    if y is None or not names:
+    if y is None or not names or not (is_classifier(estimator) or is_regressor(estimator)):
         return
     kind = type_of_target(y)
     for name in names:

@@ -33,7 +33,6 @@ MINOR = 0.05  # share of a parameter whose range need not be widened
 LEVEL = 0.05  # of tests
 MANY, NEARLY_ALL = 10, 0.8  # candidates, and the share of them beyond which an edge means nothing
 DECADES = 100  # largest over smallest number from which on a linear range is a fault
-#: Splitters whose folds may be drawn again.
 #: What makes folds by chance, each row in the test fold once, or some of them.
 FOLDS = (KFold, StratifiedKFold, RepeatedKFold, RepeatedStratifiedKFold)
 SHUFFLES = (ShuffleSplit, StratifiedShuffleSplit)

@@ -81,6 +81,8 @@ def _cure(name: str, names: list[str]) -> str:
         meant = next((each for each in own if each in names), None)
         if name in others and meant is not None:
             return f"write {meant}"
+    if name in COUNTS and "param_grid" in names:
+        return "all points of the grid are tried; SearchCV and RandomizedSearchCV have n_iter"
     if name in COUNTS:
         return "its plan counts the candidates, by its resources; timeout ends it sooner"
     if name in ELSEWHERE:

@@ -344,8 +344,9 @@ candidate_timeout : float or None, default=None
     Seconds that the training and scoring of a candidate may take on one fold, from one rung to
     the next. A training that takes longer is stopped and fails, with the status "timeout".
 memory_limit : int or None, default=None
-    Bytes that a candidate may allocate on one fold, beside the data. A candidate that asks for
-    more gets a ``MemoryError`` and fails, with the status "memory". Linux only.
+    Bytes that a candidate may allocate on one fold, beside the data, a mebibyte at least. A
+    candidate that asks for more gets a ``MemoryError`` and fails, with the status "memory". Linux
+    only.
 max_retries : int, default=1
     How often the training of a candidate on one fold is tried again when its worker process died,
     before it counts as failed, with the status "crash".

@@ -16,7 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import sksearch
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
+from sksearch import (
+    GridSearchCV,
+    HyperbandSearchCV,
+    RandomizedSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    SuccessiveHalvingSearchCV,
+)
 from sksearch.search import BaseSearch
 from sksearch.space import LogRandInt
 from tests.fakes import Curve
@@ -68,6 +75,9 @@ def test_an_unknown_parameter_is_refused_when_the_search_is_made(search):
         (SearchCV, "seed", "write random_state"),
         (SearchCV, "metric", "write scoring"),
         (SearchCV, "qwertz", "it has estimator, "),
+        (GridSearchCV, "param_distributions", "write param_grid"),
+        (GridSearchCV, "n_iter", "all points of the grid are tried"),
+        (RandomizedSearchCV, "param_grid", "write param_distributions"),
     ],
 )
 def test_a_name_of_another_library_leads_to_ours(search, name, cure):
