@@ -150,7 +150,7 @@ def test_a_time_for_a_part_of_the_folds_of_the_estimator_as_it_is(timeout, n_fol
     assert clock.seconds == 100 * (n_folds + 1)
     assert search.best_estimator_.predict(X[:1]).shape == (1,)
     report = str(search.report())
-    assert ("one fold" if n_folds == 1 else f"mean of {n_folds} folds") in report
+    assert ("1 of 4 folds" if n_folds == 1 else f"mean of {n_folds} of 4 folds") in report
     assert "before the first candidate had all folds. Give more time." in report
     assert "range" not in report
 
