@@ -260,6 +260,8 @@ def trees_attribute(boosting: Any) -> str:
 
 def to_numpy(array: Any) -> np.ndarray:
     """Return a NumPy copy or view of an array of any array API namespace, or of a list."""
+    if type(array) is np.ndarray:
+        return array
     xp, _ = get_namespace(array)
     return np.asarray(_convert_to_numpy(array, xp))
 

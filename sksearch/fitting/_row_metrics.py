@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn import metrics
 
 from sksearch._compat import to_numpy
@@ -59,9 +58,11 @@ def contributions(
 # ---- ratios
 
 
-def ratios(a: Any, b: Any = 1.0, sample_weight: Any = None, shares: Any = None) -> np.ndarray:
-    """Contributions to a mean of ratios; one without rows, such as a precision, is 0."""
+def ratios(a: Any, b: Any = 1, sample_weight: Any = None, shares: Any = None) -> np.ndarray:
+    """Contributions to a mean of ratios; b is 1 for a plain mean, and a ratio without rows 0."""
     a = np.asarray(a, dtype=float).reshape(len(a), -1)
+    if np.ndim(b) == 0 and sample_weight is None:
+        return a.mean(axis=1)
     b = np.broadcast_to(np.reshape(b, (len(b), -1)) if np.ndim(b) else b, a.shape)
     if sample_weight is not None:
         weight = to_numpy(sample_weight)[:, np.newaxis]
@@ -162,22 +163,25 @@ def _roc_auc(y, p, multi_class="raise", average="macro"):
 
 def _area(positive, p):
     """Of a positive row the share of negative ones below it, of a negative one of those above."""
-    ranks, n_below = rankdata(p), np.empty(len(p))
-    for own in (positive, ~positive):
-        n_below[own] = ranks[own] - rankdata(p[own])
-    n_positive = positive.sum()
-    n_negative = len(p) - n_positive
-    share = np.where(positive, n_below / n_negative, 1 - n_below / n_positive)
+    above, below = np.sort(p[positive]), np.sort(p[~positive])
+    share = np.empty(len(p))
+    share[positive] = _place(below, p[positive]) / len(below)
+    share[~positive] = 1 - _place(above, p[~positive]) / len(above)
     area = share[positive].mean()
-    return area + (share - area) * len(p) / np.where(positive, n_positive, n_negative)
+    return area + (share - area) * len(p) / np.where(positive, len(above), len(below))
+
+
+def _place(ordered, values):
+    """How many of the ordered numbers are below each value, equal ones as halves."""
+    return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, "right")) / 2
 
 
 def _average_precision(y, p, pos_label=1):
     """Mean precision at the scores of positive rows; a row also moves that of those below it."""
     positive = y == pos_label
     below = np.sort(p[positive])
-    n_above = rankdata(-below, "max")
-    n_all = len(p) - np.searchsorted(np.sort(p), below, side="left")
+    n_above = len(below) - np.searchsorted(below, below)
+    n_all = len(p) - np.searchsorted(np.sort(p), below)
     precision = n_above / n_all
     area = precision.mean()
     moved = np.cumsum(np.r_[0, 1 / n_all]), np.cumsum(np.r_[0, precision / n_all])
