@@ -484,7 +484,7 @@ class Scored(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("estimator", "space", "y", "match"),
     [
-        (KMeans(), {"n_clusters": [2, 3]}, None, "neither a classifier nor a regressor"),
+        (KMeans(), {"n_init": [1, 2]}, None, "neither a classifier nor a regressor"),
         (Scored(), {"a": [1, 2]}, np.column_stack([y, y]), "one target column"),
     ],
 )
