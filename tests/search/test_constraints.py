@@ -136,7 +136,7 @@ def test_the_estimator_as_it_is_comes_first_only_if_it_is_allowed():
     ("constraints", "error", "message"),
     [
         (lambda params: 1, TypeError, "must return True or False, got 1"),
-        (lambda params: False, ValueError, "no candidate of param_distributions"),
+        (lambda params: False, ValueError, "no candidate of the space"),
         (lambda params: params["C"] > 0, ValueError, "raised KeyError.*use params.get"),
         ([3], TypeError, "3 must be a function"),
         (Bound("widt", "<=", 1), ValueError, "'widt' is an objective or a bound"),
