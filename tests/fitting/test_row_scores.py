@@ -231,7 +231,7 @@ def test_workers_keep_the_same_contributions(args):
     )
 
 
-def test_a_checkpoint_gives_the_same_report_and_an_old_one_that_of_folds(tmp_path):
+def test_a_checkpoint_gives_the_same_report_and_stays_small(tmp_path):
     def fit():
         search = RandomSearchCV(TREE, DEPTHS, n_iter=4, random_state=0, checkpoint_dir=tmp_path)
         return words_of(search.fit(X, Y))
