@@ -154,7 +154,7 @@ def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = F
     RandomSearchCV(KNeighborsClassifier): 1 candidate, 5 folds, ... of training
     Winner    n_neighbors=5
     Score     0.973  score, mean of 5 folds, as it was seen
-              0.973  is to be expected on new data, 0.933 to 1.000 with 95 % confidence (150 rows)
+              0.973  is to be expected on new data, 0.936 to 1.000 with 95 % confidence (150 rows)
               Nothing was chosen.
     Untuned   The winner is the estimator as it is.
     Next      1. There was one candidate, so nothing was chosen. Give several values.

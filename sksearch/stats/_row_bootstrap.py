@@ -21,7 +21,7 @@ FEWEST_BLOCKS = 20  # with fewer, the folds are no worse
 KNOWN = 0.9  # of the candidates, whose contributions have to be known
 #: Models of several folds share training rows, so that one sample makes all of them better or
 #: worse: a standard error is as much larger than that of one model on so many test rows.
-OVERLAP = 1.4
+OVERLAP = 1.3
 
 
 def corrected_by_rows(
