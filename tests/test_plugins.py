@@ -157,7 +157,7 @@ def test_the_search_has_the_parameters_of_a_scikit_learn_estimator(search):
     assert repr(search).startswith("TPESuccessiveHalvingSearchCV(cv=3,\n")
     assert "n_candidates=9" in repr(search)
     assert "factor=" not in repr(search), "it is the default"
-    with pytest.raises(TypeError, match="n_candidate'"):
+    with pytest.raises(TypeError, match="no parameter n_candidate: did you mean n_candidates"):
         type(search)(SGD, SPACE, n_candidate=9)
 
 
