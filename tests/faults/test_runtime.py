@@ -213,7 +213,9 @@ def test_one_infinite_fold_is_enough_to_be_out():  # row 17
     ],
     ids=str,
 )
-def test_a_scorer_without_numbers_raises_after_three_candidates(value, n_jobs, temp_dir):  # row 19
+def test_a_scorer_without_numbers_raises_after_some_candidates(value, n_jobs, temp_dir):  # row 19
+    """After three; None may be what a scorer says of a candidate, so after ten."""
+
     def my_scorer(estimator, X, y):
         return value
 
@@ -223,7 +225,8 @@ def test_a_scorer_without_numbers_raises_after_three_candidates(value, n_jobs, t
     with pytest.raises(ValueError, match=match) as caught:
         search.fit(X, Y)
     assert isinstance(caught.value, TypeError)
-    assert sum(len(trial.results) for trial in search.history_.trials) == 3
+    n = 10 if "None" in str(value) else 3
+    assert sum(len(trial.results) for trial in search.history_.trials) == n
     assert not list(temp_dir.iterdir())
 
 
