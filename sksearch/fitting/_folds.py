@@ -59,7 +59,7 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
 
 def trains_on_the_past(splits: list) -> bool:
     """Whether in every fold all test rows come after all training rows."""
-    return all(_numbers(train).max() < _numbers(test).min() for train, test in splits)
+    return all(row_numbers(train).max() < row_numbers(test).min() for train, test in splits)
 
 
 def why_unlike(splits: list, n_samples: int) -> str:
@@ -99,7 +99,7 @@ def _never_trains_ahead(splits, n_samples):
     return all((tested_by[np.asarray(train)] <= i).all() for i, (train, _) in enumerate(splits))
 
 
-def _numbers(rows):
-    """Row numbers, of a mask, too."""
+def row_numbers(rows: Any) -> np.ndarray:
+    """Return the row numbers of a part of a fold, which may be a mask."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows

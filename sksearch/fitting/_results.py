@@ -65,6 +65,10 @@ class Outputs:
         self.new[trial_id, resource] = reached[len(kept) :]
         self.reached[trial_id, resource] = reached
 
+    def all_new(self) -> list[Output]:
+        """List the outputs of all evaluations, in the order of the jobs."""
+        return [output for new in self.new.values() for output in new]
+
     def rows(
         self,
         trials: Sequence[Trial],

@@ -14,7 +14,7 @@ from sksearch._compat import check_method_params, num_samples, safe_split, to_na
 from sksearch._seeds import seeded
 from sksearch.base import fit
 from sksearch.executors import Interrupts
-from sksearch.fitting._folds import trains_on_the_past
+from sksearch.fitting._folds import row_numbers, trains_on_the_past
 from sksearch.fitting._input import count_rows
 from sksearch.resources._data import first_rows
 
@@ -75,8 +75,7 @@ class RowSample:
         rows : ndarray
             A subset, in the order of the fold.
         """
-        train = np.asarray(train)
-        train = np.flatnonzero(train) if train.dtype == bool else train
+        train = row_numbers(train)
         if self.n_rows >= len(train):
             return train
         rng = np.random.default_rng((seed, fold))

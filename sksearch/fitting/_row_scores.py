@@ -12,6 +12,7 @@ import numpy as np
 
 from sksearch._compat import listening, to_numpy
 from sksearch.fitting._curves import luck_of_counts
+from sksearch.fitting._folds import row_numbers, trains_on_the_past
 from sksearch.fitting._row_metrics import contributions
 
 N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
@@ -37,13 +38,10 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Any = None) -> np.ndarray 
         The block of each row. None where rows are in an order, as those of a time series: they
         are not drawn independently of each other.
     """
-    every = np.arange(n_rows)
-    folds = [[every[to_numpy(part)] for part in split] for split in splits]
-    tests = [test for _, test in folds]
-    ends = [(train.max(initial=-1), test.min(initial=n_rows)) for train, test in folds]
-    if len(ends) > 1 and all(last < first for last, first in ends):
+    if len(splits) > 1 and trains_on_the_past(splits):
         return None
-    units = every
+    tests = [row_numbers(test) for _, test in splits]
+    units = np.arange(n_rows)
     if groups is not None:
         units = np.unique(to_numpy(groups), return_inverse=True)[1].ravel()
     fold = np.full(units.max() + 1, len(splits))  # the first that tests the unit

@@ -223,7 +223,7 @@ class Run(Workload):
             check_hope(self)
         n_jobs = len(self.outputs.new)
         if n_jobs in (N_INVALID, N_WITHOUT_SCORE):
-            check_scorer([out for new in self.outputs.new.values() for out in new], n_jobs)
+            check_scorer(self.outputs.all_new(), n_jobs)
         if self._any_rung_wins or job.resource == self.top:
             self.incumbent.compare(self, job, score)
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
@@ -242,7 +242,7 @@ class Run(Workload):
         if not self._is_news:
             return
         self.done |= stop
-        outputs = [output for new in self.outputs.new.values() for output in new]
+        outputs = self.outputs.all_new()
         if len(self.plan.rungs) > 1 and all(o.fit_error is not None for o in outputs):
             # Nothing can be promoted, and what comes after is likely to fail in this way.
             self.check_failures(outputs)
@@ -361,7 +361,7 @@ def _state_for(run, job, fold):
 def check_hope(run: Run) -> None:
     """Raise ValueError if all has failed, and will."""
     if run.hope.is_lost:
-        outputs = [output for new in run.outputs.new.values() for output in new]
+        outputs = run.outputs.all_new()
         if all(output.fit_error is not None for output in outputs):
             run.check_failures(outputs)
         raise ValueError(explained(run.context, outputs, outputs[0].error))

@@ -73,10 +73,14 @@ def has_aims(search: Any) -> bool:
     return bool(search.objectives or bounds_of(search.constraints))
 
 
+def leaves_spending(search: Any) -> bool:
+    """Whether a search is left how it spends, and on what."""
+    return getattr(search, "scheduler", search) is None and search.resource == "auto"
+
+
 def may_race(search: Any, n_splits: int) -> bool:
     """Whether a search that says nothing else races over so many folds, if they are alike."""
-    is_free = getattr(search, "scheduler", search) is None and search.resource == "auto"
-    is_free &= search.min_resources == search.max_resources == "auto"
+    is_free = leaves_spending(search) and search.min_resources == search.max_resources == "auto"
     reads_means = has_aims(search) or callable(search.refit)
     return is_free and n_splits >= MIN_FOLDS_TO_RACE and not reads_means
 
@@ -192,8 +196,7 @@ def choose_rows(search: Any, setup: Setup) -> None:
 
     It may where the time is what counts, and the search says how it is spent.
     """
-    is_free = getattr(search, "scheduler", search) is None and search.resource == "auto"
-    if not is_free or limits_trainings(search) or has_aims(search):
+    if not leaves_spending(search) or limits_trainings(search) or has_aims(search):
         return
     if search.timeout is None or search.n_iter is not None:
         return
