@@ -4,35 +4,74 @@ Line numbers, comments and docstrings are left out. Code of installed packages h
 is not looked at. Bytecode differs between minor versions of Python.
 """
 
-import dis
 import functools
+import importlib
+import importlib.util
+import inspect
 import sys
 import sysconfig
 import types
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-SCALARS = (type(None), bool, int, float, complex, str, bytes)
-CONTAINERS = (tuple, list, dict, set, frozenset)
-LARGEST = 1000  # items of a container that is looked at
-CHANGING = {
-    "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem",
-    "popleft", "remove", "setdefault", "sort", "update",
-}  # fmt: skip
-LOAD_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
-LOADS = (*LOAD_GLOBALS, "LOAD_ATTR", "LOAD_METHOD")
-STORES = ("STORE_GLOBAL", "STORE_ATTR", "DELETE_GLOBAL", "DELETE_ATTR")
-HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.13 on
-NEAR = 7  # instructions in which a name and what changes it are
+from sksearch._bytecode import bytecode, uses
+
+NO_DATA = {"_abc_impl"}  # of classes: what Python keeps there
 
 
-class Uses(NamedTuple):
-    """Names that a piece of code has to do with."""
+class Datum(NamedTuple):
+    """A global, or an attribute of a class or function, that code uses and that is no code."""
 
-    names: set[str]  # of globals
-    attributes: set[str]
-    changed: set[str]  # globals and attributes that it sets, or whose items it changes
-    changed_elsewhere: set[str]  # attributes among them that it sets on what a global is
+    value: Any
+    changes: bool  # whether code of the user's own changes it
+    module: str  # in which it is
+    path: tuple[str, ...]  # names of the class or function that it is an attribute of, and its own
+
+
+@dataclass
+class Code:
+    """What a function or class is made of, and what it uses.
+
+    Attributes
+    ----------
+    own : object
+        Bytecode of a function, bases of a class.
+    names : dict
+        What the names of functions, classes and modules stand for that it uses.
+    used : list
+        Functions and classes among them that are of the user's own.
+    data : dict of Datum
+        All else that it uses, by module and name.
+    reads : set of str
+        What it reads that nobody can compare: "files", "environment variables".
+    """
+
+    own: Any
+    names: dict[str, Any] = field(default_factory=dict)
+    used: list[Any] = field(default_factory=list)
+    data: dict[str, Datum] = field(default_factory=dict)
+    reads: set[str] = field(default_factory=set)
+
+    def add(self, value: Any, changes: bool, module: str, path: tuple[str, ...]) -> None:
+        """Enter a value under its name."""
+        name, inner = ".".join((module, *path)), _unwrapped(value)
+        if isinstance(value, types.ModuleType):
+            self.names[name] = value.__name__
+        elif is_installed(value):
+            self.names[name] = _short_path(value)
+        elif isinstance(inner, (types.FunctionType, type)):
+            self.names[name] = (_short_path(inner), _short_path(type(value)))
+            self.used.append(inner)
+        else:
+            self.data[name] = Datum(value, changes, module, path)
+
+
+def path_of(cls: Any) -> str:
+    """Return module and name of a class or function."""
+    module = getattr(cls, "__module__", None)
+    name = getattr(cls, "__qualname__", getattr(cls, "__name__", str(cls)))
+    return name if module in (None, "builtins") else f"{module}.{name}"
 
 
 def is_installed(value: Any) -> bool:
@@ -51,10 +90,14 @@ def is_installed(value: Any) -> bool:
 
 def is_installed_module(module: types.ModuleType) -> bool:
     """Whether a module is of Python, of this library, or of an installed package."""
-    top = module.__name__.partition(".")[0]
+    return is_installed_file(module.__name__, getattr(module, "__file__", None))
+
+
+def is_installed_file(name: str, file: str | None) -> bool:
+    """Whether a module, by its name and file, is of Python or of an installed package."""
+    top = name.partition(".")[0]
     if top in sys.builtin_module_names or top == __name__.partition(".")[0]:
         return True
-    file = getattr(module, "__file__", None)
     if file is None:
         return False
     parts, standard = PurePath(file).parts, _standard_library()
@@ -69,128 +112,123 @@ def _standard_library():
     return PurePath(sysconfig.get_path("stdlib")).parts
 
 
-def parts_of(function: types.FunctionType) -> tuple:
-    """Return what the code of a function is made of, and what it uses of its module."""
-    return _bytecode(function.__code__), own_globals(function)
+def code_of(value: Any) -> Code:
+    """Return what a function or class of the user's own is made of, and what it uses.
 
-
-def _bytecode(code):
-    """Bytecode, names and constants; of code within it, the same."""
-    consts = [
-        _bytecode(const) if isinstance(const, types.CodeType) else const
-        for const in _constants(code)
-    ]
-    return code.co_code, code.co_names, consts
-
-
-def _constants(code):
-    """The constants of a code object without its docstring."""
-    consts = code.co_consts
-    if sys.version_info >= (3, 13):
-        documented = code.co_flags & HAS_DOCSTRING
-    else:  # functions begin with their docstring, or None
-        documented = code.co_flags & 2 and not code.co_name.startswith("<")
-    return (None, *consts[1:]) if documented and consts else consts
-
-
-@functools.lru_cache(1000)
-def uses(code: types.CodeType) -> Uses:
-    """Find the names that a code object, and those within it, have to do with."""
-    found = Uses(set(), set(), set(), set())
-    for each in _codes(code):
-        near: list[dis.Instruction] = []  # the last ones
-        for step in dis.get_instructions(each):
-            loaded = [other.argval for other in near if other.opname in LOADS]
-            if step.opname in LOAD_GLOBALS:
-                found.names.add(step.argval)
-            elif step.opname in LOADS:
-                found.attributes.add(step.argval)
-                if step.argval in CHANGING and loaded:
-                    found.changed.add(loaded[-1])
-            elif step.opname in STORES:
-                found.changed.add(step.argval)
-                if any(other.opname in LOAD_GLOBALS for other in near):
-                    found.changed_elsewhere.add(step.argval)
-            elif step.opname in ("STORE_SUBSCR", "DELETE_SUBSCR"):
-                found.changed.update(loaded)
-            near = [*near[1 - NEAR :], step]
-    return found
-
-
-def _codes(code):
-    """Yield a code object and all within it."""
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield from _codes(const)
-
-
-def own_globals(function: types.FunctionType) -> dict[str, Any]:
-    """Return the functions, classes and constants of the user's own that a function uses.
-
-    Constants are scalars, and lists, dicts and the like, that no function of the module changes.
+    Of a base class of an installed package nothing.
     """
-    used, space = uses(function.__code__), function.__globals__
-    found: dict[str, Any] = {}
-    for name in sorted(used.names & space.keys()):
-        value = space[name]
-        if not isinstance(value, types.ModuleType):
-            found[name] = value
-        elif not is_installed_module(value):
-            inside = sorted(used.attributes & vars(value).keys())
-            found |= {f"{name}.{inner}": vars(value)[inner] for inner in inside}
-    own = {n: v for n, v in found.items() if _has_code(v) and not is_installed(v)}
-    constants = {n: v for n, v in found.items() if is_constant(v)}
-    if constants:
-        functions = _functions_of_module(space)
-        changed = {name for each in functions for name in uses(each.__code__).changed}
-        own |= {n: v for n, v in constants.items() if n.rpartition(".")[2] not in changed}
-    return own
+    return _code_of_class(value) if isinstance(value, type) else _code_of_function(value)
 
 
-def is_constant(value: Any) -> bool:
-    """Whether a value is a scalar, or a container that is not large."""
-    kind = type(value)
-    return kind in SCALARS or (kind in CONTAINERS and len(value) <= LARGEST)
+def _code_of_function(function):
+    """Its bytecode, and what it uses of its module and of others, its own attributes too."""
+    found, space = uses(function.__code__), function.__globals__
+    module = space.get("__name__") or function.__module__
+    modules = _own_modules(function, found)
+    code = Code(bytecode(function.__code__), reads=found.reads)
+    changed, attributes_changed = _changed(_functions_of(space))
+    for name in sorted(found.names & space.keys()):
+        code.add(space[name], name in changed, module, (name,))
+    for other in modules:
+        changed_there, _ = _changed(_functions_of(vars(other)))
+        wanted = found.attributes | {name for each in found.imports for name in each.names}
+        for name in sorted(wanted & vars(other).keys()):
+            changes = name in changed_there | attributes_changed
+            code.add(vars(other)[name], changes, other.__name__, (name,))
+    for name, value in sorted(vars(function).items()):
+        if name != "__wrapped__":  # which is in its closure
+            code.add(value, name in attributes_changed, module, (*_names_of(function), name))
+    return code
 
 
-def members_of(cls: type) -> list[tuple[str, dict[str, Any]]]:
-    """Return names of a class and its bases, and what each defines of its own.
-
-    Functions, descriptors, classes, and constants that no method changes; of a base of an
-    installed package nothing.
-    """
-    own = [{} if is_installed(base) else dict(vars(base)) for base in cls.__mro__]
-    methods = [value for space in own for value in _functions(space)]
-    changed = {name for method in methods for name in uses(method.__code__).changed}
-    for space in {id(m.__globals__): m.__globals__ for m in methods}.values():
-        for function in _functions_of_module(space):
-            changed |= uses(function.__code__).changed_elsewhere
-    names = [f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__]
-    return [(name, _members(space, changed)) for name, space in zip(names, own, strict=True)]
+def _own_modules(function, found):
+    """List the user's own modules of which a function may use something."""
+    space = function.__globals__
+    waiting = [space[name] for name in sorted(found.names & space.keys())]
+    waiting += _imported(function, found)
+    modules: list[types.ModuleType] = []
+    for value in waiting:
+        is_module = isinstance(value, types.ModuleType) and vars(value) is not space
+        if is_module and value not in modules and not is_installed_module(value):
+            modules.append(value)
+            waiting += [vars(value)[name] for name in found.attributes & vars(value).keys()]
+    return modules
 
 
-def _members(space, changed):
-    """Those of one class."""
-    found: dict[str, Any] = {}
-    for name, value in sorted(space.items()):
-        if isinstance(value, property):
-            found[name] = (value.fget, value.fset, value.fdel)
-        elif isinstance(_unwrapped(value), (types.FunctionType, type)):
-            found[name] = _unwrapped(value)
-        elif name[:2] == name[-2:] == "__":
+def _imported(function, found):
+    """List the modules of the user's own that a function imports when it is called."""
+    modules: list[types.ModuleType] = []
+    package = function.__globals__.get("__package__") or ""
+    for each in sorted(found.imports):
+        try:
+            name = importlib.util.resolve_name("." * each.level + each.module, package)
+            if name not in sys.modules:
+                spec = importlib.util.find_spec(name)
+                if spec is None or is_installed_file(name, spec.origin):
+                    continue
+            modules.append(importlib.import_module(name))
+        except Exception:  # whatever a module does when it is imported: its own user will see it
             continue
-        elif hasattr(type(value), "__get__") or (is_constant(value) and name not in changed):
-            found[name] = value
-    return found
+        inner = [f"{name}.{each_name}" for each_name in each.names]
+        modules += [sys.modules[path] for path in inner if path in sys.modules]
+    return modules
 
 
-def _unwrapped(method):
-    return method.__func__ if isinstance(method, (staticmethod, classmethod)) else method
+def _code_of_class(cls):
+    own = [base for base in cls.__mro__ if not is_installed(base)]
+    methods = [value for base in own for value in _functions(vars(base))]
+    spaces = {id(method.__globals__): method.__globals__ for method in methods}.values()
+    near = [each for space in spaces for each in _functions_of(space)]
+    _, changed = _changed([*methods, *near])
+    code = Code([(_short_path(base), base in own) for base in cls.__mro__])
+    for base in own:
+        _add_members(code, base, changed)
+    return code
 
 
-def _has_code(value):
-    return isinstance(value, (types.FunctionType, type)) or hasattr(value, "__wrapped__")
+def _add_members(code, cls, changed):
+    """Enter what one class defines: functions, descriptors, classes and data."""
+    path = _names_of(cls)
+    for name, value in sorted(vars(cls).items()):
+        is_code = isinstance(_unwrapped(value), (types.FunctionType, type))
+        if isinstance(value, property):
+            for kind in ("fget", "fset", "fdel"):
+                if (function := getattr(value, kind)) is not None:
+                    code.add(function, False, cls.__module__, (*path, name, kind))
+        elif is_code or not ((name[:2] == name[-2:] == "__") or name in NO_DATA):
+            if is_code or not hasattr(type(value), "__get__"):
+                code.add(value, name in changed, cls.__module__, (*path, name))
+            else:  # a descriptor
+                code.names[".".join((cls.__module__, *path, name))] = value
+
+
+def _changed(functions):
+    """Names of globals, and of attributes, that functions change."""
+    found = [uses(function.__code__) for function in functions]
+    names = [each.changed for each in found], [each.changed_attributes for each in found]
+    return set().union(*names[0]), set().union(*names[1])
+
+
+def _names_of(value):
+    return tuple(part for part in value.__qualname__.split(".") if part != "<locals>")
+
+
+def _short_path(value):
+    """Package and name: in which private module of a package a thing is may change."""
+    module = getattr(value, "__module__", None) or ""
+    name = getattr(value, "__qualname__", None) or type(value).__qualname__
+    found = sys.modules.get(module) if module != "__main__" else None
+    installed = found is not None and is_installed_module(found)
+    return f"{module.partition('.')[0] if installed else module}.{name}"
+
+
+def _unwrapped(value):
+    """The function in a static or class method, or in what is wrapped around it."""
+    if isinstance(value, (staticmethod, classmethod)):
+        value = value.__func__
+    if isinstance(value, (types.FunctionType, type)) or not hasattr(value, "__wrapped__"):
+        return value
+    return inspect.unwrap(value)
 
 
 def _functions(space):
@@ -199,7 +237,7 @@ def _functions(space):
     return [value for value in values if isinstance(value, types.FunctionType)]
 
 
-def _functions_of_module(space):
+def _functions_of(space):
     """Functions of a module, and methods of its classes."""
     classes = [value for value in list(space.values()) if isinstance(value, type)]
     found = [

@@ -7,10 +7,10 @@ the order of sets. So the text is made here.
 import dataclasses
 import enum
 import functools
-import hashlib
 import inspect
 import json
 import logging
+import random
 import re
 import sys
 import types
@@ -21,17 +21,27 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._code import SCALARS, is_installed, members_of, parts_of
+from sksearch._code import is_installed, path_of
+from sksearch._code_texts import OPAQUE, CodeTexts, Found, given_to
+from sksearch._digests import (
+    SCALARS,
+    bytes_digest,
+    cut,
+    digest,
+    is_plain,
+    numpy_scalar,
+    sparse_digest,
+)
 
-LONGEST = 2000  # characters of a description; what is longer ends with a digest of all of it
 MANY = 1000  # items from which on a list is described by a digest
 DEEPEST = 60  # levels of objects within objects
-BLOCK = 2**24  # bytes that are hashed at a time, so that no array is copied as a whole
+MOST = 200_000  # objects of the data that code uses; what is beyond them is not looked into
 
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
 FREE_PARAMS_OF_ALL = {"n_jobs"}  # whoever has written the estimator
-GENERATORS = (np.random.RandomState, np.random.Generator)
+GENERATORS = (np.random.RandomState, np.random.Generator, random.Random)
+
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -41,11 +51,12 @@ def describe(
     deep: bool = True,
     exact: bool = False,
     code: bool = True,
+    data: Found | None = None,
 ) -> str:
     """Describe any object.
 
     A function is described by its name, code, defaults and closure, and by the functions, classes
-    and constants of its module that it uses; a class by its name and the code of its methods,
+    and data of its module that it uses; a class by its name and the code of its methods,
     inherited ones too. Those of an installed package are described by their name alone, so that a
     new version of scikit-learn is not another scorer. A generator of random numbers, and whatever
     cannot be looked into, is described by its type: "(opaque)".
@@ -64,13 +75,16 @@ def describe(
         parts of the text, and cached properties and what ``__getstate__`` leaves out are not.
     code : bool, default=True
         Whether code is part of the text.
+    data : dict or None, default=None
+        Where to put the data that code uses, by module and name, with their texts; what it reads
+        from elsewhere has no `Datum`. None: they are part of the text.
 
     Returns
     -------
     str
         At most 2000 characters.
     """
-    return _Visitor({} if memo is None else memo, deep, exact, code).visit(value)
+    return _Visitor({} if memo is None else memo, deep, exact, code, data).visit(value)
 
 
 def fingerprint(value: Any) -> str:
@@ -88,25 +102,6 @@ def short_repr(value: Any, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."
 
 
-def digest(text: str) -> str:
-    """Return the first 16 hexadecimal digits of a text's sha256."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def cut(text: str, limit: int = LONGEST) -> str:
-    """Shorten a text to `limit` characters, so that different texts stay different."""
-    if len(text) <= limit:
-        return text
-    return f"{text[: limit - 24]} ... #{digest(text)}"
-
-
-def path_of(cls: Any) -> str:
-    """Return module and name of a class or function."""
-    module = getattr(cls, "__module__", None)
-    name = getattr(cls, "__qualname__", getattr(cls, "__name__", str(cls)))
-    return name if module in (None, "builtins") else f"{module}.{name}"
-
-
 def is_free(name: str, estimator: Any) -> bool:
     """Whether a parameter of an estimator, by its own name, has no effect on results."""
     return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)
@@ -115,21 +110,28 @@ def is_free(name: str, estimator: Any) -> bool:
 class _Visitor:
     """Visits an object and all that it is made of, and returns their texts."""
 
-    def __init__(self, memo, deep, exact, code):
+    def __init__(self, memo, deep, exact, code, data=None, whole=False):
         self._memo = memo  # texts by id, with the object so that no other gets its id
         self._deep, self._exact, self._code = deep, exact, code
-        self._depth = 0
+        self._globals = data
+        self._codes = CodeTexts(self.visit, self.visit_all_of, data, code)
+        self._whole = whole  # fitted attributes, indices and attributes of functions, too
+        self._depth = self._n_objects = 0
+        self._of_data = self if whole else None
 
     def visit(self, value: Any) -> str:
         """Return the text of a value; parts that were visited before are not visited again."""
         if type(value) in SCALARS:
             return cut(repr(value))
         if issubclass(type(value), np.generic):
-            return _numpy_scalar(value)
+            return numpy_scalar(value)
         if id(value) in self._memo:
             return self._memo[id(value)][1]
         if self._depth >= DEEPEST:
             return f"{path_of(type(value))} (too deep)"
+        self._n_objects += 1
+        if self._whole and self._n_objects > MOST:
+            return _opaque(value)
         self._memo[id(value)] = (value, "(itself)")
         self._depth += 1
         try:
@@ -164,7 +166,8 @@ class _Visitor:
     def _named(self, value):
         """Describe classes, modules and all else that a name identifies; None for others."""
         if isinstance(value, enum.Enum):
-            return f"{path_of(type(value))}.{value.name}"
+            of = "" if is_installed(type(value)) else f"={self.visit(value.value)}"
+            return f"{path_of(type(value))}.{value.name}{of}"
         if isinstance(value, types.ModuleType):
             return value.__name__
         if isinstance(value, logging.Logger):
@@ -174,15 +177,15 @@ class _Visitor:
         if is_installed(value):
             return path_of(value)
         if isinstance(value, type):
-            return f"{path_of(value)}{self._own_code(value)}"
+            return f"{path_of(value)}{self._codes.suffix(value)}"
         return None
 
-    def _own_code(self, value):
-        """Digest of the code of a class or function, and of what it uses."""
-        if not self._code:
-            return ""
-        own = members_of(value) if isinstance(value, type) else parts_of(value)
-        return f"#{digest(self.visit(own))}"
+    def visit_all_of(self, datum: Any) -> str:
+        """Return the text of data that code uses, with all that they are."""
+        if self._of_data is None:
+            self._of_data = _Visitor({}, True, False, self._code, self._globals, whole=True)
+        self._of_data._depth = self._depth
+        return self._of_data.visit(datum)
 
     def _function(self, value):
         """Describe functions, methods and partial functions; None for all else."""
@@ -196,13 +199,10 @@ class _Visitor:
             of = "" if owner is None else f" of {self.visit(owner)}"
             return f"{value.__qualname__}{of}"
         if isinstance(value, types.FunctionType):
-            cells = [cell.cell_contents for cell in value.__closure__ or ()]
-            fields = {"closure": cells} if cells else {}
-            if value.__defaults__ or value.__kwdefaults__:
-                fields["defaults"] = (value.__defaults__, value.__kwdefaults__)
+            fields = given_to(value)
             if self._exact and vars(value):
                 fields["attributes"] = vars(value)
-            return self._call(f"{path_of(value)}{self._own_code(value)}", fields)
+            return self._call(f"{path_of(value)}{self._codes.suffix(value)}", fields)
         if hasattr(value, "__wrapped__") and callable(value):
             return f"{self.visit(type(value))}({self.visit(value.__wrapped__)})"
         return None
@@ -216,12 +216,12 @@ class _Visitor:
         if isinstance(value, np.ndarray):
             return self._array(value)
         if sparse.issparse(value):
-            return _sparse(value)
+            return sparse_digest(value)
         pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
         if pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series)):
             return self._pandas(value)
         if pandas is not None and isinstance(value, pandas.Index):
-            return self._pandas(value.to_series())
+            return self._index(value)
         if polars is not None and isinstance(value, (polars.DataFrame, polars.Series)):
             return self._polars(value)
         if hasattr(value, "__array__") and hasattr(value, "shape"):
@@ -234,36 +234,44 @@ class _Visitor:
         head = f"ndarray {array.shape} {array.dtype}"
         if array.dtype.hasobject:
             return f"{head} #{self._items(array.reshape(-1).tolist())}"
-        return f"{head} #{_bytes_digest(array)}"
+        return f"{head} #{bytes_digest(array)}"
+
+    def _index(self, index):
+        """Describe an index: its names and levels."""
+        frame = index.to_frame(index=False)
+        columns = [self._pandas_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
+        return f"Index {index.shape} {' '.join(columns)} names={list(index.names)!r}"
 
     def _pandas(self, frame):
-        """Describe a DataFrame or Series without its index."""
+        """Describe a DataFrame or Series; its index only where nothing may be left out."""
+        index = f" {self._index(frame.index)}" if self._whole else ""
         if frame.ndim == 1:
-            return f"Series {frame.shape} {self._pandas_column(frame)} name={frame.name!r}"
+            column = self._pandas_column(frame)
+            return f"Series {frame.shape} {column} name={frame.name!r}{index}"
         kinds = set(frame.dtypes)
         columns = [
             f"{self.visit(name)}: {dtype}"
             for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
         ]
-        if len(kinds) == 1 and _is_plain(next(iter(kinds))):
-            contents = _bytes_digest(frame.to_numpy())
+        if len(kinds) == 1 and is_plain(next(iter(kinds))):
+            contents = bytes_digest(frame.to_numpy())
         else:
             parts = [self._pandas_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
             contents = digest(" ".join(parts))
-        return f"DataFrame {frame.shape} #{contents} [{', '.join(columns)}]"
+        return f"DataFrame {frame.shape} #{contents} [{', '.join(columns)}]{index}"
 
     def _pandas_column(self, column):
         """Describe type and contents of a column."""
         dtype = column.dtype
-        if _is_plain(dtype):
-            return f"{dtype} #{_bytes_digest(column.to_numpy())}"
+        if is_plain(dtype):
+            return f"{dtype} #{bytes_digest(column.to_numpy())}"
         if hasattr(dtype, "categories"):
             kind = "ordered" if dtype.ordered else "unordered"
             categories = self.visit(list(dtype.categories))
-            return f"category {kind} {categories} #{_bytes_digest(column.cat.codes.to_numpy())}"
+            return f"category {kind} {categories} #{bytes_digest(column.cat.codes.to_numpy())}"
         if dtype.kind == "M":  # with a time zone
             utc = column.dt.tz_convert("UTC").dt.tz_localize(None)
-            return f"{dtype} #{_bytes_digest(utc.to_numpy())}"
+            return f"{dtype} #{bytes_digest(utc.to_numpy())}"
         return f"{dtype} #{self._items(column.tolist())}"
 
     def _polars(self, frame):
@@ -278,7 +286,7 @@ class _Visitor:
         column = column.to_physical() if dtype.is_temporal() else column
         if column.dtype.is_numeric():
             values, missing = column.fill_null(0).to_numpy(), column.is_null().to_numpy()
-            return f"{dtype} #{_bytes_digest(values)} {_bytes_digest(missing)}"
+            return f"{dtype} #{bytes_digest(values)} {bytes_digest(missing)}"
         return f"{dtype} #{self._items(column.to_list())}"
 
     def _items(self, items):
@@ -337,6 +345,10 @@ class _Visitor:
             return self.visit(type(value))
         params = value.get_params(deep=False).items()
         fields = {name: param for name, param in params if not is_free(name, value)}
+        if self._whole:  # what it has learnt
+            fields |= {
+                k: v for k, v in (_attributes(value) or {}).items() if k not in dict(params)
+            }
         return self._call(self.visit(type(value)), fields)
 
     def _object(self, value):
@@ -345,6 +357,8 @@ class _Visitor:
             return f"{self.visit(type(value))} {self.visit(_reduced(value))}"
         if isinstance(value, GENERATORS):
             return _opaque(value)
+        if self._whole and is_installed(type(value)) and (parts := _whole_of(value)):
+            return f"{path_of(type(value))} {self.visit(parts)}"
         if isinstance(value, PurePath):  # its attributes come with its use, a hash among them
             return f"{self.visit(type(value))} {str(value)!r}"
         if attributes := _attributes(value):
@@ -356,39 +370,7 @@ class _Visitor:
 
 
 def _opaque(value):
-    return f"{path_of(type(value))} (opaque)"
-
-
-def _numpy_scalar(value):
-    """Describe a scalar of NumPy like the one of Python, which is what a candidate gets."""
-    if value.dtype.kind in "biufcSU" and type(value.item()) in SCALARS:
-        return cut(repr(value.item()))
-    return f"{value.dtype} {value}"
-
-
-def _sparse(matrix):
-    """Describe a sparse matrix or array."""
-    # The other formats become CSR, COO included: their entries are in no particular order.
-    csr = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
-    parts = [_bytes_digest(part) for part in (csr.data, csr.indices, csr.indptr)]
-    head = f"sparse {matrix.format} {matrix.shape} {matrix.dtype}"
-    return f"{head} #{digest(' '.join(parts))}"
-
-
-def _is_plain(dtype):
-    """Whether the bytes of a column are its values."""
-    return isinstance(dtype, np.dtype) and not dtype.hasobject
-
-
-def _bytes_digest(array):
-    """Digest of an array's values in C order, whatever their order in memory is."""
-    sha = hashlib.sha256()
-    array = np.atleast_1d(array)
-    n_rows = max(1, BLOCK // max(1, array.nbytes // max(1, len(array))))
-    for start in range(0, len(array), n_rows):
-        block = np.ascontiguousarray(array[start : start + n_rows])
-        sha.update(block.reshape(-1).view(np.uint8).data)
-    return sha.hexdigest()[:16]
+    return f"{path_of(type(value))} {OPAQUE}"
 
 
 def _reduced(value):
@@ -397,6 +379,14 @@ def _reduced(value):
     if len(parts) > 2 and isinstance(parts[2], dict):
         parts[2] = {k: v for k, v in parts[2].items() if not _is_cached(type(value), k)} or None
     return parts
+
+
+def _whole_of(value):
+    """What a pickle holds of an object, None if it cannot be pickled."""
+    try:
+        return _reduced(value)
+    except Exception:  # whatever its own methods raise
+        return None
 
 
 def _is_cached(cls, name):

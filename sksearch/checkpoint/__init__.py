@@ -1,5 +1,6 @@
 """What a search has done, on disk: one line for each event, and files beside it."""
 
+from sksearch.checkpoint._accept import accept_changes
 from sksearch.checkpoint._checkpoint import Checkpoint as Checkpoint
 from sksearch.checkpoint._checkpoint import read_journal as read_journal
 from sksearch.checkpoint._errors import JournalError, SearchLockedError, SearchMismatchError
@@ -13,5 +14,6 @@ __all__ = [
     "SavedSearch",
     "SearchLockedError",
     "SearchMismatchError",
+    "accept_changes",
     "load_history",
 ]

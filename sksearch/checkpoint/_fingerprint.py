@@ -3,7 +3,8 @@
 import dataclasses
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._description import cut, describe, digest, is_free
+from sksearch._description import OPAQUE, describe, is_free
+from sksearch._digests import cut, digest
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
+from sksearch.checkpoint._globals import is_of_start, texts_of, value_of
 from sksearch.space import When
 
 # Parameters of a search that are parts of their own, or may change from one fit to the next.
@@ -28,9 +31,10 @@ GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
 N_ITEMS = 1000  # largest count of items in a part; a part of more has only a digest and a text
 ITEM_LENGTH = 300  # characters of an item
 DRAWN = "drawn"
-OPAQUE = "(opaque)"
+GLOBALS = "globals"  # the part of data that the user's code takes from its module
+CODE_CHANGES = "code"  # what is accepted where code has changed
 OWN = " With {data} in its path each data set has a directory of its own."
-CODE = re.compile(r"(?<=[\w>])#[0-9a-f]{16}\b")  # after the name of a class or function
+DIGEST = re.compile(r"(?<=[\w>])#[0-9a-f]{16}\b")  # after the name of a class or function
 
 
 def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
@@ -40,10 +44,12 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     ``items``, their texts by name. ``bare`` is the digest without code, which cannot be compared
     between versions of Python. All values are strings.
     """
+    data: dict = {}
     bare = _parts(partial(describe, memo={}, code=False), search, setup)
-    parts = _parts(partial(describe, memo={}), search, setup)
+    parts = _parts(partial(describe, memo={}, data=data), search, setup)
     for name, part in parts.items():
         part["bare"] = bare[name]["sha"]
+    parts[GLOBALS] = _items(texts_of(data))
     if setup.context.estimator is not None:  # and not a plain function
         X, y = map(partial(describe, memo={}), (setup.context.X, setup.context.y))
         parts |= {"data": _items({"X": X, "y": y}), "folds": fold_part(setup.context.splits)}
@@ -57,43 +63,83 @@ def fold_part(splits: list) -> dict[str, str]:
 
 
 def check_same(
-    old_parts: dict, new_parts: dict, path: str | Path, same_python: bool = True
+    old_parts: dict,
+    new_parts: dict,
+    path: str | Path,
+    same_python: bool = True,
+    accepted: Collection[str] = (),
 ) -> bool:
     """Compare the fingerprint in a checkpoint with the one of a search that resumes it.
 
     Return False if they are equal, and True if the new search goes on where the old one ended: a
-    count of candidates or the largest resource grew, and nothing else differs. If anything else
-    does, raise SearchMismatchError, which names all of it.
+    count of candidates or the largest resource grew, or code changed and the user accepts that,
+    and nothing else differs. If anything else does, raise SearchMismatchError, which names all of
+    it. A plain global that a call makes anew at each start gives a warning.
 
     Parameters of an estimator or a search that are there on one side only come from another
     version of scikit-learn or of this library, and are no difference: nobody can have set them
     to anything but their default where they are not known.
     """
-    extended, lines = False, []
+    extended, found = False, {}
+    with_code = same_python and GLOBALS in old_parts
     for name, new in new_parts.items():
         old = old_parts.get(name, new)  # what an older version did not look at
-        if _is_equal(name, old, new, same_python):
+        if _is_equal(name, old, new, with_code):
             continue
         changes = _changes(old, new)
-        if name in ("estimator", "settings"):
+        if name in ("estimator", "settings", GLOBALS):
             changes = [change for change in changes if None not in change[1:]]
         if name == "settings":
             grown = {key for key, was, now in changes if _has_grown(key, was, now)}
             changes = [change for change in changes if change[0] not in grown]
             extended |= bool(grown)
+        if name == GLOBALS:
+            changes = _changed_globals(changes, path, with_code, accepted)
+        elif CODE_CHANGES in accepted and old.get("bare") == new.get("bare", ""):
+            extended, changes = True, []
         if changes:
-            texts = [_sentence(*change) for change in changes]
-            lines.append(f"  {name} differs: {'; '.join(texts)}")
-    other_data = any(line.startswith("  data ") for line in lines)
-    if lines:
-        raise SearchMismatchError(
-            f"The checkpoint in {str(path)!r} is of another search:\n"
-            + "\n".join(lines)
-            + f"\n{compared(new_parts)}"
-            + "\nPass another checkpoint_dir, or delete this one to start from the beginning."
-            + (OWN if other_data else "")
-        )
+            found[name] = changes
+    if found:
+        raise SearchMismatchError(_message(found, old_parts, new_parts, path))
     return extended
+
+
+def _changed_globals(changes: list, path: Any, with_code: bool, accepted: Collection[str]) -> list:
+    """Leave those out that are accepted; warn of those that are of this start."""
+    changes = [change for change in changes if change[0] not in accepted]
+    if not with_code or CODE_CHANGES in accepted:
+        changes = [each for each in changes if DIGEST.sub("", each[1]) != DIGEST.sub("", each[2])]
+    of_start = [change for change in changes if change[0] is not None and is_of_start(*change[1:])]
+    if of_start:
+        texts = [f"{name} was {value_of(a)}, now {value_of(b)}" for name, a, b in of_start]
+        warnings.warn(
+            f"The search in {str(path)!r} goes on, though your code uses what differs from start "
+            f"to start: {'; '.join(texts)}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return [change for change in changes if change not in of_start]
+
+
+def _message(found: dict[str, list], old: dict, new: dict, path: str | Path) -> str:
+    """Say what differs, what was compared, and what to do."""
+    lines = [f"The checkpoint in {str(path)!r} is of another search:"]
+    for name, changes in found.items():
+        lines.append(f"  {name} differs: {'; '.join(_sentence(*change) for change in changes)}")
+    lines.append(compared(new))
+    lines.append("Pass another checkpoint_dir, or delete this one to start from the beginning.")
+    if "data" in found:
+        lines[-1] += OWN
+    is_code = {n: n != GLOBALS and old[n].get("bare") == new[n].get("bare", "") for n in found}
+    if all(is_code[name] or name == GLOBALS for name in found):
+        names = [change[0] for change in found.get(GLOBALS, []) if change[0] is not None]
+        names += [CODE_CHANGES] * any(is_code.values())
+        texts = ", ".join(map(repr, [str(path), *names]))
+        lines.append(
+            "If you know that this changes no results, accept it and fit again: "
+            f"sksearch.checkpoint.accept_changes({texts})"
+        )
+    return "\n".join(lines)
 
 
 def compared(parts: dict) -> str:
@@ -102,7 +148,7 @@ def compared(parts: dict) -> str:
     for name, part in parts.items():
         items = part.get("items", {"": part["text"]})
         found = [key for key, text in items.items() if OPAQUE in text or text == DRAWN]
-        opaque += [f"{name} {key}".strip() for key in found]
+        opaque += [key if name == GLOBALS else f"{name} {key}".strip() for key in found]
     text = f"Compared were {', '.join(parts)}."
     return f"{text} What cannot be looked into is not: {', '.join(opaque)}." if opaque else text
 
@@ -236,13 +282,13 @@ def _random_state(random_state: Any) -> dict[str, str]:
 # ---- differences
 
 
-def _is_equal(name: str, old: dict, new: dict, same_python: bool) -> bool:
+def _is_equal(name: str, old: dict, new: dict, with_code: bool) -> bool:
     """Whether a part has not changed, as far as it can be compared."""
     if name == "random_state" and new["text"] == DRAWN:
         return True
     if name == "cv" and new["text"].startswith("given"):
         return _listed(old) == _listed(new)
-    digests = "sha" if same_python or "bare" not in old else "bare"
+    digests = "sha" if with_code or "bare" not in old else "bare"
     return old[digests] == new[digests]
 
 
@@ -275,6 +321,6 @@ def _sentence(name: str | None, was: str | None, now: str | None) -> str:
         return f"{name} is new, {now}"
     if now is None:
         return f"{name} is gone, it was {was}"
-    if CODE.sub("", was) == CODE.sub("", now):
-        return f"the code of {CODE.sub('', now)} is another one"
+    if DIGEST.sub("", was) == DIGEST.sub("", now):
+        return f"the code of {DIGEST.sub('', now)} is another one"
     return f"{name or 'it'} was {was}, now {now}"

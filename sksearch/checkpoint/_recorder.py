@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import num_samples
-from sksearch._description import describe, digest
+from sksearch._description import describe
+from sksearch._digests import digest
 from sksearch.base import Job
+from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._events import WRONG, blaming, check_scores, read_events
@@ -264,7 +266,9 @@ class JournalRecorder(Recorder):
         is_listed = "cv" in parts and parts["cv"]["text"].startswith("given:")
         new = parts if is_listed else {n: part for n, part in parts.items() if n != "folds"}
         same_python = "python" not in changed
-        self._extends = check_same(old.parts | {"folds": found}, new, path, same_python)
+        accepted = accepted_names(self.checkpoint.earlier, self.checkpoint.events)
+        old_parts = old.parts | {"folds": found}
+        self._extends = check_same(old_parts, new, path, same_python, accepted)
         n_rows = num_samples(setup.context.X)
         if not all(
             np.all((rows >= -n_rows) & (rows < n_rows)) for pair in splits for rows in pair

@@ -228,9 +228,20 @@ class Won:
         return {"k": "won", "t": self.trial_id, "r": self.resource}
 
 
+@dataclass(slots=True)
+class Accepted:
+    """The user accepts changes: names of globals, or "code"."""
+
+    names: list[str]
+
+    def to_record(self) -> dict:
+        """Return JSON values."""
+        return {"k": "accept", "names": self.names}
+
+
 def decode_record(
     record: dict,
-) -> Header | Asked | Told | Kept | Exhausted | Stopped | Won | None:
+) -> Header | Asked | Told | Kept | Exhausted | Stopped | Won | Accepted | None:
     """Read a record; None for a kind that this version does not know.
 
     ValueError, KeyError or the like if it is not what we write.
@@ -261,6 +272,9 @@ def decode_record(
         case "won":
             kinds.check(record, {"t": kinds.count, "r": kinds.positive})
             return Won(record["t"], record["r"])
+        case "accept":
+            kinds.check(record, {"names": kinds.texts})
+            return Accepted(record["names"])
     return None
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from sksearch._clock import now, wall_time
-from sksearch._code import SCALARS
 from sksearch._description import short_repr
+from sksearch._digests import SCALARS
 from sksearch.base import Resource
 from sksearch.executors import Interrupts, TaskEnvironment
 from sksearch.fitting._aims import Aims

@@ -1,0 +1,73 @@
+"""Changes of a user's code that they know to be harmless."""
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
+from sksearch.checkpoint._errors import JournalError
+from sksearch.checkpoint._fingerprint import CODE_CHANGES, GLOBALS
+from sksearch.checkpoint._records import Accepted
+
+
+def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
+    """Let a search go on although your own code, or data that it uses, has changed.
+
+    Parameters
+    ----------
+    checkpoint_dir : str or path
+        Directory of the search.
+    *names : str
+        As the error of `fit` gives them. The name of a global, such as ``"__main__.T0"``: it is
+        no longer compared in this directory. ``"code"``: your functions and classes, as they are
+        at the next start, become those of the search.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the directory has no search.
+    SearchLockedError
+        If a search is using it.
+    TypeError, ValueError
+        If there is no name, or none such.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.checkpoint import accept_changes
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     search = RandomSearchCV(SVC(), {"C": [1, 10]}, n_iter=2, checkpoint_dir=folder)
+    ...     _ = search.fit(X, y)
+    ...     accept_changes(folder, "code")  # of a function or class of your own
+    ...     search.fit(X, y).best_params_ in ({"C": 1}, {"C": 10})
+    True
+    """
+    header, _, _ = read_journal(checkpoint_dir)
+    if header is None:
+        raise JournalError(f"{os.fspath(checkpoint_dir)!r} has no search yet.")
+    known = [CODE_CHANGES, *header["parts"].get(GLOBALS, {}).get("items", {})]
+    if not names:
+        raise TypeError(f"Name what you accept. Known are {', '.join(known)}.")
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"{name!r} is not compared.{hint} What can be accepted: {', '.join(known)}."
+            )
+    with Checkpoint(checkpoint_dir) as checkpoint:
+        checkpoint.append(Accepted(list(names)).to_record())
+
+
+def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
+    """Return the names that were accepted: globals for good, code since the last header."""
+    names = {name for record in earlier for name in _names(record)} - {CODE_CHANGES}
+    return names.union(*map(_names, events))
+
+
+def _names(record):
+    return record["names"] if record.get("k") == "accept" else []
