@@ -37,6 +37,7 @@ class Uses(NamedTuple):
     imports: set[Import]
     changed: set[str]  # globals that it sets, or whose items or attributes it changes
     changed_attributes: set[str]  # of a global, a class, or what an attribute holds
+    changed_variables: set[str]  # variables, whose items or attributes it changes
     reads: set[str]  # what no comparison sees: "files", "environment variables"
 
 
@@ -62,7 +63,7 @@ def _constants(code):
 @functools.lru_cache(1000)
 def uses(code: types.CodeType) -> Uses:
     """Find what a code object, and those within it, have to do with."""
-    found = Uses(set(), set(), set(), set(), set(), set())
+    found = Uses(set(), set(), set(), set(), set(), set(), set())
     for each in _codes(code):
         _Reader(found).read(each)
     words = found.names | found.attributes
@@ -176,6 +177,8 @@ class _Reader:
         root, name, *attributes = chain
         if root == "global":
             self._found.changed.add(name)
+        elif root == "local":
+            self._found.changed_variables.add(name)
         if attributes and not (is_set and len(attributes) == 1 and name == "self"):
             self._found.changed_attributes.add(attributes[-1])
 

@@ -45,6 +45,8 @@ class Code:
         All else that it uses, by module and name.
     reads : set of str
         What it reads that nobody can compare: "files", "environment variables".
+    changed_variables : list of str
+        What it changes of its closure.
     """
 
     own: Any
@@ -52,6 +54,7 @@ class Code:
     used: list[Any] = field(default_factory=list)
     data: dict[str, Datum] = field(default_factory=dict)
     reads: set[str] = field(default_factory=set)
+    changed_variables: list[str] = field(default_factory=list)
 
     def add(self, value: Any, changes: bool, module: str, path: tuple[str, ...]) -> None:
         """Enter a value under its name."""
@@ -125,7 +128,8 @@ def _code_of_function(function):
     found, space = uses(function.__code__), function.__globals__
     module = space.get("__name__") or function.__module__
     modules = _own_modules(function, found)
-    code = Code(bytecode(function.__code__), reads=found.reads)
+    variables = sorted(found.changed_variables & set(function.__code__.co_freevars))
+    code = Code(bytecode(function.__code__), reads=found.reads, changed_variables=variables)
     changed, attributes_changed = _changed(_functions_of(space))
     for name in sorted(found.names & space.keys()):
         code.add(space[name], name in changed, module, (name,))

@@ -4,6 +4,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from sksearch._bytecode import uses
 from sksearch._code import Datum, code_of, path_of
 from sksearch._digests import digest
 
@@ -67,14 +68,18 @@ class CodeTexts:
                 name: found[name][1] for name, datum in code.data.items() if not datum.changes
             }
             return self._visit(texts)
-        found |= {f"{kind} in {path_of(owner)}": (None, OPAQUE) for kind in code.reads}
+        unseen = [f"{kind} in {path_of(owner)}" for kind in sorted(code.reads)]
+        unseen += [f"{path_of(owner)}.{name}" for name in code.changed_variables]
+        found |= dict.fromkeys(unseen, (None, OPAQUE))
         return ""
 
 
 def given_to(function: types.FunctionType) -> dict[str, Any]:
-    """Return closure and defaults of a function."""
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    fields: dict[str, Any] = {"closure": cells} if cells else {}
+    """Return defaults and closure of a function, but for what it changes there."""
+    names, changed = function.__code__.co_freevars, uses(function.__code__).changed_variables
+    cells = zip(names, function.__closure__ or (), strict=True)
+    closure = [cell.cell_contents for name, cell in cells if name not in changed]
+    fields: dict[str, Any] = {"closure": closure} if closure else {}
     if function.__defaults__ or function.__kwdefaults__:
         fields["defaults"] = (function.__defaults__, function.__kwdefaults__)
     return fields

@@ -111,7 +111,8 @@ def minimize(
         to do, but each proposal knows less. "auto" is `n_jobs`. Then the result depends on
         `n_jobs`, else not.
     timeout : float or None, default=None
-        Seconds after which no further candidate begins.
+        Seconds after which no further candidate begins; with a `checkpoint_dir` those of earlier
+        starts count.
     candidate_timeout : float or None, default=None
         Seconds that a call may take. One that takes longer is stopped and fails, with the status
         "timeout". Calls are made in worker processes then, also for ``n_jobs=1``.

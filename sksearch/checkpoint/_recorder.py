@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._clock import now
 from sksearch._compat import num_samples
 from sksearch._description import describe
 from sksearch._digests import digest
 from sksearch.base import Job
+from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
@@ -47,6 +49,7 @@ from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
 DATA = "{data}"  # in a path: what tells data apart
+TIMED = ("ask", "tell", "stop")  # records that say when they were made
 NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
 
 
@@ -96,6 +99,7 @@ class JournalRecorder(Recorder):
         self._extends, self._same_versions = False, True
         self._versions: dict[str, str] = {}
         self._warned = False
+        self._began = now()
         self._spooled: set[str] = set()
 
     # ---- before the search
@@ -134,6 +138,8 @@ class JournalRecorder(Recorder):
         parts = fingerprint(search, setup, self._given_seed(search.random_state))
         if old is not None:
             self._compare(search, setup, parts)
+            setup.go_on(*self._time_of_earlier(search.timeout))
+        self._began = setup.began
         self._remember(setup)
         if old is None or self._extends:
             self._header = _header(search, setup, parts, self._random_state, self._versions)
@@ -211,18 +217,19 @@ class JournalRecorder(Recorder):
         is_new = job.spent == 0 or job.parent is not None
         params = encode_params(self._space, job.params) if is_new else None
         key = job.trial_id, job.resource, job.bracket
-        event = Asked(*key, params, job.parent, job.prediction)
+        event = Asked(*key, params, job.parent, job.prediction, self._seconds())
         self.checkpoint.append(event.to_record(), sync=False)
 
     def record_outputs(self, job, tasks, outputs):
         """Append the outputs of a job that has ended."""
-        self.checkpoint.append(Told(job.trial_id, job.resource, outputs).to_record())
+        told = Told(job.trial_id, job.resource, outputs, self._seconds())
+        self.checkpoint.append(told.to_record())
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
-    def stop(self, why, keep):
+    def stop(self, why, keep, timeout=None):
         """Append that the search has ended; if it is finished only the states to keep stay."""
-        self.checkpoint.append(Stopped(why).to_record())
+        self.checkpoint.append(Stopped(why, self._seconds(), timeout).to_record())
         if why == "finished":
             self.checkpoint.sweep(keep)
 
@@ -286,6 +293,18 @@ class JournalRecorder(Recorder):
                 UserWarning,
                 stacklevel=2,
             )
+
+    def _seconds(self):
+        """Seconds that the search has taken, those of earlier processes too."""
+        return round(now() - self._began, 3)
+
+    def _time_of_earlier(self, timeout):
+        """Seconds that earlier processes took, and whether the last ended with this time up."""
+        timed = [record for record in self.checkpoint.events if record["k"] in TIMED]
+        seconds = [record.get("seconds") for record in (*self.checkpoint.earlier, *timed)]
+        last = timed[-1].get("timeout") if timed else None
+        is_over = timeout is not None and kinds.number(last) and timeout <= last
+        return max((each for each in seconds if kinds.number(each)), default=0.0), is_over
 
     def _in_spool(self, name):
         """The output that a worker left of a task; None if there is none that can be used."""

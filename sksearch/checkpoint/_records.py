@@ -47,6 +47,7 @@ OUTPUT_KINDS = {
     "measures": kinds.optional(kinds.numbers),
     "rows": kinds.optional(kinds.rows),
 }
+SECONDS = kinds.optional(kinds.seconds)
 ASKED_KINDS = {
     "t": kinds.count,
     "r": kinds.positive,
@@ -54,6 +55,7 @@ ASKED_KINDS = {
     "p": kinds.optional(kinds.params),
     "parent": kinds.optional(kinds.count),
     "q": kinds.optional(kinds.prediction),
+    "seconds": SECONDS,
 }
 HEADER_KINDS = {
     "search": kinds.text,
@@ -159,10 +161,12 @@ class Asked:
     params: dict | None
     parent: int | None
     prediction: Prediction | None = None
+    seconds: float | None = None  # that the search had taken, those of earlier starts too
 
     def to_record(self) -> dict:
         """Return JSON values."""
         record = {"k": "ask", "t": self.trial_id, "r": self.resource, "b": self.bracket}
+        record |= {"seconds": self.seconds}
         record |= {"p": self.params, "parent": self.parent}
         return record | ({"q": list(astuple(self.prediction))} if self.prediction else {})
 
@@ -174,11 +178,13 @@ class Told:
     trial_id: int
     resource: int
     outputs: list[Output]
+    seconds: float | None = None  # that the search had taken
 
     def to_record(self) -> dict:
         """Return JSON values."""
         outputs = [output_to_record(output) for output in self.outputs]
-        return {"k": "tell", "t": self.trial_id, "r": self.resource, "o": outputs}
+        record = {"k": "tell", "t": self.trial_id, "r": self.resource, "o": outputs}
+        return record | {"seconds": self.seconds}
 
 
 @dataclass(slots=True)
@@ -210,10 +216,13 @@ class Stopped:
     """The search has ended: "finished", "stopped" (by the user's limits) or "interrupted"."""
 
     why: str
+    seconds: float | None = None  # that the search had taken
+    timeout: float | None = None  # the one that was up
 
     def to_record(self) -> dict:
         """Return JSON values."""
-        return {"k": "stop", "why": self.why}
+        record = {"k": "stop", "why": self.why, "seconds": self.seconds}
+        return record | ({} if self.timeout is None else {"timeout": self.timeout})
 
 
 @dataclass(slots=True)
@@ -254,12 +263,13 @@ def decode_record(
             key = record["t"], record["r"], record["b"]
             expected = record.get("q")
             return Asked(
-                *key, record.get("p"), record["parent"], expected and Prediction(*expected)
-            )
+                *key, record.get("p"), record["parent"], expected and Prediction(*expected),
+                record.get("seconds"),
+            )  # fmt: skip
         case "tell":
-            kinds.check(record, {"t": kinds.count, "r": kinds.positive})
+            kinds.check(record, {"t": kinds.count, "r": kinds.positive, "seconds": SECONDS})
             outputs = [output_of_record(output) for output in record["o"]]
-            return Told(record["t"], record["r"], outputs)
+            return Told(record["t"], record["r"], outputs, record.get("seconds"))
         case "kept":
             kinds.check(record, {"t": kinds.count, "r": kinds.positive, "f": kinds.count})
             key = record["t"], record["r"], record["f"]
@@ -267,8 +277,8 @@ def decode_record(
         case "exhausted":
             return Exhausted()
         case "stop":
-            kinds.check(record, {"why": kinds.text})
-            return Stopped(record["why"])
+            kinds.check(record, {"why": kinds.text, "seconds": SECONDS, "timeout": SECONDS})
+            return Stopped(record["why"], record.get("seconds"), record.get("timeout"))
         case "won":
             kinds.check(record, {"t": kinds.count, "r": kinds.positive})
             return Won(record["t"], record["r"])

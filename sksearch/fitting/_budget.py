@@ -21,13 +21,15 @@ class Budget:
         Seconds; None for no end.
     watch : Watch
         Counts what was spent.
+    began : float
+        When the search began, on this process's clock.
     """
 
-    def __init__(self, plan: SearchPlan, timeout: float | None, watch: Watch):
+    def __init__(self, plan: SearchPlan, timeout: float | None, watch: Watch, began: float):
         rungs = [rung for rung in plan.rungs if rung.bracket == 0]
         self._units, self._unit = sum(rung.resources for rung in rungs), plan.unit
         self._watch = watch
-        self._timeout, self._start = timeout or math.inf, now()
+        self._timeout, self._start = timeout or math.inf, began
         self._is_known = timeout is None or len(rungs) < 2
 
     def check(self, races: bool) -> None:

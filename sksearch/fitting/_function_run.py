@@ -22,6 +22,7 @@ from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import StateStore, first_line
 from sksearch.study import Study
 
+TIME_IS_UP = "Time is up."
 MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
 
 
@@ -46,6 +47,7 @@ class FunctionRun(Workload):
         self.study = study(setup.problem, sampler, schedule)
         self.states = StateStore()  # a function leaves none
         self._end = math.inf if search.timeout is None else setup.began + search.timeout
+        self._is_over = setup.is_over
         self._tasks: dict[int, Task] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         self.message: str | None = None
@@ -66,13 +68,15 @@ class FunctionRun(Workload):
         except BaseException:
             recorder.stop("interrupted", keep=set())
             raise
-        recorder.stop("finished" if self.message is None else "stopped", keep=set())
+        timeout = search.timeout if self.message == TIME_IS_UP else None
+        recorder.stop("finished" if self.message is None else "stopped", set(), timeout)
 
     # ---- what the loop calls
 
     def unfinished_jobs(self):
-        """Return the jobs that an earlier process had asked for when it died."""
-        return self._recorder.unfinished_jobs
+        """Return the jobs that an earlier process had asked for, unless the time is up."""
+        is_up = self.seconds_left() == 0 and self.message == TIME_IS_UP
+        return [] if is_up and self.study.history.has_results else self._recorder.unfinished_jobs
 
     def recorded_output(self, task):
         """Return the output of a call that an earlier process has made."""
@@ -126,10 +130,10 @@ class FunctionRun(Workload):
     def seconds_left(self):
         """Until the deadline; 0 when the search has ended."""
         if self.message is None and self._end < math.inf:
-            left = self._end - now()
+            left = 0.0 if self._is_over else self._end - now()
             if left > 0:
                 return left
-            self.message = "Time is up."
+            self.message = TIME_IS_UP
         return None if self.message is None else 0.0
 
     # ---- what a recorder calls

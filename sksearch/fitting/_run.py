@@ -82,8 +82,11 @@ class Recorder:
     def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
         """Record the outputs of a job that has ended."""
 
-    def stop(self, why: str, keep: set[str]) -> None:
-        """Record that the search has ended; `keep` names the files of states that are needed."""
+    def stop(self, why: str, keep: set[str], timeout: float | None = None) -> None:
+        """Record that the search has ended; `timeout` if it was up.
+
+        `keep` names the files of states that are needed.
+        """
 
     def record_winner(self, trial_id: int, resource: int) -> None:
         """Record who won, and with which resource."""
@@ -126,14 +129,15 @@ class Run(Workload):
         self._warned = False
         self._max_resources = setup.problem.max_resources
         self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
-        self._budget = Budget(setup.plan, stops.timeout, watch)
+        self._budget = Budget(setup.plan, stops.timeout, watch, setup.began)
+        self._is_over = setup.is_over
         self._convergence = Convergence(self.top) if stops.stop == "converged" else None
 
     # ---- what the loop calls
 
     def unfinished_jobs(self):
-        """Return the jobs that an earlier process had asked for when it died."""
-        return self.recorder.unfinished_jobs
+        """Return the jobs that an earlier process had asked for, unless the time is up."""
+        return [] if self._time_is_up() else self.recorder.unfinished_jobs
 
     def recorded_output(self, task):
         """Return the output of a task that an earlier process has run."""
@@ -251,11 +255,11 @@ class Run(Workload):
         """Until the deadline; 0 when a callback or the target score ends the search."""
         if self.done:
             return 0.0
-        if not knows_baseline(self.study.history):
+        if self.deadline is None or not knows_baseline(self.study.history):
             return None
-        return (
-            None if self.deadline is None else self.deadline - now() - self.incumbent.refit_seconds
-        )
+        if self._is_over:
+            return 0.0
+        return self.deadline - now() - self.incumbent.refit_seconds
 
     def seconds_to_stop(self):
         """Until what runs is stopped, so that there is time for the last training."""
@@ -278,8 +282,7 @@ class Run(Workload):
     def keep_models(self):
         """Have the models of the best in memory, while what is in files can be read."""
         _check_results(self)
-        left = self.seconds_left()
-        if left is not None and left <= 0 and not self.done:
+        if self._time_is_up():
             _warn_of_folds_left_out(self)
         if self.best.size:
             # Nobody may be at the top when the time is up.
@@ -291,7 +294,9 @@ class Run(Workload):
         """End the contexts of rungs that were cut short, and record why no more is to come."""
         self._rungs.close()
         files = self.states.files().items()
-        self.recorder.stop(why, keep={name for name, trial_id in files if trial_id in self.best})
+        keep = {name for name, trial_id in files if trial_id in self.best}
+        is_up = why == "stopped" and self._time_is_up()
+        self.recorder.stop(why, keep, self.stops.timeout if is_up else None)
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
@@ -331,6 +336,11 @@ class Run(Workload):
             )
 
     # ---- inside
+
+    def _time_is_up(self):
+        """Whether the time, and nothing else, ends the search."""
+        left = self.seconds_left()
+        return left is not None and left <= 0 and not self.done
 
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""

@@ -34,9 +34,15 @@ class Setup:
     folds: Folds
     earlier: tuple[EarlierTask, ...] = ()
     began: float = field(default_factory=now)  # what `timeout` counts from
+    is_over: bool = False  # an earlier process ended it when this time, or a longer one, was up
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing
+
+    def go_on(self, seconds: float, is_over: bool) -> None:
+        """Count the seconds that earlier processes took; say whether their time was up."""
+        self.began -= seconds
+        self.is_over = is_over
 
     def study(self) -> Study:
         """Begin a study of the problem."""

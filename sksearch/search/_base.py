@@ -397,7 +397,8 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
         verbose = self.verbose if self.verbose < CV_LINES else 0
-        self._watch = watch = Watch(plan, study.history, name, self.timeout, verbose)
+        left = None if self.timeout is None else setup.began + self.timeout - now()
+        self._watch = watch = Watch(plan, study.history, name, left, verbose)
         stops = Stops(
             self.timeout, self.overtime, self.target_score, self.patience, self.stop,
             may_train=not limits_trainings(self),

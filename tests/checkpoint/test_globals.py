@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sksearch import RandomSearchCV
+from sksearch import RandomSearchCV, minimize
 from sksearch.checkpoint import SearchMismatchError, accept_changes
 
 HEAD = """
@@ -269,6 +269,28 @@ def test_what_each_start_makes_anew_goes_on(what, script, monkeypatch):
 def test_a_counter_goes_on_within_one_process(script):
     search = script.start("N * 0", "N = 0", before="global N; N += 1")
     assert search.set_params(n_iter=3).fit(np.zeros((4, 1)), np.zeros(4)).best_index_ == 0
+
+
+def test_a_function_may_count_its_calls_in_its_closure(tmp_path):
+    def run(n_iter, factor=1):
+        return minimize(
+            loss_with(calls, factor), {"x": [1, 2, 3]}, n_iter=n_iter, random_state=0,
+            checkpoint_dir=tmp_path,
+        )  # fmt: skip
+
+    calls = []
+    run(2)
+    assert run(2).nfev == len(calls) == 2
+    with pytest.raises(SearchMismatchError, match="func differs"):
+        run(2, factor=2)
+
+
+def loss_with(calls, factor):
+    def loss(params):
+        calls.append(params)
+        return factor * params["x"]
+
+    return loss
 
 
 def test_a_constant_that_is_set_from_outside_is_refused(script):
