@@ -288,7 +288,9 @@ def test_another_search_is_refused_and_what_differs_is_named(
     minimize(**args)
     with pytest.raises(SearchMismatchError, match=said) as caught:
         minimize(**(args | changes))
-    assert "Compared were class, settings, func, space, random_state." in str(caught.value)
+    assert "Compared were class, settings, func, space, globals, random_state." in str(
+        caught.value
+    )
 
 
 def test_what_only_ends_a_search_may_change(tmp_path):

@@ -20,11 +20,17 @@ from sksearch._compat import num_samples
 from sksearch._description import describe
 from sksearch._digests import digest
 from sksearch.base import Job
-from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
-from sksearch.checkpoint._events import WRONG, blaming, check_scores, read_events
+from sksearch.checkpoint._events import (
+    WRONG,
+    blaming,
+    check_scores,
+    read_events,
+    seconds_of,
+    time_was_up,
+)
 from sksearch.checkpoint._fingerprint import check_same, compared, fingerprint, fold_part
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
@@ -49,7 +55,6 @@ from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
 DATA = "{data}"  # in a path: what tells data apart
-TIMED = ("ask", "tell", "stop")  # records that say when they were made
 NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
 
 
@@ -138,7 +143,8 @@ class JournalRecorder(Recorder):
         parts = fingerprint(search, setup, self._given_seed(search.random_state))
         if old is not None:
             self._compare(search, setup, parts)
-            setup.go_on(*self._time_of_earlier(search.timeout))
+            records: Any = [*checkpoint.earlier, checkpoint.header, *checkpoint.events]
+            setup.go_on(seconds_of(records), time_was_up(records, search.timeout))
         self._began = setup.began
         self._remember(setup)
         if old is None or self._extends:
@@ -297,14 +303,6 @@ class JournalRecorder(Recorder):
     def _seconds(self):
         """Seconds that the search has taken, those of earlier processes too."""
         return round(now() - self._began, 3)
-
-    def _time_of_earlier(self, timeout):
-        """Seconds that earlier processes took, and whether the last ended with this time up."""
-        timed = [record for record in self.checkpoint.events if record["k"] in TIMED]
-        seconds = [record.get("seconds") for record in (*self.checkpoint.earlier, *timed)]
-        last = timed[-1].get("timeout") if timed else None
-        is_over = timeout is not None and kinds.number(last) and timeout <= last
-        return max((each for each in seconds if kinds.number(each)), default=0.0), is_over
 
     def _in_spool(self, name):
         """The output that a worker left of a task; None if there is none that can be used."""

@@ -323,8 +323,8 @@ prior : dict or None, default=None
 timeout : float or None, default=None
     Seconds that the search may take, the refit included, as far as the time that candidates took
     on the folds foretells it. Then no further candidate begins; those that run are waited for,
-    and at least one is evaluated. With a `checkpoint_dir` the seconds of earlier starts count. In a race over folds the estimator as it is, which comes first,
-    gets as many folds as fit.
+    and at least one is evaluated. With a `checkpoint_dir` the seconds of earlier starts count. In
+    a race over folds the estimator as it is, which comes first, gets as many folds as fit.
 overtime : float or None, default=None
     Seconds that candidates which run when `timeout` is up may go on. Then they are stopped, and
     have no result, so that a candidate that hangs does not keep the search; with a
