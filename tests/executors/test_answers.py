@@ -1,9 +1,12 @@
 """An answer is taken for that to its own call alone, whatever the pipe or the process does."""
 
+import os
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from multiprocessing import Pipe
+from socket import SHUT_RDWR, socket
 
 import numpy as np
 import pytest
@@ -33,8 +36,9 @@ class FakeProcess:
             while True:
                 number, message = _parted(self.connection.recv_bytes())
                 self.connection.send_bytes(_numbered(number, _answer(message)))
-        except Exception:  # the pipe was closed in the middle of anything
+        except Exception:  # the pipe was shut in the middle of anything
             pass
+        self.connection.close()
 
     def is_alive(self):
         return self.exitcode is None
@@ -43,8 +47,12 @@ class FakeProcess:
         pass
 
     def die(self):
+        """Shut the pipe, which its thread closes: another pipe could get its number before."""
+        if self.exitcode is not None:
+            return
         self.exitcode = -9
-        self.connection.close()
+        with suppress(OSError), socket(fileno=os.dup(self.connection.fileno())) as pipe:
+            pipe.shutdown(SHUT_RDWR)
         self._end.close()
 
 
