@@ -6,9 +6,9 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from sksearch._files import open_own
+from sksearch._files import look_at, open_lines, open_own, write_all
+from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
-from sksearch.checkpoint._folder import sync_folder
 from sksearch.checkpoint._lines import Scan, encode, scan
 
 FORMATS = (1,)  # that can be read; the last one is written
@@ -37,16 +37,15 @@ class Log:
 
     def __init__(self, path: Path):
         self.path = path
-        is_new = not path.exists()
-        descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 - open as long as we are
+        is_new = look_at(path) is None
+        self._file = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             found = scan(path)
             check(found, path)
             self.records = found.records
             self._repair(found)
             if is_new:
-                sync_folder(path.parent)
+                system().sync_folder(path.parent)
         except BaseException:
             self._file.close()
             raise
@@ -114,7 +113,7 @@ class Log:
         if self._warned:
             return
         with suppress(OSError):
-            if os.path.samestat(self.path.stat(), os.fstat(self._file.fileno())):
+            if os.path.samestat(system().stat(self.path), system().stat_of(self._file)):
                 return
         self._warned = True
         warnings.warn(
@@ -132,14 +131,12 @@ class Log:
             self._file.truncate(offset)
             self._n_written = 0
         self._failed = True  # until the end of this function, also for Ctrl-C in it
-        left = memoryview(b"".join(lines[self._n_written :]))
-        while left:
-            left = left[self._file.write(left) :]
+        write_all(self._file, b"".join(lines[self._n_written :]))
         self._n_written = len(lines)
         if sync:
-            os.fsync(self._file.fileno())
+            system().sync(self._file)
             self._n_written = 0
-            self._safe = (os.fstat(self._file.fileno()).st_size, [])
+            self._safe = (system().stat_of(self._file).st_size, [])
         self._failed = False
 
     def _repair(self, found: Scan) -> None:
@@ -157,7 +154,7 @@ class Log:
         else:
             message = f"{what}, as a kill leaves it: the last {damage} bytes were cut off."
         self._file.truncate(found.good)
-        os.fsync(self._file.fileno())
+        system().sync(self._file)
         warnings.warn(message, UserWarning, stacklevel=4)
 
 
@@ -198,14 +195,14 @@ def _is_torn_header(line: bytes) -> bool:
 def _copy_tail(path: Path, offset: int) -> Path:
     """Copy what is after an offset to a new file beside it."""
     number, target = 0, path.with_suffix(".bad")
-    while target.exists():
+    while look_at(target) is not None:
         number += 1
         target = path.with_suffix(f".bad.{number}")
-    with open(path, "rb") as source, open(target, "xb") as file:
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open_lines(path) as source, open_own(target, new) as file:
         source.seek(offset)
         while block := source.read(1 << 20):
-            file.write(block)
-        file.flush()
-        os.fsync(file.fileno())
-    sync_folder(path.parent)
+            write_all(file, block)
+        system().sync(file)
+    system().sync_folder(path.parent)
     return target

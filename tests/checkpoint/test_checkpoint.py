@@ -266,7 +266,7 @@ def test_a_second_search_of_this_process_is_refused(tmp_path):
 def test_windows_locks_a_byte_that_nobody_reads(tmp_path, monkeypatch):
     """The same rules through msvcrt, played here by record locks on the one byte."""
     fcntl = pytest.importorskip("fcntl")
-    from sksearch.checkpoint import _lock
+    from sksearch import _system
 
     class Msvcrt:
         LK_NBLCK = 2
@@ -279,8 +279,8 @@ def test_windows_locks_a_byte_that_nobody_reads(tmp_path, monkeypatch):
                 raise PermissionError(errno.EACCES, "Permission denied")
             self.locked.add(file)
 
-    monkeypatch.setattr(_lock, "fcntl", None)
-    monkeypatch.setattr(_lock, "msvcrt", Msvcrt(), raising=False)
+    monkeypatch.setattr(_system, "fcntl", None)
+    monkeypatch.setattr(_system, "msvcrt", Msvcrt(), raising=False)
     with (
         Checkpoint(tmp_path),
         pytest.raises(SearchLockedError, match=f"this process, {os.getpid()}"),
