@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sksearch._files import (
+    TEMPORARY,
     is_own,
     look_at,
     make_folders,
@@ -53,6 +54,9 @@ def make_key() -> None:
             )
         if look_at(file, follow=False) is None:
             _write_key(file)
+        for name in system().names(file.parent):  # of who died while it made one
+            if name.startswith(f"{file.name}.") and name.endswith(TEMPORARY):
+                remove(file.with_name(name))
 
 
 def _write_key(file):
