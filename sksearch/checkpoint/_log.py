@@ -134,10 +134,22 @@ class Log:
         write_all(self._file, b"".join(lines[self._n_written :]))
         self._n_written = len(lines)
         if sync:
-            system().sync(self._file)
+            self._sync_or_cut(offset)
             self._n_written = 0
             self._safe = (system().stat_of(self._file).st_size, [])
         self._failed = False
+
+    def _sync_or_cut(self, offset: int) -> None:
+        """Sync the file; what cannot be synced must not be seen by a later process.
+
+        It would be read, and be gone after a loss of power with all that came after it.
+        """
+        try:
+            system().sync(self._file)
+        except OSError:
+            with suppress(OSError):
+                self._file.truncate(offset)
+            raise
 
     def _repair(self, found: Scan) -> None:
         """Cut damage off, and keep it if good lines are among it."""
@@ -163,7 +175,7 @@ def check(found: Scan, path: Path) -> None:
     if found.records:
         begins = found.records[0].get("k") == "header"
     else:
-        begins = _is_torn_header(found.damaged)
+        begins = found.size == len(found.damaged) and _is_torn_header(found.damaged)
     if not begins:
         raise JournalError(
             f"{path} does not begin with the header of a search: it is damaged, or not a journal "

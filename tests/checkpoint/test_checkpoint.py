@@ -368,6 +368,19 @@ def test_what_a_failed_sync_may_have_lost_is_written_again(disk):
     assert events(checkpoint) == [0, 1, 2, 3]
 
 
+def test_what_could_not_be_synced_is_not_there_for_a_later_process(disk):
+    """It would be read, believed and built upon, and gone after a loss of power."""
+    checkpoint, disk = disk
+    checkpoint.append({"k": "tell", "t": 0})
+    disk.syncs = False
+    with pytest.raises(OSError, match="Input/output error"):
+        checkpoint._log.append_or_raise({"k": "header", "fmt": 1, "seed": 8})
+    assert read_journal(checkpoint.path)[0]["seed"] == 7
+    with pytest.warns(UserWarning, match="Input/output error"):
+        checkpoint.append({"k": "tell", "t": 1})
+    assert events(checkpoint) == [0]
+
+
 def test_closing_tries_once_more(disk):
     checkpoint, disk = disk
     disk.room = 5
