@@ -198,10 +198,15 @@ def split(records: list[dict]) -> tuple[dict | None, list[dict], list[dict]]:
 
 
 def _is_torn_header(line: bytes) -> bool:
-    """Whether a line is what a kill leaves of the very first one; nothing is, too."""
-    line = line.rstrip(b"\0")
-    begins = re.match(rb"[0-9a-f]{0,8}$|[0-9a-f]{8} ", line)
-    return bool(begins) and line[-1:] != b"\n" and HEADER.startswith(line[9 : 9 + len(HEADER)])
+    """Whether a line is what a kill or a loss of power leaves of the very first one.
+
+    So is nothing. Parts that were not written are zeros, and later ones may be there.
+    """
+    begin = line[: 9 + len(HEADER)]
+    is_torn = line[-1:] != b"\n" or (len(line) > len(begin) and b"\0" in line)
+    begins = re.fullmatch(rb"[0-9a-f\0]{0,8}|[0-9a-f\0]{8}[ \0].*", begin, re.DOTALL)
+    fits = all(found in (0, byte) for found, byte in zip(begin[9:], HEADER, strict=False))
+    return is_torn and bool(begins) and fits
 
 
 def _copy_tail(path: Path, offset: int) -> Path:
