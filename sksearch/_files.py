@@ -61,6 +61,12 @@ def look_at(path: Path, follow: bool = True) -> os.stat_result | None:
         return None
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path is a directory, or leads to one."""
+    found = look_at(path)
+    return found is not None and stat.S_ISDIR(found.st_mode)
+
+
 def remove(path: Path) -> None:
     """Take a name away; nobody may have it."""
     with suppress(FileNotFoundError):
