@@ -152,9 +152,12 @@ class Log:
             raise
 
     def _repair(self, found: Scan) -> None:
-        """Cut damage off, and keep it if good lines are among it."""
+        """Cut damage off, and keep it if good lines are among it; the rest is synced."""
         damage = found.size - found.good
         if not damage:
+            # A process that was killed may not have, and a sync that fails later would lose it.
+            if found.size:
+                system().sync(self._file)
             return
         what = f"{self.path} is damaged after its first {len(found.records)} records"
         if found.followed:

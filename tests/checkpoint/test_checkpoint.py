@@ -381,6 +381,17 @@ def test_what_could_not_be_synced_is_not_there_for_a_later_process(disk):
     assert events(checkpoint) == [0]
 
 
+def test_what_a_killed_process_has_not_synced_is_synced_before_it_is_built_upon(
+    journal, monkeypatch
+):
+    """A later sync may fail, and lose all that was not; only what came since is written again."""
+    folder, _ = journal
+    synced, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), fsync(fd)))
+    with Checkpoint(folder):
+        assert (folder / "journal.jsonl").stat().st_ino in synced
+
+
 def test_closing_tries_once_more(disk):
     checkpoint, disk = disk
     disk.room = 5
