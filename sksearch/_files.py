@@ -1,16 +1,21 @@
 """Files that others could have put where ours are: opened as what they are, or not at all."""
 
 import os
+import secrets
 import stat
+from contextlib import suppress
+from io import BufferedReader, FileIO
 from pathlib import Path
 
-# What Windows lacks is 0 there.
-NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+from sksearch._system import system
+
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # what Windows lacks is 0 there
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # to open a pipe would wait for its other end
+TEMPORARY = ".tmp"
 
 
-def open_own(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Open a regular file of this user, and no link to one; return its descriptor.
+def open_own(path: Path, flags: int = os.O_RDONLY) -> FileIO:
+    """Open a regular file of this user, and no link to one.
 
     Raises
     ------
@@ -20,42 +25,98 @@ def open_own(path: Path, flags: int = os.O_RDONLY) -> int:
         If it is anything else, or another user's.
     """
     try:
-        descriptor = os.open(path, flags | NO_LINK | NO_WAIT, 0o600)
+        file = system().open(path, flags | NO_LINK | NO_WAIT)
     except FileNotFoundError:
         raise
     except OSError as error:
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise PermissionError(f"{path} {_what_is_wrong(path.lstat())}: remove it.") from error
+        found = look_at(path, follow=False)
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            raise PermissionError(f"{path} {_what_is_wrong(found)}: remove it.") from error
         raise
-    if wrong := _what_is_wrong(os.fstat(descriptor)):
-        os.close(descriptor)
+    if wrong := _what_is_wrong(system().stat_of(file)):
+        file.close()
         raise PermissionError(f"{path} {wrong}: remove it.")
-    return descriptor
+    return file
 
 
 def read_own(path: Path) -> bytes:
     """Return the content of a regular file of this user; errors as `open_own`."""
-    with open(open_own(path), "rb") as file:
-        return file.read()
+    with open_own(path) as file:
+        return file.readall()
 
 
 def is_own(path: Path) -> bool:
     """Whether a path is a regular file of this user."""
     try:
-        return not _what_is_wrong(path.lstat())
+        return not _what_is_wrong(system().stat(path, follow=False))
     except (OSError, ValueError):
         return False
 
 
-def process_exists(pid: int) -> bool:
-    """Whether a process of this machine is there."""
+def look_at(path: Path, follow: bool = True) -> os.stat_result | None:
+    """Return what a path is, None if nothing is there."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        return system().stat(path, follow)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a directory, or leads to one."""
+    found = look_at(path)
+    return found is not None and stat.S_ISDIR(found.st_mode)
+
+
+def remove(path: Path) -> None:
+    """Take a name away; nobody may have it."""
+    with suppress(FileNotFoundError):
+        system().remove(path)
+
+
+def open_lines(path: Path) -> BufferedReader:
+    """Open a file to read it line by line."""
+    return BufferedReader(system().open(path, os.O_RDONLY))
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """Write bytes to the end of them: the system may take a part at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+def write_new(path: Path, data: bytes, sync: bool = True) -> None:
+    """Write a file of a name that nobody has."""
+    with open_own(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
+        write_all(file, data)
+        if sync:
+            system().sync(file)
+
+
+def temporary(path: Path) -> Path:
+    """Name a file that shall have another name once it is whole."""
+    return path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+
+
+def make_folders(path: Path) -> None:
+    """Create a directory and its parents, for this user alone, where they do not exist."""
+    for folder in (*reversed(path.parents), path):
+        if look_at(folder) is None:
+            with suppress(FileExistsError):  # of two at once
+                system().make_folder(folder)
+            system().sync_folder(folder.parent)
+
+
+def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
+    """Write a file that is seen whole or not at all; with `sync` also after a loss of power."""
+    unfinished = temporary(path)
+    try:
+        write_new(unfinished, data, sync)
+        system().replace(unfinished, path)
+    except BaseException:
+        with suppress(OSError):
+            system().remove(unfinished)
+        raise
 
 
 def _what_is_wrong(info):

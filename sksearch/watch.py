@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 
 from sksearch._clock import wall_time
+from sksearch._files import write_atomically
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
-from sksearch.checkpoint._folder import write_atomically
 from sksearch.plotting._style import near_scores
 from sksearch.progress import Progress, duration
 from sksearch.reporting import _words as words

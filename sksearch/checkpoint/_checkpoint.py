@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sksearch._files import TEMPORARY, look_at
+from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._folder import (
-    TEMPORARY,
+    SPOOLED,
     make_folder,
     make_subfolder,
     read_splits,
@@ -120,7 +122,12 @@ class Checkpoint:
 
     def has_spooled(self, name: str) -> bool:
         """Return whether a worker kept a result."""
-        return spool_file(self.spool, name).exists()
+        return look_at(spool_file(self.spool, name)) is not None
+
+    def names_in_spool(self) -> list[str]:
+        """List the results that workers have kept."""
+        names = system().names(self.spool)
+        return [name.removesuffix(SPOOLED) for name in names if name.endswith(SPOOLED)]
 
     def remove_spooled(self, names: Iterable[str]) -> None:
         """Remove results that the journal has; absent ones are passed over."""
@@ -132,7 +139,9 @@ class Checkpoint:
         for file in _files(self.states):
             if file.name not in keep:
                 _remove(file)
-        for file in (*_files(self.spool), *self.path.glob(f"{self._splits.name}.*{TEMPORARY}")):
+        # The folder itself may have what others are writing, such as the page of `sksearch.watch`.
+        own = [f for f in _files(self.path) if f.name.startswith(f"{self._splits.name}.")]
+        for file in (*_files(self.spool), *own):
             if file.suffix == TEMPORARY:
                 _remove(file)
 
@@ -143,7 +152,7 @@ class Checkpoint:
     def _check_that_new_is_empty(self) -> None:
         """Raise unless the files here are of the journal here: `sweep` would remove others."""
         for folder in (self.states, self.spool):
-            if self.header is None and any(folder.iterdir()):
+            if self.header is None and system().names(folder):
                 raise JournalError(
                     f"{folder} has files, but there is no journal of the search that they are "
                     f"of: {ANEW}"
@@ -171,13 +180,13 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files in a directory, links included, directories not."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        return [Path(e.path) for e in entries if not e.is_dir(follow_symlinks=False)]
+    """Return what is in a directory."""
+    with contextlib.suppress(OSError):
+        return [folder / name for name in system().names(folder)]
     return []
 
 
 def _remove(file: Path) -> None:
-    """Remove a file; one that stays does no harm."""
+    """Remove a file; one that stays does no harm, and a directory stays."""
     with contextlib.suppress(OSError):
-        file.unlink()
+        system().remove(file)

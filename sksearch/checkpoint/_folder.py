@@ -4,18 +4,18 @@ import contextlib
 import io
 import os
 import stat
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sksearch._files import read_own
+from sksearch._files import look_at, make_folders, read_own, write_atomically
+from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import decode, encode
 
-TEMPORARY = ".tmp"
+SPOOLED = ".json"
 
 
 def make_folder(path: Path) -> None:
@@ -28,15 +28,13 @@ def make_folder(path: Path) -> None:
     PermissionError
         If it is another user's, or others can change it, or put another one in its place.
     """
-    if path.exists() and not path.is_dir():
+    info = look_at(path)
+    if info is not None and not stat.S_ISDIR(info.st_mode):
         raise NotADirectoryError(f"{path} is a file: pass a directory, or the path of a new one.")
-    for folder in (*reversed(path.parents), path):
-        if not folder.exists():
-            folder.mkdir(mode=0o700, exist_ok=True)
-            sync_folder(folder.parent)
+    make_folders(path)
     if os.name == "nt":
         return
-    info = path.stat()
+    info = system().stat(path)
     danger = "and what is loaded from it can run any code"
     if info.st_uid != os.geteuid():
         raise PermissionError(
@@ -49,7 +47,7 @@ def make_folder(path: Path) -> None:
             "another directory."
         )
     for parent in path.resolve().parents:
-        mode = parent.stat().st_mode
+        mode = system().stat(parent).st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             raise PermissionError(
                 f"{path} can be replaced by other users, who can write to {parent}, {danger}: run "
@@ -59,35 +57,10 @@ def make_folder(path: Path) -> None:
 
 def make_subfolder(path: Path) -> None:
     """Create or check a directory inside ours; it must not lead elsewhere."""
-    if path.is_symlink():
+    info = look_at(path, follow=False)
+    if info is not None and stat.S_ISLNK(info.st_mode):
         raise PermissionError(f"{path} is a link, which could lead anywhere: remove it.")
     make_folder(path)
-
-
-def sync_folder(path: Path) -> None:
-    """Make new names in a directory survive a loss of power, where the system can."""
-    with contextlib.suppress(OSError):  # Windows cannot open directories
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
-    """Write a file that is seen whole or not at all; with `sync` also after a loss of power."""
-    descriptor, name = tempfile.mkstemp(TEMPORARY, f"{path.name}.", path.parent)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            if sync:
-                os.fsync(descriptor)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def write_spool(folder: Path, name: str, record: dict) -> None:
@@ -126,7 +99,7 @@ def read_spool(folder: Path, name: str) -> dict | None:
 
 def spool_file(folder: Path, name: str) -> Path:
     """Return the file of a result."""
-    return Path(folder) / f"{name}.json"
+    return Path(folder) / f"{name}{SPOOLED}"
 
 
 def write_splits(path: Path, splits: list) -> None:
@@ -139,7 +112,7 @@ def write_splits(path: Path, splits: list) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     write_atomically(path, buffer.getvalue())
-    sync_folder(path.parent)
+    system().sync_folder(path.parent)
 
 
 def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:

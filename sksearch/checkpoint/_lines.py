@@ -8,11 +8,14 @@ import contextlib
 import gc
 import json
 import math
+import stat
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from sksearch._files import look_at, open_lines
 
 MARK = "$f"
 # Names of files may hold bytes that are no UTF-8, which Python keeps as lone surrogates.
@@ -65,11 +68,12 @@ def decode(line: bytes) -> dict | None:
 
 def scan(path: Path) -> Scan:
     """Read the longest prefix of good lines of a file; PermissionError if it is a pipe or so."""
-    if path.exists() and not path.is_file():
+    info = look_at(path)
+    if info is not None and not stat.S_ISREG(info.st_mode):
         raise PermissionError(f"{path} is no regular file: remove it.")
     records, good = [], 0
     damaged, followed = b"", False
-    with open(path, "rb") as file, without_garbage_collection():
+    with open_lines(path) as file, without_garbage_collection():
         for line in file:
             record = decode(line)
             if record is None:

@@ -1,23 +1,15 @@
 """A lock that dies with its owner."""
 
 import os
-import socket
-import time
 import weakref
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
-from sksearch._files import open_own, process_exists
+from sksearch._files import open_own
+from sksearch._system import system
 from sksearch.checkpoint._errors import SearchLockedError
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # a module that is not there
-    import msvcrt
-
 PATIENCE_SECONDS = 5.0  # for what a dead process has started
-FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that nobody reads
 
 _held: weakref.WeakSet = weakref.WeakSet()
 
@@ -41,8 +33,7 @@ class Lock:
     """
 
     def __init__(self, path: Path):
-        descriptor = open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        self._file = open(descriptor, "a+b", buffering=0)  # noqa: SIM115 - open as long as we are
+        self._file = open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
             if not _lock_or_wait(self._file):
                 raise SearchLockedError(
@@ -51,7 +42,7 @@ class Lock:
                     "checkpoint_dir each data set has a directory of its own."
                 )
             self._file.truncate(0)
-            self._file.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
+            self._file.write("{} {}\n".format(*system().process()).encode())
         except BaseException:
             self._file.close()
             raise
@@ -68,45 +59,34 @@ class Lock:
         self._file.close()
 
 
-def _lock(file: IO) -> bool:
-    """Lock an open file; return whether that was possible, at once."""
-    try:
-        if fcntl is not None:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
-            file.seek(FAR)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    except (BlockingIOError, PermissionError):  # Unix, Windows
-        return False
-    return True
-
-
-def _lock_or_wait(file: IO) -> bool:
+def _lock_or_wait(file: FileIO) -> bool:
     """Lock an open file; wait while who holds the lock is dead, but for what it has started.
 
     A process that was killed while it started another one leaves its lock to that for a moment.
     """
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not _lock(file):
+    computer = system()
+    end = computer.seconds() + PATIENCE_SECONDS
+    while not computer.lock(file):
         pid, host = _read_holder(file)
-        is_here = pid.isdecimal() and host == socket.gethostname()
-        if not is_here or process_exists(int(pid)) or time.monotonic() > end:
+        is_here = pid.isdecimal() and host == computer.process()[1]
+        if not is_here or computer.process_exists(int(pid)) or computer.seconds() > end:
             return False
-        time.sleep(0.02)
+        computer.sleep(0.02)
     return True
 
 
-def _read_holder(file: IO) -> tuple[str, str]:
+def _read_holder(file: FileIO) -> tuple[str, str]:
     """Return pid and host of who has the lock."""
     file.seek(0)
     pid, _, host = file.read(1000).decode(errors="replace").strip().partition(" ")
     return pid, host
 
 
-def _holder(file: IO) -> str:
+def _holder(file: FileIO) -> str:
     """Who holds the lock, in words."""
     pid, host = _read_holder(file)
-    if pid == str(os.getpid()) and host == socket.gethostname():
+    own_pid, own_host = system().process()
+    if pid == str(own_pid) and host == own_host:
         return f"this process, {pid} on {host}"
     return f"process {pid} on {host}" if pid else "it does not say which process"
 

@@ -6,9 +6,9 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from sksearch._files import open_own
+from sksearch._files import look_at, open_lines, open_own, write_all
+from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
-from sksearch.checkpoint._folder import sync_folder
 from sksearch.checkpoint._lines import Scan, encode, scan
 
 FORMATS = (1,)  # that can be read; the last one is written
@@ -37,16 +37,15 @@ class Log:
 
     def __init__(self, path: Path):
         self.path = path
-        is_new = not path.exists()
-        descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 - open as long as we are
+        is_new = look_at(path) is None
+        self._file = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             found = scan(path)
             check(found, path)
             self.records = found.records
             self._repair(found)
             if is_new:
-                sync_folder(path.parent)
+                system().sync_folder(path.parent)
         except BaseException:
             self._file.close()
             raise
@@ -114,7 +113,7 @@ class Log:
         if self._warned:
             return
         with suppress(OSError):
-            if os.path.samestat(self.path.stat(), os.fstat(self._file.fileno())):
+            if os.path.samestat(system().stat(self.path), system().stat_of(self._file)):
                 return
         self._warned = True
         warnings.warn(
@@ -132,20 +131,33 @@ class Log:
             self._file.truncate(offset)
             self._n_written = 0
         self._failed = True  # until the end of this function, also for Ctrl-C in it
-        left = memoryview(b"".join(lines[self._n_written :]))
-        while left:
-            left = left[self._file.write(left) :]
+        write_all(self._file, b"".join(lines[self._n_written :]))
         self._n_written = len(lines)
         if sync:
-            os.fsync(self._file.fileno())
+            self._sync_or_cut(offset)
             self._n_written = 0
-            self._safe = (os.fstat(self._file.fileno()).st_size, [])
+            self._safe = (system().stat_of(self._file).st_size, [])
         self._failed = False
 
+    def _sync_or_cut(self, offset: int) -> None:
+        """Sync the file; what cannot be synced must not be seen by a later process.
+
+        It would be read, and be gone after a loss of power with all that came after it.
+        """
+        try:
+            system().sync(self._file)
+        except OSError:
+            with suppress(OSError):
+                self._file.truncate(offset)
+            raise
+
     def _repair(self, found: Scan) -> None:
-        """Cut damage off, and keep it if good lines are among it."""
+        """Cut damage off, and keep it if good lines are among it; the rest is synced."""
         damage = found.size - found.good
         if not damage:
+            # A process that was killed may not have, and a sync that fails later would lose it.
+            if found.size:
+                system().sync(self._file)
             return
         what = f"{self.path} is damaged after its first {len(found.records)} records"
         if found.followed:
@@ -157,7 +169,7 @@ class Log:
         else:
             message = f"{what}, as a kill leaves it: the last {damage} bytes were cut off."
         self._file.truncate(found.good)
-        os.fsync(self._file.fileno())
+        system().sync(self._file)
         warnings.warn(message, UserWarning, stacklevel=4)
 
 
@@ -166,7 +178,7 @@ def check(found: Scan, path: Path) -> None:
     if found.records:
         begins = found.records[0].get("k") == "header"
     else:
-        begins = _is_torn_header(found.damaged)
+        begins = found.size == len(found.damaged) and _is_torn_header(found.damaged)
     if not begins:
         raise JournalError(
             f"{path} does not begin with the header of a search: it is damaged, or not a journal "
@@ -189,23 +201,28 @@ def split(records: list[dict]) -> tuple[dict | None, list[dict], list[dict]]:
 
 
 def _is_torn_header(line: bytes) -> bool:
-    """Whether a line is what a kill leaves of the very first one; nothing is, too."""
-    line = line.rstrip(b"\0")
-    begins = re.match(rb"[0-9a-f]{0,8}$|[0-9a-f]{8} ", line)
-    return bool(begins) and line[-1:] != b"\n" and HEADER.startswith(line[9 : 9 + len(HEADER)])
+    """Whether a line is what a kill or a loss of power leaves of the very first one.
+
+    So is nothing. Parts that were not written are zeros, and later ones may be there.
+    """
+    begin = line[: 9 + len(HEADER)]
+    is_torn = line[-1:] != b"\n" or (len(line) > len(begin) and b"\0" in line)
+    begins = re.fullmatch(rb"[0-9a-f\0]{0,8}|[0-9a-f\0]{8}[ \0].*", begin, re.DOTALL)
+    fits = all(found in (0, byte) for found, byte in zip(begin[9:], HEADER, strict=False))
+    return is_torn and bool(begins) and fits
 
 
 def _copy_tail(path: Path, offset: int) -> Path:
     """Copy what is after an offset to a new file beside it."""
     number, target = 0, path.with_suffix(".bad")
-    while target.exists():
+    while look_at(target) is not None:
         number += 1
         target = path.with_suffix(f".bad.{number}")
-    with open(path, "rb") as source, open(target, "xb") as file:
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open_lines(path) as source, open_own(target, new) as file:
         source.seek(offset)
         while block := source.read(1 << 20):
-            file.write(block)
-        file.flush()
-        os.fsync(file.fileno())
-    sync_folder(path.parent)
+            write_all(file, block)
+        system().sync(file)
+    system().sync_folder(path.parent)
     return target

@@ -55,7 +55,7 @@ from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
 DATA = "{data}"  # in a path: what tells data apart
-NAME = re.compile(r"\d+\.\d+\.\d+\.json$")  # of a task's file in the spool
+NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
 
 
 @contextmanager
@@ -152,8 +152,8 @@ class JournalRecorder(Recorder):
             checkpoint.begin(self._header.to_record(), setup.context.splits)
             self._know_search()
         if self._extends:  # what workers had left is of the smaller search, and in the journal
-            checkpoint.remove_spooled(file.stem for file in checkpoint.spool.iterdir())
-        self._spooled = {file.stem for file in checkpoint.spool.iterdir() if NAME.match(file.name)}
+            checkpoint.remove_spooled(checkpoint.names_in_spool())
+        self._spooled = set(filter(NAME.match, checkpoint.names_in_spool()))
 
     def replay(self, run):
         """Bring a run to where the journal ends."""

@@ -14,8 +14,17 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from sksearch._files import is_own, open_own, read_own
-from sksearch.checkpoint._folder import sync_folder
+from sksearch._files import (
+    TEMPORARY,
+    is_own,
+    look_at,
+    make_folders,
+    read_own,
+    remove,
+    temporary,
+    write_new,
+)
+from sksearch._system import system
 
 SIZE = 32  # bytes
 
@@ -36,36 +45,35 @@ def make_key() -> None:
     with suppress(OSError, RuntimeError):  # no home
         file = key_file()
         if is_own(file) and (wrong := _wrong_with(file)):
-            file.unlink()
+            system().remove(file)
             warnings.warn(
                 f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "
                 "its place, and models of before are trained again.",
                 UserWarning,
                 stacklevel=2,
             )
-        if not os.path.lexists(file):
+        if look_at(file, follow=False) is None:
             _write_key(file)
+        for name in system().names(file.parent):  # of who died while it made one
+            if name.startswith(f"{file.name}.") and name.endswith(TEMPORARY):
+                remove(file.with_name(name))
 
 
 def _write_key(file):
     """Write a new key, whole or not at all."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = file.with_name(f"key.{os.getpid()}.{secrets.token_hex(4)}")
+    make_folders(file.parent)
+    unfinished = temporary(file)
     try:
-        descriptor = open_own(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        with open(descriptor, "wb") as out:
-            out.write(secrets.token_bytes(SIZE))
-            out.flush()
-            os.fsync(out.fileno())
+        write_new(unfinished, secrets.token_bytes(SIZE))
         try:
-            os.link(unfinished, file)  # of two at once the first one stays
+            system().link(unfinished, file)  # of two at once the first one stays
         except FileExistsError:
             pass
         except OSError:  # a file has one name there
-            unfinished.rename(file)
+            system().replace(unfinished, file)
     finally:
-        unfinished.unlink(missing_ok=True)
-    sync_folder(file.parent)
+        remove(unfinished)
+    system().sync_folder(file.parent)
 
 
 def sign(sha: str) -> str:
@@ -109,7 +117,7 @@ def _read(file: Path) -> bytes | None:
 
 def _wrong_with(file):
     """Why a file of this user is no key that it alone knows, "" if it is one."""
-    info = file.lstat()
+    info = system().stat(file, follow=False)
     if info.st_size != SIZE:
         return f"has {info.st_size} bytes, and a key has {SIZE}"
     if os.name != "nt" and info.st_mode & 0o077:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sksearch._files import process_exists
+from sksearch._system import system
 from sksearch.executors import _shared_data
 
 PREFIX = "sksearch-"  # of the names of temporary folders; the master's pid follows
@@ -65,5 +65,5 @@ def remove_folders_of_the_dead() -> None:
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         with suppress(OSError, ValueError):
             pid = int(old.name.split("-")[1])
-            if not process_exists(pid) and old.stat().st_uid == os.getuid():
+            if not system().process_exists(pid) and old.stat().st_uid == os.getuid():
                 shutil.rmtree(old, ignore_errors=True)

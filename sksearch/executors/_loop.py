@@ -1,7 +1,6 @@
 """The loop: ask, submit, wait, tell."""
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from sksearch._clock import now
 from sksearch.base import Job
 from sksearch.executors._base import Executor, Finished
 from sksearch.executors._signals import Interrupts
@@ -277,8 +277,8 @@ class _PendingJobs:
     def finish_interrupted(self) -> None:
         """Drop what has not begun, give what runs a moment, and tell what is done."""
         self._cancel()
-        end = time.monotonic() + GRACE_SECONDS
-        while (running := self.running_tasks()) and (left := end - time.monotonic()) > 0:
+        end = now() + GRACE_SECONDS
+        while (running := self.running_tasks()) and (left := end - now()) > 0:
             self._executor.wait(running, left)
         for pending in list(self._jobs):
             # The signal that ended the search matters more than an error.

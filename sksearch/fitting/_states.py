@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import os
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from sksearch._compat import cloudpickle
-from sksearch._files import read_own
+from sksearch._files import read_own, remove, write_atomically
 from sksearch.base import State
 from sksearch.resources import is_net
 
@@ -46,13 +45,7 @@ class SavedState:
         # The same task of a smaller search has another state, and a worker of a search that was
         # killed may be writing for a moment.
         path = folder / f"{name}.{sha[:N_DIGITS]}"
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        try:
-            unfinished.write_bytes(content)
-            unfinished.replace(path)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
-            raise
+        write_atomically(path, content, sync=False)
         return cls(path, sha, len(content))
 
     def load(self) -> State:
@@ -115,7 +108,7 @@ class StateStore:
     def _drop(self, trial_id, fold):
         state = self._states.pop((trial_id, fold), None)
         if isinstance(state, SavedState) and not self.keeps_files:
-            state.path.unlink(missing_ok=True)
+            remove(state.path)
 
 
 def as_state(kept: Any) -> State:

@@ -266,7 +266,7 @@ def test_a_second_search_of_this_process_is_refused(tmp_path):
 def test_windows_locks_a_byte_that_nobody_reads(tmp_path, monkeypatch):
     """The same rules through msvcrt, played here by record locks on the one byte."""
     fcntl = pytest.importorskip("fcntl")
-    from sksearch.checkpoint import _lock
+    from sksearch import _system
 
     class Msvcrt:
         LK_NBLCK = 2
@@ -279,8 +279,8 @@ def test_windows_locks_a_byte_that_nobody_reads(tmp_path, monkeypatch):
                 raise PermissionError(errno.EACCES, "Permission denied")
             self.locked.add(file)
 
-    monkeypatch.setattr(_lock, "fcntl", None)
-    monkeypatch.setattr(_lock, "msvcrt", Msvcrt(), raising=False)
+    monkeypatch.setattr(_system, "fcntl", None)
+    monkeypatch.setattr(_system, "msvcrt", Msvcrt(), raising=False)
     with (
         Checkpoint(tmp_path),
         pytest.raises(SearchLockedError, match=f"this process, {os.getpid()}"),
@@ -366,6 +366,30 @@ def test_what_a_failed_sync_may_have_lost_is_written_again(disk):
     disk.syncs = True
     checkpoint.append({"k": "tell", "t": 3})
     assert events(checkpoint) == [0, 1, 2, 3]
+
+
+def test_what_could_not_be_synced_is_not_there_for_a_later_process(disk):
+    """It would be read, believed and built upon, and gone after a loss of power."""
+    checkpoint, disk = disk
+    checkpoint.append({"k": "tell", "t": 0})
+    disk.syncs = False
+    with pytest.raises(OSError, match="Input/output error"):
+        checkpoint._log.append_or_raise({"k": "header", "fmt": 1, "seed": 8})
+    assert read_journal(checkpoint.path)[0]["seed"] == 7
+    with pytest.warns(UserWarning, match="Input/output error"):
+        checkpoint.append({"k": "tell", "t": 1})
+    assert events(checkpoint) == [0]
+
+
+def test_what_a_killed_process_has_not_synced_is_synced_before_it_is_built_upon(
+    journal, monkeypatch
+):
+    """A later sync may fail, and lose all that was not; only what came since is written again."""
+    folder, _ = journal
+    synced, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), fsync(fd)))
+    with Checkpoint(folder):
+        assert (folder / "journal.jsonl").stat().st_ino in synced
 
 
 def test_closing_tries_once_more(disk):

@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 
+from sksearch._files import temporary
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key, sign
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
@@ -116,6 +117,15 @@ def test_where_no_key_can_be_kept_one_sentence_says_what_to_do(place, tmp_path):
     with pytest.warns(UserWarning, match="trained again.*cannot be written: set XDG_CONFIG_HOME"):
         search.fit(X, Y)
     assert outcome(search) == outcome(make().fit(X, Y))
+
+
+def test_what_a_killed_process_has_left_of_a_key_is_removed(place):
+    left = [temporary(place) for _ in range(2)]
+    for path in left:
+        write(path, KEY[:5])
+    write(other := place.with_name("key.txt"), b"the user's")
+    make_key()
+    assert sorted(place.parent.iterdir()) == [place, other]
 
 
 def test_the_key_is_on_disk_before_it_is_used(place, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 
 import joblib
 
+from sksearch._files import is_folder
 from sksearch._gpus import free_gpu_caches, gpus_in_use
 from sksearch._threads import one_blas_thread
 from sksearch.executors import _shared_data
@@ -65,7 +66,7 @@ def run_task(
     if shared is MISSING:
         return shared
     function, context, nested = shared
-    environment = TaskEnvironment(folder if folder.is_dir() else None, shares_memory=False)
+    environment = TaskEnvironment(folder if is_folder(folder) else None, shares_memory=False)
     # A search inside of a search must not start workers of workers.
     if memory is not None:
         _start_gpu()

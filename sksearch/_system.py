@@ -1,0 +1,121 @@
+"""What a checkpoint asks of the operating system: files, locks, and which processes live.
+
+Everything that a search keeps goes through here and through nothing else, so that it can run on
+a simulated computer, which loses power or fills its disk at any operation.
+"""
+
+import os
+import socket
+import time
+from contextlib import suppress
+from contextvars import ContextVar
+from io import FileIO
+from pathlib import Path
+from typing import cast
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # a module that is not there
+    import msvcrt
+
+FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that nobody reads
+BINARY = getattr(os, "O_BINARY", 0)  # what only Windows has
+MODES = {os.O_RDONLY: "rb", os.O_WRONLY: "wb", os.O_RDWR: "r+b"}
+
+
+class System:
+    """This computer. All errors are OSError, as those of `os`."""
+
+    def open(self, path: Path, flags: int) -> FileIO:
+        """Open a file by the flags of `os.open`; a new one is for this user alone."""
+        descriptor = os.open(path, flags | BINARY, 0o600)
+        try:
+            return FileIO(descriptor, MODES[flags & (os.O_WRONLY | os.O_RDWR)])
+        except OSError:  # it is a directory
+            os.close(descriptor)
+            raise
+
+    def sync(self, file: FileIO) -> None:
+        """Have the content of a file survive a loss of power."""
+        os.fsync(file.fileno())
+
+    def sync_folder(self, path: Path) -> None:
+        """Have the names in a directory survive a loss of power, where the system can."""
+        with suppress(OSError):  # Windows cannot open directories
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def stat(self, path: Path, follow: bool = True) -> os.stat_result:
+        """Say what a path is; of a link what it leads to, unless told not to `follow`."""
+        return os.stat(path, follow_symlinks=follow)
+
+    def stat_of(self, file: FileIO) -> os.stat_result:
+        """Say what an open file is."""
+        return os.fstat(file.fileno())
+
+    def names(self, folder: Path) -> list[str]:
+        """List the names in a directory."""
+        return os.listdir(folder)
+
+    def make_folder(self, path: Path) -> None:
+        """Create a directory for this user alone."""
+        os.mkdir(path, 0o700)
+
+    def replace(self, old: Path, new: Path) -> None:
+        """Give a file another name; who had that name is gone."""
+        os.replace(old, new)
+
+    def link(self, old: Path, new: Path) -> None:
+        """Give a file a second name, which nobody may have."""
+        os.link(old, new)
+
+    def remove(self, path: Path) -> None:
+        """Take a name away."""
+        os.unlink(path)
+
+    def lock(self, file: FileIO) -> bool:
+        """Lock an open file until it is closed; return whether that was possible, at once."""
+        try:
+            if fcntl is not None:
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            else:
+                file.seek(FAR)
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except (BlockingIOError, PermissionError):  # Unix, Windows
+            return False
+        return True
+
+    def process(self) -> tuple[int, str]:
+        """Return the number of this process, and the name of this computer."""
+        return os.getpid(), socket.gethostname()
+
+    def process_exists(self, pid: int) -> bool:
+        """Whether a process of this computer is there."""
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            return True
+        return True
+
+    def seconds(self) -> float:
+        """Return the seconds since some moment."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+
+# A context variable: a search in another thread, or in another process, has its own computer.
+_used: ContextVar = ContextVar("sksearch_system", default=System())  # noqa: B039 - has no state
+
+
+def system() -> System:
+    """Return the computer that this thread runs on."""
+    return cast(System, _used.get())
