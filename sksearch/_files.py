@@ -99,12 +99,18 @@ def temporary(path: Path) -> Path:
 
 
 def make_folders(path: Path) -> None:
-    """Create a directory and its parents, for this user alone, where they do not exist."""
-    for folder in (*reversed(path.parents), path):
-        if look_at(folder) is None:
+    """Create a directory and its parents, for this user alone, where they do not exist.
+
+    Their names survive a loss of power.
+    """
+    folders = [*reversed(path.parents), path]
+    n_there = sum(look_at(folder) is not None for folder in folders)
+    # Who has made the last one may have been killed before its name was synced.
+    for number, folder in enumerate(folders[n_there - 1 :], n_there - 1):
+        if number >= n_there:
             with suppress(FileExistsError):  # of two at once
                 system().make_folder(folder)
-            system().sync_folder(folder.parent)
+        system().sync_folder(folder.parent)
 
 
 def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:

@@ -37,15 +37,13 @@ class Log:
 
     def __init__(self, path: Path):
         self.path = path
-        is_new = look_at(path) is None
         self._file = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             found = scan(path)
             check(found, path)
             self.records = found.records
             self._repair(found)
-            if is_new:
-                system().sync_folder(path.parent)
+            system().sync_folder(path.parent)  # also of who was killed before it could
         except BaseException:
             self._file.close()
             raise

@@ -28,15 +28,31 @@ class Interrupts:
     def __enter__(self) -> Self:
         Interrupts.pending = False
         self._before: dict[int, Any] = {}
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                before = signal.getsignal(number)
-                if callable(before) or (number, before) == (signal.SIGTERM, signal.SIG_DFL):
-                    self._before[number] = before
-                    signal.signal(number, self._note)
+        try:
+            if threading.current_thread() is threading.main_thread():
+                self._take()
+        except BaseException:  # a signal that came meanwhile
+            self._give_back()
+            raise
         return self
 
     def __exit__(self, *error: object) -> None:
+        try:
+            self._give_back()
+        except BaseException:  # a signal that came meanwhile
+            self._give_back()
+            raise
+
+    def _take(self):
+        """Handle the signals, in the place of who did."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(number)
+            if callable(before) or (number, before) == (signal.SIGTERM, signal.SIG_DFL):
+                self._before[number] = before
+                signal.signal(number, self._note)
+
+    def _give_back(self):
+        """Have the signals handled by who did before."""
         for number, before in self._before.items():
             signal.signal(number, before)
 

@@ -23,7 +23,6 @@ from sksearch._compat import (
     safe_split,
     to_namespace_of,
 )
-from sksearch._files import read_own
 from sksearch._seeds import seeded
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
@@ -108,8 +107,8 @@ class Task:
         if not isinstance(self.state, SavedState):
             return self
         try:
-            return replace(self, state=read_own(self.state.path))
-        except OSError:
+            return replace(self, state=self.state.read())
+        except (OSError, ValueError):  # absent, or another one: it is trained again
             return replace(self, state=None)
 
 

@@ -48,6 +48,13 @@ class SavedState:
         write_atomically(path, content, sync=False)
         return cls(path, sha, len(content))
 
+    def read(self) -> bytes:
+        """Return the content that was written; OSError, or ValueError if there is another."""
+        content = read_own(self.path)
+        if hashlib.sha256(content).hexdigest() != self.sha:
+            raise ValueError(f"{self.path.name} is damaged")
+        return content
+
     def load(self) -> State:
         """Read the state.
 
@@ -58,10 +65,7 @@ class SavedState:
         Exception
             Whatever reading and unpickling raise.
         """
-        content = read_own(self.path)
-        if hashlib.sha256(content).hexdigest() != self.sha:
-            raise ValueError(f"{self.path.name} is damaged")
-        return load_state(content)
+        return load_state(self.read())
 
 
 class StateStore:

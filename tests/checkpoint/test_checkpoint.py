@@ -392,6 +392,20 @@ def test_what_a_killed_process_has_not_synced_is_synced_before_it_is_built_upon(
         assert (folder / "journal.jsonl").stat().st_ino in synced
 
 
+def test_names_that_a_killed_process_has_not_synced_are_synced_by_the_next(tmp_path, monkeypatch):
+    """Or a loss of power takes the whole directory, with what has been acknowledged since."""
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "journal.jsonl").touch(mode=0o600)
+    synced, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), fsync(fd)))
+    with Checkpoint(folder):
+        assert {path.stat().st_ino for path in (folder, folder.parent)} <= set(synced)
+    synced.clear()
+    with Checkpoint(folder / "c" / "d"):
+        assert folder.parent.stat().st_ino in synced
+
+
 def test_closing_tries_once_more(disk):
     checkpoint, disk = disk
     disk.room = 5

@@ -12,7 +12,8 @@ from sksearch._compat import cloudpickle
 from sksearch.base import State
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.fitting._states import dump_state
+from sksearch.fitting._evaluation import Task
+from sksearch.fitting._states import SavedState, dump_state
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
 
@@ -103,3 +104,19 @@ def test_the_bomb_would_go_off(tmp_path):
     cloudpickle.loads(content)
     assert (tmp_path / "trace").exists()
     shutil.rmtree(tmp_path)
+
+
+def test_a_model_that_was_replaced_or_damaged_is_not_sent_to_a_worker_elsewhere(tmp_path):
+    """A worker that does not see the file cannot tell, so who sends it does."""
+    saved = SavedState.write(dump_state(State(Noisy())), tmp_path, "0.1.0")
+    task = Task(
+        trial_id=0, fold=0, params={}, resource=2, spent=1, state=saved, before=(),
+        continues=True, keep=True, final=False, callbacks=None,
+    )  # fmt: skip
+    assert task.carrying().state == saved.path.read_bytes()
+    estimator = Noisy()
+    estimator.bomb = Bomb(tmp_path / "trace")
+    saved.path.write_bytes(dump_state(State(estimator)))
+    assert task.carrying().state is None  # and is trained again
+    saved.path.unlink()
+    assert task.carrying().state is None

@@ -1,0 +1,84 @@
+"""What a search has found, and what it says: as text that can be compared."""
+
+import errno
+import os
+import re
+import traceback
+import warnings
+
+import numpy as np
+
+from sksearch.checkpoint import JournalError
+from tests.simulation.computer import FAILING
+from tests.simulation.searches import X, Y
+
+#: What a search may say, and when: the names of what has happened to it before.
+WARNINGS = {
+    r"journal\.jsonl is damaged after its .* as a kill leaves it": {
+        "kill",
+        "power",
+        "error",
+    },
+    r"journal\.jsonl is damaged after its first .* later records are whole": {"power", "error"},
+    r"journal\.jsonl cannot be written \(.*\)\. The search goes on": {"error", "vanish"},
+    r"journal\.jsonl is gone": {"vanish", "error"},
+    r"has fitted models that were not written by this user": {"forge", "key", "power", "error"},
+    r"key that signs the models of checkpoints, has \d+ bytes": {"key", "power", "error"},
+    r"A fitted estimator cannot travel": {"error", "vanish", "power", "forge"},
+    r"is not what a worker writes": {"forge"},
+    r"scores are non-finite|fits failed|No candidate (has|but)": {"failures"},
+    r"Worker process 0 has not started in 30 seconds": {"start"},
+}
+
+
+#: What the system says of an error that the disk has.
+WORDS = {os.strerror(getattr(errno, name)) for name in (*FAILING, "ENOENT", "ENOTDIR")}
+ALL_FAILED = "ValueError: Every candidate failed"
+
+
+def undisturbed(search):
+    """What a search finds where nothing happens, and what it says."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = outcome(search.fit(X, Y))
+        except Exception as error:
+            found = told(error)
+    return found, {shape(str(warning.message)) for warning in caught}
+
+
+def outcome(search):
+    """Text of everything that a search has found, but for times."""
+    columns = {n: list(c) for n, c in search.cv_results_.items() if not n.endswith("_time")}
+    lines = [f"{name}: {column!r}" for name, column in columns.items()]
+    lines += [f"{name}: {getattr(search, name)!r}" for name in ("statuses_", "errors_")]
+    for name in ("best_index_", "best_params_", "best_score_"):
+        lines.append(f"{name}: {getattr(search, name, None)!r}")
+    for name in ("best_estimator_", "ensemble_"):
+        if (model := getattr(search, name, None)) is not None:
+            lines.append(f"{name}: {np.asarray(model.predict(X)).tolist()!r}")
+    return "\n".join(lines)
+
+
+def told(error):
+    """Kind and text of an error; where all fail, not how many had until that was seen."""
+    text = f"{type(error).__name__}: {error}"
+    return ALL_FAILED if text.startswith(ALL_FAILED) else text
+
+
+def difference(found, expected):
+    """The first lines that differ."""
+    pairs = zip(str(found).splitlines(), str(expected).splitlines(), strict=False)
+    lines = [f"  {a[:2000]}\nfor\n  {b[:2000]}" for a, b in pairs if a != b]
+    return "\n".join(lines[:2]) or f"{found}\nfor\n{expected}"
+
+
+def shape(text):
+    """A warning but for its numbers."""
+    return re.sub(r"[\d.]+", "#", text)[:60]
+
+
+def names_cause(error):
+    """Whether an error says in the system's words what is wrong with which file."""
+    text = "".join(traceback.format_exception_only(error))
+    return isinstance(error, OSError | JournalError) and any(word in text for word in WORDS)

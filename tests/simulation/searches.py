@@ -1,0 +1,252 @@
+"""Small searches, drawn: class, space, scheduler, resource, folds, metrics and failures."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.stats import randint, uniform
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import KFold, ShuffleSplit
+
+import sksearch
+from sksearch import When
+from sksearch.samplers import RandomSampler, TPESampler
+from sksearch.schedulers import FoldRace, FullFidelity, MedianStopping
+
+N_ROWS = 12
+X = np.arange(2.0 * N_ROWS).reshape(N_ROWS, 2)
+Y = np.arange(float(N_ROWS))
+
+
+class Learner(RegressorMixin, BaseEstimator):
+    """Its scores depend on params, rows, epochs, and on every random number on its way."""
+
+    def __init__(self, quality=0.5, other=0, kind="a", fails_above=2.0, diverges_below=-1.0):
+        self.quality = quality
+        self.other = other
+        self.kind = kind
+        self.fails_above = fails_above
+        self.diverges_below = diverges_below
+
+    def fit(self, X, y=None):
+        self.n_, self.noise_, self.n_rows_ = 0, 0.0, 0
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X, y=None):
+        if self.quality > self.fails_above:
+            raise RuntimeError(f"quality {self.quality:.2f} is too good to be true")
+        self.n_features_in_ = np.shape(X)[1]
+        self.n_ = getattr(self, "n_", 0) + 1
+        self.noise_ = 0.7 * getattr(self, "noise_", 0.0) + 0.3 * np.random.rand()
+        self.n_rows_ = len(X)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.quality + 0.1 * self.noise_)
+
+    def score(self, X, y=None):
+        if self.quality < self.diverges_below:
+            return np.nan
+        value = self.quality * (1 - 0.5 / self.n_) + 0.01 * self.other + 0.1 * (self.kind == "b")
+        return value + 0.2 * self.noise_ + 1e-3 * self.n_rows_ + 1e-4 * float(np.sum(X))
+
+
+def by_score(estimator, X, y):
+    """One metric."""
+    return estimator.score(X, y)
+
+
+def by_noise(estimator, X, y):
+    """Another one."""
+    return -estimator.noise_
+
+
+def by_both(estimator, X, y):
+    """Several from one function."""
+    return {"score": estimator.score(X, y), "noise": -estimator.noise_}
+
+
+@dataclass
+class Drawn:
+    """A search as it can be made again and again."""
+
+    name: str
+    kwargs: dict
+    estimator: dict
+    space: object
+    n_workers: int = 1
+    generator: bool = False  # random_state is one, and no number
+    small: dict = field(default_factory=dict)  # what it has less of at first, until it grows
+
+    def make(self, folder=None, **changes):
+        """Make the search, not fitted."""
+        kwargs = self.kwargs | changes
+        if self.generator:
+            kwargs["random_state"] = np.random.RandomState(kwargs["random_state"])
+        estimator = Learner(**self.estimator)
+        return getattr(sksearch, self.name)(estimator, self.space, checkpoint_dir=folder, **kwargs)
+
+    def another(self, rng):
+        """A search that differs; None for the same one."""
+        kind = rng.randrange(4)
+        kwargs, estimator, space = self.kwargs, self.estimator, self.space
+        if kind == 0:
+            kwargs = kwargs | {"random_state": kwargs["random_state"] + 1}
+        elif kind == 1:
+            estimator = estimator | {"fails_above": 1.5}
+        elif kind == 2:
+            space = space | {"quality": uniform(0, 0.9)}
+        else:
+            return None
+        if self.name == "GridSearchCV" and kind == 2:
+            return None
+        return replace(self, kwargs=kwargs, estimator=estimator, space=space, small={})
+
+    def __str__(self):
+        return f"{self.name}({self.estimator}, {self.space}, {self.kwargs})"
+
+
+#: Each with how often it is drawn. Those with models of a surface are slow, and so rare.
+CLASSES = {
+    "RandomSearchCV": 12,
+    "QuasiRandomSearchCV": 3,
+    "GridSearchCV": 3,
+    "SearchCV": 10,
+    "SuccessiveHalvingSearchCV": 14,
+    "HyperbandSearchCV": 14,
+    "ASHASearchCV": 8,
+    "PASHASearchCV": 6,
+    "PBTSearchCV": 10,
+    "DESearchCV": 4,
+    "DEHBSearchCV": 5,
+    "GeneticSearchCV": 4,
+    "PSOSearchCV": 4,
+    "CMAESSearchCV": 3,
+    "TPESearchCV": 3,
+    "BOHBSearchCV": 3,
+    "TPEHalvingSearchCV": 2,
+    "IncrementalEvaluationSearchCV": 3,
+    "GPBayesSearchCV": 1,
+}
+BY_FIDELITY = {
+    "SuccessiveHalvingSearchCV", "HyperbandSearchCV", "ASHASearchCV", "PASHASearchCV",
+    "DEHBSearchCV", "BOHBSearchCV", "TPEHalvingSearchCV", "IncrementalEvaluationSearchCV",
+}  # fmt: skip
+LEARNING = {
+    "DESearchCV", "GeneticSearchCV", "PSOSearchCV", "CMAESSearchCV", "TPESearchCV", "BOHBSearchCV",
+    "TPEHalvingSearchCV", "GPBayesSearchCV", "DEHBSearchCV",
+}  # fmt: skip
+#: Whose candidates do not depend on their count: what a smaller search did is not done again.
+GROWING = {"RandomSearchCV", "QuasiRandomSearchCV", "SuccessiveHalvingSearchCV"}
+ASYNCHRONOUS = {"ASHASearchCV", "PASHASearchCV", "PBTSearchCV"}
+
+
+def draw_search(rng):
+    """Draw a search of five to fifty jobs."""
+    name = rng.choices(list(CLASSES), list(CLASSES.values()))[0]
+    kwargs = {
+        "random_state": rng.randrange(1000),
+        "refit": rng.random() < 0.3,
+        "cv": draw_folds(rng),
+        "return_train_score": rng.random() < 0.2,
+    }
+    draw_scoring(rng, kwargs)
+    space = draw_space(rng, is_grid=name == "GridSearchCV")
+    estimator = {}
+    if rng.random() < 0.25:
+        estimator["fails_above"] = rng.uniform(0.6, 1.0)
+    if rng.random() < 0.15:
+        estimator["diverges_below"] = rng.uniform(0.0, 0.4)
+    is_async = draw_size(rng, name, kwargs)
+    if name in LEARNING and rng.random() < 0.5:
+        kwargs["batch_size"] = rng.randint(1, 4)
+    if rng.random() < 0.15 and kwargs.get("resource") != "folds" and not is_async:
+        kwargs["ensemble_size"] = rng.randint(1, 3)
+    small = {}
+    for size in {"n_iter", "n_candidates"} & kwargs.keys():
+        if name in GROWING and "quality" in space and not isinstance(space["quality"], list):
+            small = {size: rng.randint(2, kwargs[size])} if rng.random() < 0.3 else {}
+    return Drawn(
+        name,
+        kwargs,
+        estimator,
+        space,
+        n_workers=1 if is_async else rng.randint(1, 4),
+        generator=rng.random() < 0.1,
+        small=small,
+    )
+
+
+def draw_folds(rng):
+    """Draw the folds of a search."""
+    kind = rng.randrange(5)
+    if kind == 0:
+        return KFold(3)
+    if kind == 1:
+        return ShuffleSplit(2, test_size=0.3, random_state=rng.randrange(9))
+    if kind == 2:
+        return [(list(range(8)), list(range(8, 12)))]
+    return 2
+
+
+def draw_scoring(rng, kwargs):
+    """Draw one metric or several, and which counts."""
+    kind = rng.randrange(6)
+    if kind == 0:
+        kwargs["scoring"] = by_score
+    elif kind == 1:
+        kwargs["scoring"] = {"score": by_score, "noise": by_noise}
+    elif kind == 2:
+        kwargs["scoring"] = by_both
+    if kind in (1, 2):
+        kwargs["refit"] = rng.choice(["score", "noise"])
+
+
+def draw_space(rng, is_grid):
+    """Draw a space: of one parameter or several, finite or not, with a condition or none."""
+    if is_grid or rng.random() < 0.15:
+        values = [round(rng.uniform(0, 1), 3) for _ in range(rng.randint(2, 4))]
+        return {"quality": values, "other": list(range(rng.randint(1, 3)))}
+    space = {"quality": uniform(0, 1)}
+    if rng.random() < 0.5:
+        space["other"] = randint(0, 6)
+    if rng.random() < 0.4:
+        space["kind"] = ["a", "b"]
+        if "other" in space and rng.random() < 0.5:
+            space["other"] = When(randint(0, 6), "kind", "==", "b")
+    return space
+
+
+def draw_size(rng, name, kwargs):
+    """Draw how much is spent, and on what; return whether results count as they come."""
+    if name in BY_FIDELITY:
+        resource = rng.choice(["epochs", "epochs", "n_samples", "folds"])
+        kwargs["resource"] = resource
+        if resource == "epochs":
+            kwargs["min_resources"], kwargs["max_resources"] = 1, rng.choice([3, 4, 9])
+        elif resource == "folds":
+            kwargs["cv"] = KFold(4)
+            kwargs["min_resources"] = 1
+        else:
+            kwargs["min_resources"] = 2
+        kwargs["factor" if name != "IncrementalEvaluationSearchCV" else "keep"] = (
+            rng.choice([2, 3]) if name != "IncrementalEvaluationSearchCV" else 0.34
+        )
+        if name in ("SuccessiveHalvingSearchCV", "ASHASearchCV", "PASHASearchCV"):
+            kwargs["n_candidates"] = rng.randint(4, 16)
+    elif name == "PBTSearchCV":
+        kwargs["population_size"] = rng.randint(3, 6)
+        kwargs["resource"], kwargs["max_resources"] = "epochs", rng.choice([3, 5])
+        kwargs["step"] = 1
+    elif name == "SearchCV":
+        kwargs["sampler"] = rng.choice([RandomSampler(), RandomSampler(), TPESampler()])
+        kwargs["scheduler"] = rng.choice(
+            [FullFidelity(rng.randint(4, 12)), FoldRace(rng.randint(4, 10)), MedianStopping(8)]
+        )
+        if isinstance(kwargs["scheduler"], MedianStopping):
+            kwargs["resource"], kwargs["max_resources"] = "epochs", 4
+        elif isinstance(kwargs["scheduler"], FoldRace):
+            kwargs["resource"], kwargs["cv"] = "folds", KFold(4)
+        return isinstance(kwargs["scheduler"], MedianStopping)
+    elif name != "GridSearchCV":
+        kwargs["n_iter"] = rng.randint(4, 20)
+    return name in ASYNCHRONOUS

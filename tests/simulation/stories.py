@@ -1,0 +1,121 @@
+"""The story of one search: what happens to each process, until the search has ended."""
+
+import re
+import signal
+
+from tests.simulation.computer import FAILING, Fate
+from tests.simulation.searches import draw_search
+from tests.simulation.world import EXECUTORS, FOLDER, KEY, BrokenPromiseError, World, watching
+
+
+def tell(rng, n_crashes=40):
+    """Tell the story of one search.
+
+    Parameters
+    ----------
+    rng : random.Random
+        Draws it.
+    n_crashes : int, default=40
+        After so many the search may end undisturbed.
+
+    Returns
+    -------
+    counts : Counter
+        What has happened, by kind; "crashes" are starts on what a dead, interrupted or failed
+        process has left.
+
+    Raises
+    ------
+    BrokenPromiseError
+        If a promise was not kept.
+    """
+    world = World(rng, draw_search(rng))
+    counts, pace = world.counts, rng.choice([15, 40, 100])
+    with watching(world):
+        for _ in range(n_crashes):
+            if rng.random() < 0.2:
+                world.grow()
+            fate, ending = draw_fate(world, pace)
+            ended, found = world.start(fate)
+            counts[ended] += 1
+            if ended == "finished":
+                world.check_found(found)
+                world.check()
+                if not world.size:
+                    break
+                world.grow()
+                continue
+            counts["crashes"] += 1
+            if ended == "killed" and ending == "power":
+                counts["power"] += 1
+                world.lose_power()
+            if ended == "error":
+                world.happened.add("error")
+            if rng.random() < 0.04:
+                world.meet_another_search()
+            if rng.random() < 0.04:
+                world.meddle()
+        _end(world)
+    return counts
+
+
+def _end(world):
+    """Let the search end undisturbed, and see what is left."""
+    world.kind, world.rest = "serial", []
+    world.grow()
+    for _ in range(3):
+        ended, found = world.start(Fate(world.rng))
+        if ended != "locked":  # by what a dead process has started
+            break
+        world.disk.files()[f"{FOLDER}/lock"].lock = None
+    world.check_found(found)
+    world.check()
+    files = {p.removeprefix(f"{FOLDER}/") for p in world.disk.files("/sim")}
+    kept = {"journal.jsonl", "lock", "splits.npz", KEY}
+    left = {f for f in files - kept if not re.match(r"journal\.bad(\.\d+)?$", f)}
+    if world.drawn.kwargs.get("ensemble_size"):
+        left = {f for f in left if not f.startswith("states/") or f.endswith(".tmp")}
+    if left:
+        raise BrokenPromiseError(f"files are left: {sorted(left)}")
+    if world.disk.files()[f"{FOLDER}/lock"].holder() is not None:
+        raise BrokenPromiseError("the lock is left")
+
+
+def draw_fate(world, pace):
+    """Draw what happens to the next process."""
+    rng, happened = world.rng, world.happened
+    world.kind = rng.choice(list(EXECUTORS))
+    world.n_workers = rng.randint(1, world.drawn.n_workers)
+    world.is_far = world.kind == "threads" and rng.random() < 0.3
+    fate = Fate(rng)
+    at = 1 + rng.randrange(rng.choice([pace, pace, 4 * pace, 10]))
+    ending = rng.choices(["kill", "power", "signal", "error", "none"], [45, 30, 12, 10, 3])[0]
+    if ending in ("kill", "power"):
+        fate.kill_at = at
+        happened.add("kill")
+    elif ending == "signal":
+        fate.signal = rng.choice([signal.SIGINT, signal.SIGINT, signal.SIGTERM])
+        if rng.random() < 0.3:
+            fate.signal, fate.line = signal.SIGINT, 1 + rng.randrange(40 * pace)
+        else:
+            fate.signal_at = at
+        if rng.random() < 0.3:
+            fate.kill_at = at + 1 + rng.randrange(30)
+            happened.add("kill")
+    elif ending == "error":
+        fate.error = rng.choice(list(FAILING))
+        fate.error_at = range(at, at + rng.choice([1, 1, 3, 20, 1000]))
+        happened.add("error")
+        if rng.random() < 0.5:
+            fate.kill_at = at + rng.randrange(60)
+            ending = rng.choice(["kill", "power"])
+    if rng.random() < 0.1:
+        fate.jumps = {1 + rng.randrange(pace): rng.choice([-1e9, -3600.0, 3600.0, 1e9])}
+        world.counts["clock jumps"] += 1
+    if rng.random() < 0.1:
+        fate.short = {at + n for n in range(20)}
+    if rng.random() < 0.05:
+        fate.meanwhile[1 + rng.randrange(2 * pace)] = world.second_master
+    if rng.random() < 0.01:
+        fate.meanwhile[1 + rng.randrange(2 * pace)] = world.vanish
+    return fate, ending

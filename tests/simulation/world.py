@@ -1,0 +1,449 @@
+"""A search that is killed until it has ended, and what must hold whatever happens to it."""
+
+import gc
+import itertools
+import os
+import re
+import signal
+import sys
+import traceback
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+
+from sksearch import _system
+from sksearch.checkpoint import SearchLockedError, SearchMismatchError
+from sksearch.checkpoint._checkpoint import Checkpoint
+from sksearch.checkpoint._lines import decode
+from sksearch.checkpoint._lock import PATIENCE_SECONDS
+from sksearch.executors import Interrupts
+from tests.simulation import forgery
+from tests.simulation.computer import (
+    Clock,
+    Computer,
+    Fate,
+    Heirs,
+    Killed,
+    OpenFile,
+    running_on,
+)
+from tests.simulation.disk import Disk, Folder
+from tests.simulation.outcomes import (
+    ALL_FAILED,
+    WARNINGS,
+    difference,
+    names_cause,
+    outcome,
+    shape,
+    told,
+    undisturbed,
+)
+from tests.simulation.searches import X, Y
+from tests.simulation.workers import (
+    HANGS,
+    Processes,
+    Serial,
+    Threads,
+    WorkerComputer,
+    late_writes,
+)
+
+FOLDER = "/sim/checkpoint"
+JOURNAL = f"{FOLDER}/journal.jsonl"
+KEY = "/sim/config/sksearch/key"
+EXECUTORS = {"serial": Serial, "threads": Threads, "processes": Processes}
+#: How often workers do what they should not.
+CHANCES = {
+    "slow to start": 0.02,
+    "dies before it works": 0.04,
+    "dies": 0.06,
+    "dies before it answers": 0.04,
+    "repeats an older answer": 0.05,
+    "answers twice": 0.05,
+}
+#: Files of lines before which a signal comes: without caches, so that a story has no history.
+LINES = re.compile(
+    r"/sksearch/(_files|checkpoint/_(checkpoint|folder|lock|log|recorder)|"
+    r"executors/_loop|fitting/_(run|states))\.py$"
+)
+
+
+class BrokenPromiseError(AssertionError):
+    """Something that was promised and not kept."""
+
+
+class World:
+    """A disk, a search, and what has been promised so far.
+
+    Parameters
+    ----------
+    rng : random.Random
+        Draws all that happens.
+    drawn : Drawn
+        The search.
+    """
+
+    def __init__(self, rng, drawn):
+        self.rng, self.drawn, self.disk = rng, drawn, Disk()
+        self.size = drawn.small
+        self.disk.make("/sim", Folder)
+        self.disk.root.sync()
+        self.alive, self.pid = set(), 100
+        self.counts = Counter()
+        self.broken = []  # promises
+        self.happened = {"start"}  # kinds of events
+        if drawn.estimator:
+            self.happened.add("failures")
+        self.told, self.acknowledged = set(), set()  # pairs of trial and resource
+        self.spooled = set()  # names of tasks
+        self.n_began = 0
+        self.rest = []
+        self.fate = self.executor = None
+        self.homeless = None  # the fate of a process whose folder is gone
+        self.n_workers, self.is_far, self.kind = 1, False, "serial"
+        self.expected, self.usual = undisturbed(drawn.make(**self.size))
+
+    def grow(self):
+        """Have the user ask for more, if the search began small."""
+        if self.size:
+            self.size = {}
+            self.counts["search grows"] += 1
+            self.expected, usual = undisturbed(self.drawn.make())
+            self.usual |= usual
+
+    # ---- what the simulated parts ask
+
+    def chance(self, what):
+        """Whether a worker does what it should not."""
+        happens = self.rng.random() < CHANCES[what]
+        self.counts[what] += happens
+        return happens
+
+    def seconds_of_task(self):
+        """How long a task takes; some never end."""
+        luck = self.rng.random()
+        if luck < 0.01:
+            self.counts["hangs"] += 1
+            return HANGS
+        return 1e4 * luck if luck > 0.95 else luck
+
+    def worker(self):
+        """The computer as a worker has it."""
+        return WorkerComputer(self.disk, self.fate, self.new_pid(), self.alive, in_worker=True)
+
+    def new_pid(self):
+        """The number of a new process."""
+        self.pid += 1
+        return self.pid
+
+    def make_executor(self, function, context, limits, folder):
+        """The executor of a search, as the clock is asked for it."""
+        make = EXECUTORS[self.kind]
+        self.executor = make(self, Watched(self, function), context, limits, folder)
+        return self.executor
+
+    def evaluate(self, function, context, task, environment):
+        """Train a candidate on a fold, unless that had been done."""
+        self.n_began += 1
+        if self.fate is not self.homeless:
+            if (task.trial_id, task.resource) in self.acknowledged:
+                self.broken.append(f"{task.name} was acknowledged, and is trained again")
+            if task.name in self.spooled and not self.fate.failed:
+                self.broken.append(f"{task.name} was in the spool, and is trained again")
+        loses_states = self.happened & {"power", "error", "vanish", "forge", "key"}
+        if task.continues and task.state is None and not loses_states:
+            self.broken.append(f"{task.name}: the state that it goes on from is lost")
+        output = function(context, task, environment)
+        if output.lost_state and not loses_states and not self.fate.dead:
+            self.broken.append(f"{task.name}: {output.lost_state}")
+        return output
+
+    def appended(self, record, is_safe):
+        """Note what the journal has taken."""
+        if record["k"] == "tell":
+            self.told.add((record["t"], record["r"]))
+        if is_safe and self.fate is not self.homeless:
+            self.acknowledged |= self.told
+
+    # ---- one start
+
+    def start(self, fate, drawn=None, y=Y):
+        """Run `fit` once; return how it ended, and what it found or raised."""
+        self.fate, self.executor = fate, None
+        fate.rest, self.rest = self.rest, []
+        self.told.clear()
+        self.look_at_folder()
+        computer = Computer(self.disk, fate, self.new_pid(), self.alive)
+        search, handlers = (drawn or self.drawn).make(FOLDER, **self.size), _handlers()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ended, found = self._fit(search, computer, fate, y)
+        self._check_warnings(caught)
+        if _handlers() != handlers:
+            self.broken.append("handlers of signals are left")
+        if fate.dead:
+            self._die(computer)
+        elif computer.files and _still(computer):
+            self.broken.append(f"files are left open: {[f.path for f in computer.files]}")
+        computer.end()
+        self.check()
+        return ended, found
+
+    def _fit(self, search, computer, fate, y):
+        """Fit, and say how that ended."""
+        try:
+            with running_on(computer, Clock(fate, self.make_executor)), interrupting(fate):
+                search.fit(X, y)
+        except Killed:
+            return "killed", None
+        except BaseException as error:
+            if fate.dead:  # of what came after its death nobody knows
+                return "killed", None
+            return self._judge(error, fate), told(error)
+        if fate.dead:
+            return "killed", None
+        if fate.signalled:
+            self.broken.append("Ctrl-C was swallowed")
+        return "finished", outcome(search)
+
+    def _judge(self, error, fate):
+        """Name the kind of an error; one that nothing has led to is a broken promise."""
+        if isinstance(error, (KeyboardInterrupt, SystemExit)) and fate.signalled:
+            return "signal"
+        if isinstance(error, SearchLockedError):
+            return "locked"
+        if isinstance(error, SearchMismatchError):
+            return "mismatch"
+        if "vanish" in self.happened and "but there is no journal of the search" in str(error):
+            self.disk.remove_all(FOLDER)  # as it says
+            return "error"
+        if (fate.failed or "vanish" in self.happened) and names_cause(error):
+            return "error"
+        if told(error) == self.expected:
+            return "finished"
+        lines = traceback.format_exception(error)
+        self.broken.append("an error that nothing has led to:\n" + "".join(lines[-12:]))
+        return "error"
+
+    def _die(self, computer):
+        """Leave what a dead process leaves: its lock, perhaps, and workers for a moment."""
+        Interrupts.pending = False  # which another process will not know
+        for file in self.disk.files().values():
+            file.remember()
+        self.rest = late_writes(self, self.executor)
+        self.counts["late writes"] += len(self.rest)
+        lock = self.disk.files().get(f"{FOLDER}/lock")
+        holds = lock is not None and lock.holder() in list(computer.files)
+        computer.end()
+        if holds and self.rng.random() < 0.1:
+            lock.lock = Heirs(self.rng.choice([0.5, 2.0, 2 * PATIENCE_SECONDS]))
+            self.counts["heirs of a lock"] += 1
+
+    def _check_warnings(self, caught):
+        """See that each warning has a cause."""
+        for warning in caught:
+            text = str(warning.message)
+            if shape(text) in self.usual:
+                continue
+            causes = [causes for words, causes in WARNINGS.items() if re.search(words, text)]
+            if not any(cause & self.happened for cause in causes):
+                self.broken.append(f"a warning that nothing has led to: {text[:500]}")
+
+    def check(self):
+        """Raise the first broken promise."""
+        if forgery.exploded:
+            forgery.exploded.clear()
+            self.broken.append("foreign code has run")
+        if self.broken:
+            raise BrokenPromiseError("\n".join(self.broken[:3]))
+
+    def check_found(self, found):
+        """See that a search has found what it finds undisturbed."""
+        # That all have failed is said at the end of a rung; who starts the search again goes on.
+        if found != self.expected and self.expected != ALL_FAILED:
+            self.broken.append(f"another result:\n{difference(found, self.expected)}")
+
+    def look_at_folder(self):
+        """See that nothing acknowledged is lost, and know what workers have left."""
+        told, running = set(), set()
+        for record in map(decode, self.lines()):
+            key = record.get("t"), record.get("r")
+            if record["k"] == "header":  # of a search that has grown
+                running.clear()
+            elif record["k"] == "ask":
+                running.add(key)
+            elif record["k"] == "tell":
+                told.add(key)
+                running.discard(key)
+        if lost := self.acknowledged - told:
+            self.broken.append(f"acknowledged results are lost: {sorted(lost)}")
+        names = {
+            path.rpartition("/")[2].removesuffix(".json")
+            for path, content in self.disk.contents(f"{FOLDER}/spool").items()
+            if path.endswith(".json") and decode(content) is not None
+        }
+        self.spooled = {name for name in names if _key(name) in running}
+        self.check()
+
+    def lines(self):
+        """The lines of the journal that can be read, up to the first that cannot."""
+        file = self.disk.files().get(JOURNAL)
+        lines = bytes(file.data).splitlines(keepends=True) if file else ()
+        return list(itertools.takewhile(decode, lines))
+
+    # ---- what others do
+
+    def second_master(self):
+        """Another process has the same idea."""
+        self.counts["second master"] += 1
+        first, executor = self.fate, self.executor
+        lock = self.disk.files().get(f"{FOLDER}/lock")
+        is_locked = lock is not None and isinstance(lock.holder(), OpenFile)
+        before = self.lines()
+        fate = Fate(self.rng)
+        computer = Computer(self.disk, fate, self.new_pid(), self.alive)
+        self.fate = fate
+        search = self.drawn.make(FOLDER, **self.size)
+        try:
+            with running_on(computer, Clock(fate, self.make_executor)):
+                search.fit(X, Y)
+        except SearchLockedError as error:
+            if lock is None or lock.holder() is None or "is in use by another" not in str(error):
+                self.broken.append(f"refused, and not by a lock: {error}")
+        except BaseException as error:
+            if not fate.dead:  # of a user who lost patience
+                self._judge(error, fate)
+        else:
+            if is_locked:
+                self.broken.append("two masters at once")
+            else:
+                self.check_found(outcome(search))
+        if is_locked and self.lines() != before:
+            self.broken.append("the second master has written to the journal")
+        computer.end()
+        self.fate, self.executor = first, executor
+
+    def vanish(self):
+        """Somebody removes the folder."""
+        if FOLDER.rpartition("/")[2] in self.disk.node("/sim").names:
+            self.counts["folder vanishes"] += 1
+            self.happened.add("vanish")
+            self.homeless = self.fate
+            self.acknowledged.clear()
+            self.spooled.clear()
+            self.disk.remove_all(FOLDER)
+
+    def meet_another_search(self):
+        """Another search is given the same folder: it is refused, and nothing is changed."""
+        before = self.lines()
+        if not before:
+            return
+        self.counts["another search"] += 1
+        n_began = self.n_began
+        drawn, y = self.drawn.another(self.rng), Y
+        if drawn is None:
+            drawn, y = self.drawn, Y + 1
+        ended, found = self.start(Fate(self.rng), drawn, y)
+        if ended not in ("mismatch", "locked"):
+            self.broken.append(f"another search was not refused: {ended} {found}")
+        if self.lines()[: len(before)] != before or self.n_began > n_began:
+            self.broken.append("another search has changed what was there")
+        self.check()
+
+    def meddle(self):
+        """Somebody forges or damages what is there."""
+        what = self.rng.choice(["forge", "forge", "damage", "key"])
+        if what == "forge":
+            done = forgery.forge_state(self.disk, FOLDER, self.rng)
+        elif what == "damage":
+            done = forgery.damage_state(self.disk, FOLDER, self.rng)
+        else:
+            done = forgery.spoil_key(self.disk, KEY, self.rng)
+        if done:
+            self.counts[what] += 1
+            self.happened.add("key" if what == "key" else "forge")
+
+    def lose_power(self):
+        """Lose what was not synced."""
+        self.happened.add("power")
+        self.rest = []
+        self.disk.lose_power(self.rng)
+        self.alive.clear()
+
+
+class Watched:
+    """What trains a candidate on a fold, seen by the world."""
+
+    def __init__(self, world, function):
+        self.world, self.function = world, function
+
+    def __call__(self, context, task, environment):
+        return self.world.evaluate(self.function, context, task, environment)
+
+
+# ---- tools
+
+
+def _handlers():
+    return [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+
+def _still(computer):
+    """Whether files are open that something refers to."""
+    gc.collect()  # what has a cycle, as an exception and its frame
+    return bool(computer.files)
+
+
+def _key(name):
+    """Trial and resource of a task's name."""
+    parts = name.split(".")
+    return (int(parts[0]), int(parts[1])) if len(parts) == 3 else None
+
+
+@contextmanager
+def watching(world):
+    """Tell the world what journals have taken; the user's key is on its disk."""
+    append = Checkpoint.append
+
+    def watched(checkpoint, record, sync=True):
+        append(checkpoint, record, sync)
+        world.appended(record, sync and checkpoint.complete)
+
+    home = os.environ.get("XDG_CONFIG_HOME")
+    os.environ["XDG_CONFIG_HOME"] = "/sim/config"
+    Checkpoint.append = watched
+    try:
+        yield
+    finally:
+        Checkpoint.append = append
+        if home is None:
+            del os.environ["XDG_CONFIG_HOME"]
+        else:
+            os.environ["XDG_CONFIG_HOME"] = home
+
+
+@contextmanager
+def interrupting(fate):
+    """Send the signal before a line of the library is run, where the fate says so."""
+    if not fate.line:
+        yield
+        return
+    left = fate.line
+
+    def trace(frame, event, arg):
+        nonlocal left
+        if not LINES.search(frame.f_code.co_filename):
+            return None
+        left -= event == "line"
+        if left <= 0 and not fate.signalled and not fate.dead:
+            computer = _system.system()
+            if computer.fate is fate and not computer.in_worker:
+                sys.settrace(None)
+                fate.send_signal()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(None)
