@@ -119,7 +119,8 @@ def minimize(
     target : float or None, default=None
         Stop when a loss at full resource is at most this.
     callback : callable or None, default=None
-        ``callback(history)`` after each evaluation; the search stops if it returns True.
+        ``callback(history)`` after each evaluation; the search stops if it returns True. One that
+        has stopped it is asked first where the same call is made again with a `checkpoint_dir`.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search keeps all that it has done. If it ends before its time,
         whatever the reason, the same call goes on from there, and no evaluation that had ended is

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._records import Asked, Header, Kept, Told, decode_record
@@ -48,21 +47,6 @@ def read_events(records: Iterable[dict], path: Path, line: int = 1) -> Iterator[
             else:
                 order.enter(event)
         yield number, event
-
-
-def seconds_of(records: Iterable[dict]) -> float:
-    """Return how many seconds a search has taken, as far as its records say."""
-    found: list[Any] = [record.get("seconds") for record in records]
-    return max((float(each) for each in found if kinds.seconds(each)), default=0.0)
-
-
-def time_was_up(records: Iterable[dict], timeout: float | None) -> bool:
-    """Whether a search ended because this time, or a longer one, was up."""
-    last: dict = {}
-    for record in records:
-        last = record if record.get("k") in ("header", "ask", "tell", "stop") else last
-    up: Any = last.get("timeout")
-    return timeout is not None and kinds.seconds(up) and timeout <= up
 
 
 class _Order:

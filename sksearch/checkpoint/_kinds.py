@@ -80,6 +80,11 @@ def seconds(value: Any) -> bool:
     return number(value) and abs(value) < LONGEST
 
 
+def duration(value: Any) -> bool:
+    """Whether a value is how long something took: seconds, 0 or more."""
+    return type(value) in (int, float) and 0 <= value < LONGEST
+
+
 def span(value: Any) -> bool:
     """Whether a value is the beginning and the end of an evaluation, and its worker."""
     if not (isinstance(value, list) and len(value) == 3 and all(map(seconds, value[:2]))):

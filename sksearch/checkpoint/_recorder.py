@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._clock import now
 from sksearch._compat import num_samples
 from sksearch._description import describe
 from sksearch._digests import digest
@@ -23,14 +22,8 @@ from sksearch.base import Job
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
-from sksearch.checkpoint._events import (
-    WRONG,
-    blaming,
-    check_scores,
-    read_events,
-    seconds_of,
-    time_was_up,
-)
+from sksearch.checkpoint._evaluations import Evaluations, key_of
+from sksearch.checkpoint._events import WRONG, blaming, check_scores, read_events
 from sksearch.checkpoint._fingerprint import check_same, compared, fingerprint, fold_part
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
@@ -38,7 +31,6 @@ from sksearch.checkpoint._records import (
     Asked,
     Exhausted,
     Header,
-    Kept,
     Spool,
     Stopped,
     Told,
@@ -50,7 +42,7 @@ from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, mak
 from sksearch.checkpoint._versions import differences, versions_of_setup
 from sksearch.fitting._evaluation import Output
 from sksearch.fitting._row_sample import RowSample
-from sksearch.fitting._run import Recorder
+from sksearch.fitting._run import Ending, Recorder
 from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
@@ -88,6 +80,7 @@ class JournalRecorder(Recorder):
         self.folder = checkpoint.states
         self._know_search()
         self.unfinished_jobs: list = []
+        self.takes_over, self.ending = False, Ending()
         header = checkpoint.header
         self.goes_on = header is not None
         self._journal = checkpoint.path / JOURNAL
@@ -104,7 +97,6 @@ class JournalRecorder(Recorder):
         self._extends, self._same_versions = False, True
         self._versions: dict[str, str] = {}
         self._warned = False
-        self._began = now()
         self._spooled: set[str] = set()
 
     # ---- before the search
@@ -137,15 +129,13 @@ class JournalRecorder(Recorder):
             If it is of another search.
         """
         checkpoint, old = self.checkpoint, self._header
+        self._stopwatch = setup.stopwatch
         self._space = setup.problem.space
         self._rungs = {(rung.bracket, rung.n_resources) for rung in setup.plan.rungs}
         self._versions = versions_of_setup(setup)
         parts = fingerprint(search, setup, self._given_seed(search.random_state))
         if old is not None:
             self._compare(search, setup, parts)
-            records: Any = [*checkpoint.earlier, checkpoint.header, *checkpoint.events]
-            setup.go_on(seconds_of(records), time_was_up(records, search.timeout))
-        self._began = setup.began
         self._remember(setup)
         if old is None or self._extends:
             self._header = _header(search, setup, parts, self._random_state, self._versions)
@@ -160,6 +150,7 @@ class JournalRecorder(Recorder):
         jobs: dict[tuple[int, int], Job] = {}
         records: Any = [self.checkpoint.header, *self.checkpoint.events]
         for line, event in read_events(records, self._journal, self._line):
+            self.ending = _ending(event, self.ending)
             match event:
                 case Asked():
                     key = event.trial_id, event.resource
@@ -174,6 +165,9 @@ class JournalRecorder(Recorder):
                 case Exhausted():
                     run.study.history.exhausted = self._exhausted = True
         self.unfinished_jobs = list(jobs.values())
+        if self.goes_on:
+            written = (*self.checkpoint.earlier, *self.checkpoint.events, {})
+            self._stopwatch.go_on(max(record.get("seconds") or 0.0 for record in written))
         self.checkpoint.events.clear()
         # What is noted has no use for them, and what was never noted may be another candidate now.
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
@@ -184,6 +178,7 @@ class JournalRecorder(Recorder):
         waiting = [*self._memo.values(), *filter(None, map(self._in_spool, self._spooled))]
         known = {output.state.path.name for output in waiting if output.state is not None}
         self.checkpoint.sweep(run.states.files().keys() | known)
+        self.takes_over = not self.ending.why and bool(self._memo or self._spooled)
 
     # ---- while it runs
 
@@ -197,9 +192,12 @@ class JournalRecorder(Recorder):
             before = [
                 (encode_params(self._space, leg.params), leg.resource) for leg in task.before
             ]
-            key = _key(self._space, before, params, task.resource, task.fold)
+            key = key_of(self._space, before, params, task.resource, task.fold)
             output = self._memo.get(key)
-        return None if output is None else self._with_state(output)
+        if output is None:
+            self.takes_over = False
+            return None
+        return self._with_state(output)
 
     def adopt(self, task, output):
         """Write a state that came as bytes from another machine to a file."""
@@ -217,33 +215,39 @@ class JournalRecorder(Recorder):
         """Append a job that begins."""
         if exhausted and not self._exhausted:
             self._exhausted = True
-            self.checkpoint.append(Exhausted().to_record(), sync=False)
+            self._append(Exhausted(), sync=False)
         if (job.trial_id, job.resource) in self._asked:
             return
         is_new = job.spent == 0 or job.parent is not None
         params = encode_params(self._space, job.params) if is_new else None
         key = job.trial_id, job.resource, job.bracket
-        event = Asked(*key, params, job.parent, job.prediction, self._seconds())
-        self.checkpoint.append(event.to_record(), sync=False)
+        self._append(Asked(*key, params, job.parent, job.prediction), sync=False)
 
     def record_outputs(self, job, tasks, outputs):
         """Append the outputs of a job that has ended."""
-        told = Told(job.trial_id, job.resource, outputs, self._seconds())
-        self.checkpoint.append(told.to_record())
+        self._append(Told(job.trial_id, job.resource, outputs))
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
     def stop(self, why, keep, timeout=None):
         """Append that the search has ended; if it is finished only the states to keep stay."""
-        self.checkpoint.append(Stopped(why, self._seconds(), timeout).to_record())
+        if not self.ending.why or why == "finished" != self.ending.why:  # else nothing is new
+            self._append(Stopped(why, timeout))
         if why == "finished":
             self.checkpoint.sweep(keep)
 
     def record_winner(self, trial_id, resource):
         """Append who won: a function as ``refit``, or a rule, cannot be asked later."""
-        self.checkpoint.append(Won(trial_id, resource).to_record())
+        if self.ending.won != (trial_id, resource):
+            self._append(Won(trial_id, resource))
 
     # ---- inside
+
+    def _append(self, event, sync=True):
+        """Append what the search does, and when."""
+        self.ending = _ending(event, self.ending)
+        record = event.to_record() | {"seconds": self._stopwatch.seconds()}
+        self.checkpoint.append(record, sync)
 
     def _know_search(self):
         """Know which outputs of workers are of this search, by its header."""
@@ -299,10 +303,6 @@ class JournalRecorder(Recorder):
                 UserWarning,
                 stacklevel=2,
             )
-
-    def _seconds(self):
-        """Seconds that the search has taken, those of earlier processes too."""
-        return round(now() - self._began, 3)
 
     def _in_spool(self, name):
         """The output that a worker left of a task; None if there is none that can be used."""
@@ -361,7 +361,7 @@ class JournalRecorder(Recorder):
     def _remember(self, setup):
         """Know what the search did before it was extended, by params, rungs and fold."""
         checkpoint = self.checkpoint
-        known = _Evaluations(setup, self._memo, partial(_key, self._space))
+        known = Evaluations(setup, self._memo, partial(key_of, self._space))
         records: Any = checkpoint.earlier
         if self._extends:
             records = [*records, checkpoint.header, *checkpoint.events]
@@ -375,59 +375,16 @@ class JournalRecorder(Recorder):
         self._memo.pop(None, None)
 
 
-def _key(space, before, params, resource, fold):
-    """What an evaluation is known by when the number of its trial has changed.
-
-    `before` are the params and the resources that it goes on from. None if params were only
-    described, and cannot be told from others that look alike.
-    """
-    if any(decode_params(space, each) is None for each in (params, *(p for p, _ in before))):
-        return None
-    return json.dumps([before, params, resource, fold], sort_keys=True)
-
-
-class _Evaluations:
-    """Evaluations of an earlier, smaller search, read from its events into a dict by key."""
-
-    def __init__(self, setup, memo, key):
-        self._resource, self._n_splits = setup.context.resource, len(setup.context.splits)
-        self._memo, self._key = memo, key
-        self._begin()
-
-    def _begin(self):
-        self._params: dict[int, Any] = {}
-        self._done: dict[int, tuple[tuple[Any, int], ...]] = {}  # params and resource of each leg
-        self._open: dict[tuple[int, int], range] = {}
-
-    def read(self, event):
-        """Enter one event."""
-        match event:
-            case Header():
-                self._begin()
-            case Asked(trial_id=i, resource=resource, parent=parent):
-                self._params.setdefault(i, event.params)
-                above = () if parent is None else self._done.get(parent, ())
-                done = self._done.setdefault(i, tuple(leg for leg in above if leg[1] < resource))
-                spent = done[-1][1] if done else 0
-                self._open[i, resource] = self._resource.folds(self._n_splits, resource, spent)
-            case Told(trial_id=i, resource=resource):
-                done, params = self._done[i], self._params[i]
-                folds = self._open.pop((i, resource))
-                for fold, output in zip(folds, event.outputs, strict=True):
-                    self._memo[self._key(done, params, resource, fold)] = output
-                self._done[i] = (*done, (params, resource))
-            case Kept(trial_id=i, resource=resource, fold=fold):
-                key = self._key(self._done[i], self._params[i], resource, fold)
-                self._memo[key] = event.output
-
-    def in_spool(self, find):
-        """List what workers had left of jobs that were never told; `find` returns an output."""
-        return [
-            Kept(i, resource, fold, output)
-            for (i, resource), folds in self._open.items()
-            for fold in folds
-            if (output := find(f"{i}.{resource}.{fold}")) is not None
-        ]
+def _ending(event, before):
+    """How a search has ended by an event, if it had ended before it as `before` says."""
+    match event:
+        case Asked() | Told() | Exhausted() | Stopped(why="interrupted"):
+            return Ending()
+        case Stopped():
+            return Ending(event.why, event.timeout or 0.0, before.won)
+        case Won():
+            return replace(before, won=(event.trial_id, event.resource))
+    return before
 
 
 def _check_folds(told, folds):

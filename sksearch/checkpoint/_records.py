@@ -8,7 +8,11 @@ kept       a fold had ended of a job that has not; written before a larger searc
 exhausted  the space was found to have no new candidate left
 stop       the search has ended, and why
 won        who was chosen, and with which resource
+accept     changes of the user's code that do not matter
 =========  ===========================================================================
+
+A record of what a search does has ``seconds``, too: those that the search had taken by then, in
+all processes in which it ran. Older journals have none.
 """
 
 from base64 import b64decode, b64encode
@@ -47,7 +51,7 @@ OUTPUT_KINDS = {
     "measures": kinds.optional(kinds.numbers),
     "rows": kinds.optional(kinds.rows),
 }
-SECONDS = kinds.optional(kinds.seconds)
+DURATION = kinds.optional(kinds.duration)
 ASKED_KINDS = {
     "t": kinds.count,
     "r": kinds.positive,
@@ -55,7 +59,6 @@ ASKED_KINDS = {
     "p": kinds.optional(kinds.params),
     "parent": kinds.optional(kinds.count),
     "q": kinds.optional(kinds.prediction),
-    "seconds": SECONDS,
 }
 HEADER_KINDS = {
     "search": kinds.text,
@@ -161,12 +164,10 @@ class Asked:
     params: dict | None
     parent: int | None
     prediction: Prediction | None = None
-    seconds: float | None = None  # that the search had taken, those of earlier starts too
 
     def to_record(self) -> dict:
         """Return JSON values."""
         record = {"k": "ask", "t": self.trial_id, "r": self.resource, "b": self.bracket}
-        record |= {"seconds": self.seconds}
         record |= {"p": self.params, "parent": self.parent}
         return record | ({"q": list(astuple(self.prediction))} if self.prediction else {})
 
@@ -178,13 +179,11 @@ class Told:
     trial_id: int
     resource: int
     outputs: list[Output]
-    seconds: float | None = None  # that the search had taken
 
     def to_record(self) -> dict:
         """Return JSON values."""
         outputs = [output_to_record(output) for output in self.outputs]
-        record = {"k": "tell", "t": self.trial_id, "r": self.resource, "o": outputs}
-        return record | {"seconds": self.seconds}
+        return {"k": "tell", "t": self.trial_id, "r": self.resource, "o": outputs}
 
 
 @dataclass(slots=True)
@@ -213,15 +212,18 @@ class Exhausted:
 
 @dataclass(slots=True)
 class Stopped:
-    """The search has ended: "finished", "stopped" (by the user's limits) or "interrupted"."""
+    """The search has ended.
+
+    Its plan is "finished", the user's limits have "stopped" it, or a "callback", or it was
+    "interrupted".
+    """
 
     why: str
-    seconds: float | None = None  # that the search had taken
     timeout: float | None = None  # the one that was up
 
     def to_record(self) -> dict:
         """Return JSON values."""
-        record = {"k": "stop", "why": self.why, "seconds": self.seconds}
+        record: dict[str, Any] = {"k": "stop", "why": self.why}
         return record | ({} if self.timeout is None else {"timeout": self.timeout})
 
 
@@ -255,6 +257,7 @@ def decode_record(
 
     ValueError, KeyError or the like if it is not what we write.
     """
+    kinds.check(record, {"seconds": DURATION})
     match record["k"]:
         case "header":
             return Header.of(record)
@@ -263,13 +266,12 @@ def decode_record(
             key = record["t"], record["r"], record["b"]
             expected = record.get("q")
             return Asked(
-                *key, record.get("p"), record["parent"], expected and Prediction(*expected),
-                record.get("seconds"),
-            )  # fmt: skip
+                *key, record.get("p"), record["parent"], expected and Prediction(*expected)
+            )
         case "tell":
-            kinds.check(record, {"t": kinds.count, "r": kinds.positive, "seconds": SECONDS})
+            kinds.check(record, {"t": kinds.count, "r": kinds.positive})
             outputs = [output_of_record(output) for output in record["o"]]
-            return Told(record["t"], record["r"], outputs, record.get("seconds"))
+            return Told(record["t"], record["r"], outputs)
         case "kept":
             kinds.check(record, {"t": kinds.count, "r": kinds.positive, "f": kinds.count})
             key = record["t"], record["r"], record["f"]
@@ -277,8 +279,8 @@ def decode_record(
         case "exhausted":
             return Exhausted()
         case "stop":
-            kinds.check(record, {"why": kinds.text, "seconds": SECONDS, "timeout": SECONDS})
-            return Stopped(record["why"], record.get("seconds"), record.get("timeout"))
+            kinds.check(record, {"why": kinds.text, "timeout": DURATION})
+            return Stopped(record["why"], record.get("timeout"))
         case "won":
             kinds.check(record, {"t": kinds.count, "r": kinds.positive})
             return Won(record["t"], record["r"])

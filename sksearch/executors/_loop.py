@@ -90,7 +90,8 @@ def drive(
     try:
         for job in workload.unfinished_jobs():
             # One of them may be what the earlier process died of.
-            jobs.submit(job, executor.submit_suspect)
+            if jobs.must_stop() or not jobs.submit(job, executor.submit_suspect):
+                break
         if study.scheduler.asynchronous:
             _tell_as_they_come(jobs, executor)
         else:
@@ -180,19 +181,26 @@ class _PendingJobs:
         job = self._study.ask()
         if job is None:
             return False
-        self.submit(job, self._executor.submit)
-        return True
+        return self.submit(job, self._executor.submit)
 
-    def submit(self, job: Job, submit: Callable[[Any], Future]) -> None:
-        """Submit the tasks of a job; those whose output is known are done at once."""
+    def submit(self, job: Job, submit: Callable[[Any], Future]) -> bool:
+        """Submit the tasks of a job; those whose output is known are done at once.
+
+        False, and none is submitted, if the time is up and an earlier process has not run them.
+        """
+        tasks = self._workload.tasks(job)
+        outputs = [self._workload.recorded_output(task) for task in tasks]
+        if None in outputs and self.must_stop():
+            return False
         futures: list[Future] = []
-        for task in self._workload.tasks(job):
-            if (output := self._workload.recorded_output(task)) is None:
+        for task, output in zip(tasks, outputs, strict=True):
+            if output is None:
                 futures.append(submit(task))
                 self._running[futures[-1]] = task
             else:
                 futures.append(Finished(output))
         self._jobs.append(_PendingJob(job, futures))
+        return True
 
     def running_tasks(self) -> list[Future]:
         """List the tasks that are not done."""

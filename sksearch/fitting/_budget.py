@@ -3,7 +3,7 @@
 import math
 import warnings
 
-from sksearch._clock import now
+from sksearch._clock import Stopwatch
 from sksearch.fitting._plan import SearchPlan
 from sksearch.progress import Watch
 
@@ -21,22 +21,24 @@ class Budget:
         Seconds; None for no end.
     watch : Watch
         Counts what was spent.
-    began : float
-        When the search began, on this process's clock.
+    stopwatch : Stopwatch
+        Knows how long that took.
     """
 
-    def __init__(self, plan: SearchPlan, timeout: float | None, watch: Watch, began: float):
+    def __init__(
+        self, plan: SearchPlan, timeout: float | None, watch: Watch, stopwatch: Stopwatch
+    ):
         rungs = [rung for rung in plan.rungs if rung.bracket == 0]
         self._units, self._unit = sum(rung.resources for rung in rungs), plan.unit
-        self._watch = watch
-        self._timeout, self._start = timeout or math.inf, began
+        self._watch, self._stopwatch = watch, stopwatch
+        self._timeout = timeout or math.inf
         self._is_known = timeout is None or len(rungs) < 2
 
     def check(self, races: bool) -> None:
         """Compare what was spent with the time that has passed, after a result."""
         if self._is_known or races:
             return  # a race drops candidates, so nobody knows what it will cost
-        elapsed = now() - self._start
+        elapsed = self._stopwatch.seconds()
         if not PART * self._timeout <= elapsed < self._timeout:
             return
         self._is_known = True

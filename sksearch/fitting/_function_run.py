@@ -1,6 +1,5 @@
 """One run of a search on a plain function: jobs into calls, outputs into results, the end."""
 
-import math
 from contextlib import ExitStack, contextmanager
 from pickle import PicklingError
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from sksearch._clock import now
 from sksearch._threads import one_blas_thread
 from sksearch.base import Job
 from sksearch.executors import Interrupts, Limits, LostTask, Workload, drive, make_executor
@@ -23,6 +21,7 @@ from sksearch.fitting._states import StateStore, first_line
 from sksearch.study import Study
 
 TIME_IS_UP = "Time is up."
+CALLBACK = "The callback stopped the search."
 MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
 
 
@@ -46,8 +45,7 @@ class FunctionRun(Workload):
         study = OneThreadStudy if self._learns else Study
         self.study = study(setup.problem, sampler, schedule)
         self.states = StateStore()  # a function leaves none
-        self._end = math.inf if search.timeout is None else setup.began + search.timeout
-        self._is_over = setup.is_over
+        self._stopwatch = setup.stopwatch
         self._tasks: dict[int, Task] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         self.message: str | None = None
@@ -57,6 +55,8 @@ class FunctionRun(Workload):
         """Run to the end, from where an earlier process was killed."""
         search, recorder = self._search, self._recorder
         recorder.replay(self)
+        if recorder.ending.why == "callback":
+            self._ask_callback()
         self.context.spool = recorder.spool
         limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
         args = search.n_jobs, "2*n_jobs", limits, recorder.folder
@@ -68,15 +68,14 @@ class FunctionRun(Workload):
         except BaseException:
             recorder.stop("interrupted", keep=set())
             raise
-        timeout = search.timeout if self.message == TIME_IS_UP else None
-        recorder.stop("finished" if self.message is None else "stopped", set(), timeout)
+        why = {None: "finished", CALLBACK: "callback"}.get(self.message, "stopped")
+        recorder.stop(why, set(), search.timeout if self.message == TIME_IS_UP else None)
 
     # ---- what the loop calls
 
     def unfinished_jobs(self):
-        """Return the jobs that an earlier process had asked for, unless the time is up."""
-        is_up = self.seconds_left() == 0 and self.message == TIME_IS_UP
-        return [] if is_up and self.study.history.has_results else self._recorder.unfinished_jobs
+        """Return the jobs that an earlier process had asked for when it died."""
+        return self._recorder.unfinished_jobs
 
     def recorded_output(self, task):
         """Return the output of a call that an earlier process has made."""
@@ -122,19 +121,26 @@ class FunctionRun(Workload):
             if -result.feasible_score <= search.target:
                 self.message = "The target was reached."
                 return
-        if self._is_news and search.callback is not None:
-            answer = search.callback(history)
-            if isinstance(answer, bool | np.bool_) and answer:  # and nothing else that is true
-                self.message = "The callback stopped the search."
+        if self._is_news:
+            self._ask_callback()
 
     def seconds_left(self):
         """Until the deadline; 0 when the search has ended."""
-        if self.message is None and self._end < math.inf:
-            left = 0.0 if self._is_over else self._end - now()
+        timeout = self._search.timeout
+        if self.message is None and timeout is not None and not self._recorder.takes_over:
+            was_up = timeout <= self._recorder.ending.up
+            left = 0.0 if was_up else timeout - self._stopwatch.seconds()
             if left > 0:
                 return left
             self.message = TIME_IS_UP
         return None if self.message is None else 0.0
+
+    def _ask_callback(self):
+        """Ask the user's callback whether the search ends here."""
+        if self._search.callback is not None:
+            answer = self._search.callback(self.study.history)
+            if isinstance(answer, bool | np.bool_) and answer:  # and nothing else that is true
+                self.message = CALLBACK
 
     # ---- what a recorder calls
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sksearch._clock import now
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch.base import Job, State
 from sksearch.executors import LostTask, Workload
@@ -33,6 +32,15 @@ from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a search has ended, in the words of `Recorder.stop`; `why` is "" while it has not."""
+
+    why: str = ""
+    up: float = 0.0  # the timeout that was up, seconds
+    won: tuple[int, int] | None = None  # trial and resource of the winner
+
+
 class Recorder:
     """Records what a run does; this one nothing, since the search has no ``checkpoint_dir``.
 
@@ -48,6 +56,10 @@ class Recorder:
         What that spends on a candidate, step by step.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
+    takes_over : bool
+        Whether what comes next may be known from earlier processes, and so cost no time.
+    ending : Ending
+        Whether the search has ended, and how.
     """
 
     folder: Path | None = None
@@ -55,6 +67,8 @@ class Recorder:
     goes_on: bool = False
     unit: str | None = None
     unfinished_jobs: Sequence[Job] = ()
+    takes_over: bool = False
+    ending: Ending = Ending()
 
     def rng(self, random_state: Any) -> np.random.RandomState:
         """Return the generator that settles the search."""
@@ -83,8 +97,9 @@ class Recorder:
         """Record the outputs of a job that has ended."""
 
     def stop(self, why: str, keep: set[str], timeout: float | None = None) -> None:
-        """Record that the search has ended; `timeout` if it was up.
+        """Record that the search has ended, and `timeout` if it was up.
 
+        It is "finished", was "stopped" by the user's limits or by a "callback", or "interrupted".
         `keep` names the files of states that are needed.
         """
 
@@ -111,14 +126,14 @@ class Run(Workload):
     def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size):
         self.study, self.context, self.plan = study, setup.context, setup.plan
         self.recorder, self.watch, self.stops = recorder, watch, stops
-        self.deadline = None if stops.timeout is None else setup.began + stops.timeout
+        self._stopwatch = setup.stopwatch
         self.outputs = Outputs()
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins
         self.best = TopTrials(ensemble_size, self._any_rung_wins)
         self._retired: set[int] = set()
         self.models: dict[tuple[int, int], Any] = {}
-        self.done = False
+        self.done = self._heard_stop = self._is_up = False
         self._n_finite = 0
         self.hope = Hope(setup.context, setup.problem, stops.may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup.plan.refit)
@@ -129,15 +144,14 @@ class Run(Workload):
         self._warned = False
         self._max_resources = setup.problem.max_resources
         self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
-        self._budget = Budget(setup.plan, stops.timeout, watch, setup.began)
-        self._is_over = setup.is_over
+        self._budget = Budget(setup.plan, stops.timeout, watch, setup.stopwatch)
         self._convergence = Convergence(self.top) if stops.stop == "converged" else None
 
     # ---- what the loop calls
 
     def unfinished_jobs(self):
-        """Return the jobs that an earlier process had asked for, unless the time is up."""
-        return [] if self._time_is_up() else self.recorder.unfinished_jobs
+        """Return the jobs that an earlier process had asked for when it died."""
+        return self.recorder.unfinished_jobs
 
     def recorded_output(self, task):
         """Return the output of a task that an earlier process has run."""
@@ -198,7 +212,8 @@ class Run(Workload):
             self.states.replace(task.trial_id, task.fold, output.state)
             _warn_lost_state(self, output.lost_state)
             output.state, output.lost_state = None, ""
-            self.done |= output.stop
+            self._heard_stop |= output.stop
+        self.done |= self._heard_stop
         return result
 
     def on_output(self, task, output):
@@ -245,6 +260,7 @@ class Run(Workload):
         stop = self._rungs.end(job)
         if not self._is_news:
             return
+        self._heard_stop |= stop
         self.done |= stop
         outputs = self.outputs.all_new()
         if len(self.plan.rungs) > 1 and all(o.fit_error is not None for o in outputs):
@@ -252,20 +268,25 @@ class Run(Workload):
             self.check_failures(outputs)
 
     def seconds_left(self):
-        """Until the deadline; 0 when a callback or the target score ends the search."""
-        if self.done:
+        """Until the deadline; 0 once it was reached, or when something else ends the search."""
+        if self.done or self._is_up:
             return 0.0
-        if self.deadline is None or not knows_baseline(self.study.history):
-            return None
-        if self._is_over:
-            return 0.0
-        return self.deadline - now() - self.incumbent.refit_seconds
+        left = self._left() if knows_baseline(self.study.history) else None
+        self._is_up = left is not None and left <= 0
+        return left
 
     def seconds_to_stop(self):
         """Until what runs is stopped, so that there is time for the last training."""
-        if self.deadline is None or self.stops.overtime is None:
+        left, overtime = self._left(), self.stops.overtime
+        return None if left is None or overtime is None else left + overtime
+
+    def _left(self):
+        """Seconds of the timeout, without those for the last training; None for no end."""
+        if self.stops.timeout is None or self.recorder.takes_over:
             return None
-        return self.deadline + self.stops.overtime - now() - self.incumbent.refit_seconds
+        if self.stops.timeout <= self.recorder.ending.up:
+            return 0.0
+        return self.stops.timeout - self._stopwatch.seconds() - self.incumbent.refit_seconds
 
     # ---- before and afterwards
 
@@ -282,7 +303,7 @@ class Run(Workload):
     def keep_models(self):
         """Have the models of the best in memory, while what is in files can be read."""
         _check_results(self)
-        if self._time_is_up():
+        if self._is_up and not self.done:
             _warn_of_folds_left_out(self)
         if self.best.size:
             # Nobody may be at the top when the time is up.
@@ -290,13 +311,14 @@ class Run(Workload):
             best = best if len(best) else TopTrials.of(self.study.history, best.size)
             self.models = models_of(self.states, best)
 
-    def close(self, why):
+    def close(self, interrupted=False):
         """End the contexts of rungs that were cut short, and record why no more is to come."""
         self._rungs.close()
+        why = "stopped" if self.done or self._is_up else "finished"
+        why = "interrupted" if interrupted else "callback" if self._heard_stop else why
         files = self.states.files().items()
         keep = {name for name, trial_id in files if trial_id in self.best}
-        is_up = why == "stopped" and self._time_is_up()
-        self.recorder.stop(why, keep, self.stops.timeout if is_up else None)
+        self.recorder.stop(why, keep, self.stops.timeout if self._is_up else None)
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
@@ -336,11 +358,6 @@ class Run(Workload):
             )
 
     # ---- inside
-
-    def _time_is_up(self):
-        """Whether the time, and nothing else, ends the search."""
-        left = self.seconds_left()
-        return left is not None and left <= 0 and not self.done
 
     def _free(self, job, score):
         """Drop the states that nobody goes on from, but for those of the best."""

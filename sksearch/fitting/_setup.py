@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._clock import now
+from sksearch._clock import Stopwatch
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
 from sksearch.base import Labels, Resource, Sampler, Scheduler
@@ -33,16 +33,10 @@ class Setup:
     refit_metric: str  # the metric that counts
     folds: Folds
     earlier: tuple[EarlierTask, ...] = ()
-    began: float = field(default_factory=now)  # what `timeout` counts from
-    is_over: bool = False  # an earlier process ended it when this time, or a longer one, was up
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)  # what `timeout` is compared with
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing
-
-    def go_on(self, seconds: float, is_over: bool) -> None:
-        """Count the seconds that earlier processes took; say whether their time was up."""
-        self.began -= seconds
-        self.is_over = is_over
 
     def study(self) -> Study:
         """Begin a study of the problem."""

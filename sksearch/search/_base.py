@@ -397,14 +397,16 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
         verbose = self.verbose if self.verbose < CV_LINES else 0
-        left = None if self.timeout is None else setup.began + self.timeout - now()
-        self._watch = watch = Watch(plan, study.history, name, left, verbose)
+        self._watch = watch = Watch(
+            plan, study.history, name, self.timeout, verbose, setup.stopwatch
+        )
         stops = Stops(
             self.timeout, self.overtime, self.target_score, self.patience, self.stop,
             may_train=not limits_trainings(self),
         )  # fmt: skip
         run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
         recorder.replay(run)
+        run.done |= recorder.ending.why == "callback" and root.listens
         may_be_stopped = self.overtime is not None
         limits = Limits(
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
@@ -418,13 +420,12 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
                 drive(study, executor, run, batch_size)
                 run.keep_models()
         except BaseException:
-            run.close("interrupted")
+            run.close(interrupted=True)
             if run.outputs.reached:
                 with suppress(Exception):  # the error that ended the search matters more
                     self._keep_results(run, setup, interrupted=True)
             raise
-        left = run.seconds_left()
-        run.close("finished" if left is None or left > 0 else "stopped")
+        run.close()
         return run
 
     # ---- after

@@ -323,13 +323,14 @@ prior : dict or None, default=None
 timeout : float or None, default=None
     Seconds that the search may take, the refit included, as far as the time that candidates took
     on the folds foretells it. Then no further candidate begins; those that run are waited for,
-    and at least one is evaluated. With a `checkpoint_dir` the seconds of earlier starts count. In
-    a race over folds the estimator as it is, which comes first, gets as many folds as fit.
+    and at least one is evaluated. With a `checkpoint_dir` the seconds of earlier starts count, and
+    a search whose time was up returns what it found. In a race over folds the estimator as it is,
+    which comes first, gets as many folds as fit.
 overtime : float or None, default=None
     Seconds that candidates which run when `timeout` is up may go on. Then they are stopped, and
     have no result, so that a candidate that hangs does not keep the search; with a
-    `checkpoint_dir` a later ``fit`` goes on. Candidates are trained in worker processes then, also
-    for ``n_jobs=1``. None: they are waited for, however long that takes.
+    `checkpoint_dir` a ``fit`` with more time goes on. Candidates are trained in worker processes
+    then, also for ``n_jobs=1``. None: they are waited for, however long that takes.
 target_score : float or None, default=None
     Stop when a candidate has reached this score, at full resource or, where it may win there, at
     any rung.

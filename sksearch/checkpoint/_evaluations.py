@@ -1,0 +1,62 @@
+"""What a smaller search has evaluated, for the larger one that takes it over."""
+
+import json
+from typing import Any
+
+from sksearch.checkpoint._params import decode_params
+from sksearch.checkpoint._records import Asked, Header, Kept, Told
+
+
+def key_of(space, before, params, resource, fold):
+    """What an evaluation is known by when the number of its trial has changed.
+
+    `before` are the params and the resources that it goes on from. None if params were only
+    described, and cannot be told from others that look alike.
+    """
+    if any(decode_params(space, each) is None for each in (params, *(p for p, _ in before))):
+        return None
+    return json.dumps([before, params, resource, fold], sort_keys=True)
+
+
+class Evaluations:
+    """Evaluations of an earlier, smaller search, read from its events into a dict by key."""
+
+    def __init__(self, setup, memo, key):
+        self._resource, self._n_splits = setup.context.resource, len(setup.context.splits)
+        self._memo, self._key = memo, key
+        self._begin()
+
+    def _begin(self):
+        self._params: dict[int, Any] = {}
+        self._done: dict[int, tuple[tuple[Any, int], ...]] = {}  # params and resource of each leg
+        self._open: dict[tuple[int, int], range] = {}
+
+    def read(self, event):
+        """Enter one event."""
+        match event:
+            case Header():
+                self._begin()
+            case Asked(trial_id=i, resource=resource, parent=parent):
+                self._params.setdefault(i, event.params)
+                above = () if parent is None else self._done.get(parent, ())
+                done = self._done.setdefault(i, tuple(leg for leg in above if leg[1] < resource))
+                spent = done[-1][1] if done else 0
+                self._open[i, resource] = self._resource.folds(self._n_splits, resource, spent)
+            case Told(trial_id=i, resource=resource):
+                done, params = self._done[i], self._params[i]
+                folds = self._open.pop((i, resource))
+                for fold, output in zip(folds, event.outputs, strict=True):
+                    self._memo[self._key(done, params, resource, fold)] = output
+                self._done[i] = (*done, (params, resource))
+            case Kept(trial_id=i, resource=resource, fold=fold):
+                key = self._key(self._done[i], self._params[i], resource, fold)
+                self._memo[key] = event.output
+
+    def in_spool(self, find):
+        """List what workers had left of jobs that were never told; `find` returns an output."""
+        return [
+            Kept(i, resource, fold, output)
+            for (i, resource), folds in self._open.items()
+            for fold in folds
+            if (output := find(f"{i}.{resource}.{fold}")) is not None
+        ]
