@@ -1,6 +1,5 @@
 """One object for all workers: a file that they map, or its bytes where they cannot see it."""
 
-import pickle
 import struct
 import threading
 import uuid
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import cloudpickle
+from sksearch import _pickles
 
 ALIGNMENT = 64  # bytes, as numpy likes its arrays
 SHARED_FROM = 1_000_000  # bytes; smaller buffers are copied, so that they stay writable
@@ -69,9 +68,8 @@ def write(obj: Any, path: Path) -> Ref:
         If the disk is full, or cannot be written; nothing is left there.
     """
     buffers: list[memoryview] = []
-    head = cloudpickle.dumps(
-        obj, protocol=5, buffer_callback=lambda buffer: buffers.append(buffer.raw())
-    )
+    head = _pickles.dumps(obj, lambda buffer: buffers.append(buffer.raw()))
+    pieces: list[bytes | memoryview] = [head, *buffers]
     sizes = [len(head), *(buffer.nbytes for buffer in buffers)]
     token = uuid.uuid4().hex
     part = Path(f"{path}.part")
@@ -79,7 +77,7 @@ def write(obj: Any, path: Path) -> Ref:
         with open(part, "wb") as file:
             file.write(token.encode())
             file.write(struct.pack(f"<q{len(sizes)}q", len(sizes), *sizes))
-            for piece in (head, *buffers):
+            for piece in pieces:
                 file.write(b"\0" * (-file.tell() % ALIGNMENT))
                 file.write(piece)
         part.replace(path)
@@ -144,4 +142,4 @@ def _read(pages):
         part = pages[at : at + size]
         parts.append(part if size >= SHARED_FROM else bytearray(part))
         at += size
-    return pickle.loads(parts[0], buffers=parts[1:])
+    return _pickles.loads(parts[0], parts[1:], brings_news=True)

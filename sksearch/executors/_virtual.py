@@ -183,6 +183,8 @@ class VirtualClock:
             self._advance(max(end, self._time))
             if end == limit:
                 return
+        if futures and limit < math.inf and not any(future.done() for future in futures):
+            self._advance(limit)  # for what a signal ended, and will never be done
 
     def _forget(self, owner):
         """Forget what an executor that ends has not finished: its workers are free."""

@@ -23,6 +23,7 @@ from sksearch._compat import (
     safe_split,
     to_namespace_of,
 )
+from sksearch._pickles import here
 from sksearch._seeds import seeded
 from sksearch.base import Resource, State
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
@@ -71,6 +72,7 @@ class Context:
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
     changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
     sample: RowSample | None = None  # rows of the training folds; None: all
+    home: str = field(default_factory=here)  # the process whose classes states are of
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
 
 
@@ -275,7 +277,7 @@ def load_state(context, task):
     lost, at = "", task.before[-1] if task.before else NOTHING
     try:
         if task.state is not None:
-            return as_state(task.state), "", [at, task.leg]
+            return as_state(task.state, context.home), "", [at, task.leg]
     except BaseException as error:  # a model may raise anything when it is read
         Interrupts.heed()
         lost = first_line(error)

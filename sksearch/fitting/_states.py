@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch._compat import cloudpickle
 from sksearch._files import read_own, remove, write_atomically
+from sksearch._pickles import Address, Pickler, classes_of, here
 from sksearch.base import State
 from sksearch.resources import is_net
 
@@ -55,8 +55,8 @@ class SavedState:
             raise ValueError(f"{self.path.name} is damaged")
         return content
 
-    def load(self) -> State:
-        """Read the state.
+    def load(self, home: str = "") -> State:
+        """Read the state; `home` as in `load_state`.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class SavedState:
         Exception
             Whatever reading and unpickling raise.
         """
-        return load_state(self.read())
+        return load_state(self.read(), home)
 
 
 class StateStore:
@@ -115,8 +115,8 @@ class StateStore:
             remove(state.path)
 
 
-def as_state(kept: Any) -> State:
-    """The state itself, of one that is in memory, in a file, or pickled.
+def as_state(kept: Any, home: str = "") -> State:
+    """The state itself, of one in memory, in a file, or pickled; `home` as in `load_state`.
 
     Raises
     ------
@@ -124,8 +124,8 @@ def as_state(kept: Any) -> State:
         Whatever reading and unpickling raise.
     """
     if isinstance(kept, SavedState):
-        return kept.load()
-    return load_state(kept) if isinstance(kept, bytes) else kept
+        return kept.load(home)
+    return load_state(kept, home) if isinstance(kept, bytes) else kept
 
 
 def dump_state(state: State) -> bytes:
@@ -145,9 +145,13 @@ def size_of(state: State) -> int:
     return counter.n_bytes
 
 
-def load_state(content: bytes) -> State:
-    """Unpickle a state that was pickled by this search; ValueError if it is another object."""
-    state = _StateUnpickler(io.BytesIO(content)).load()
+def load_state(content: bytes, home: str = "") -> State:
+    """Unpickle a state that was pickled by this search; ValueError if it is another object.
+
+    Its classes are those of the search, which began in the process `home` ("" is this one).
+    """
+    with classes_of(home or here()):
+        state = _StateUnpickler(io.BytesIO(content)).load()
     if not isinstance(state, State):
         raise ValueError(f"a state was expected, and there is a {type(state).__name__}")
     return state
@@ -161,7 +165,7 @@ LONGEST = 10_000
 GLOBAL_GENERATOR = "numpy's global RandomState"
 
 
-class _StatePickler(cloudpickle.CloudPickler):
+class _StatePickler(Pickler):
     def persistent_id(self, obj):
         return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
 
@@ -188,6 +192,9 @@ class _SizePickler(_StatePickler):
     def __init__(self, counter, protocol):
         super().__init__(counter, protocol)
         self.counter, self.seen = counter, set()
+
+    def address_of(self, obj: Any) -> Address | None:
+        return None  # what has code counts with its code
 
     def persistent_id(self, obj):
         if type(obj) is not str and not isinstance(obj, np.dtype):

@@ -2,7 +2,6 @@
 
 import faulthandler
 import os
-import pickle
 import signal
 import sys
 import time
@@ -18,7 +17,7 @@ from typing import Any
 from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.utils import kill_process_tree
 
-from sksearch._compat import cloudpickle
+from sksearch._pickles import dumps, loads
 from sksearch.executors._folder import remove_folders_of_the_dead
 from sksearch.executors._limits import EngineLostError, LostTask
 
@@ -111,7 +110,7 @@ class WorkerProcess:
             What the function raised.
         """
         try:
-            message = cloudpickle.dumps((function, args))
+            message = dumps((function, args))
         except Exception as error:
             raise UnreadableError(describe(error)) from error
         for _ in range(N_TRIES):
@@ -130,7 +129,7 @@ class WorkerProcess:
         else:
             why = f"{N_TRIES} worker processes answered other calls than they were sent"
             return LostTask("crash", why, time.monotonic() - begin)
-        failed, value = pickle.loads(answer)
+        failed, value = loads(answer)
         if isinstance(value, UnreadableError):
             self.kill()
         if failed:
@@ -338,14 +337,14 @@ def _parted(message):
 def _answer(message):
     """The pickled (False, value) or (True, exception) of a call."""
     try:
-        function, args = pickle.loads(message)
+        function, args = loads(message, brings_news=True)
         try:
             answer = (False, function(*args))
         except BaseException as error:
             answer = (True, picklable_error(error))
-        return cloudpickle.dumps(answer)
+        return dumps(answer)
     except BaseException as error:
-        return cloudpickle.dumps((True, UnreadableError(describe(error))))
+        return dumps((True, UnreadableError(describe(error))))
 
 
 def describe(error: BaseException) -> str:
@@ -358,7 +357,7 @@ def picklable_error(error: BaseException) -> BaseException:
     text = "".join(traceback.format_exception(error))
     try:
         error.add_note(f"In a worker process:\n{text}")
-        pickle.loads(cloudpickle.dumps(error))
+        loads(dumps(error))
     except Exception:
         return RuntimeError(f"{type(error).__name__} in a worker process:\n{text}")
     return error

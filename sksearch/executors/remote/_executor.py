@@ -5,7 +5,6 @@ has to pickle or unpickle anything of the user's, which is what breaks pools. Da
 in a file; a worker that does not see it says so, and is sent what the file holds.
 """
 
-import pickle
 import threading
 import time
 import uuid
@@ -17,7 +16,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
-from sksearch._compat import cloudpickle
+from sksearch._pickles import dumps, loads
 from sksearch._threads import one_blas_thread
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
@@ -198,7 +197,7 @@ class RemoteExecutor(Executor):
         if self._files_are_unseen and hasattr(task, "carrying"):
             task = task.carrying()  # its state is in a file
         marker = f"{folder.file.name}.{uuid.uuid4().hex}" if self._engine.retries_tasks else None
-        return cloudpickle.dumps(
+        return dumps(
             TaskMessage(
                 ref=folder.ref,
                 task=task,
@@ -242,7 +241,7 @@ class RemoteExecutor(Executor):
     def _outcome(self, handle):
         """Whether a task failed, and its output or error; MISSING where a worker lacks data."""
         try:
-            return pickle.loads(handle.result())
+            return loads(handle.result())
         except Exception as error:
             if self._payload is not None and self._engine.has_lost_payload(error):
                 self._payload = None

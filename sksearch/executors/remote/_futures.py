@@ -6,7 +6,7 @@ from typing import Any
 
 from joblib.parallel import ParallelBackendBase
 
-from sksearch._compat import cloudpickle
+from sksearch._pickles import dumps, loads
 from sksearch.executors.remote._base import Engine, first_line
 
 
@@ -66,7 +66,7 @@ class FuturesBackend(ParallelBackendBase):
         if self.supports_sharedmem:
             future = self.executor.submit(func)
         else:  # pools pickle by the standard library, which knows no lambdas
-            future = self.executor.submit(_call, cloudpickle.dumps(func))
+            future = self.executor.submit(_call, dumps(func))
         if callback is not None:
             future.add_done_callback(callback)
         return future
@@ -94,7 +94,7 @@ class FuturesEngine(Engine):
 
 
 def _call(pickled):
-    return cloudpickle.loads(pickled)()
+    return loads(pickled, brings_news=True)()
 
 
 def _count_workers(executor):

@@ -1,6 +1,5 @@
 """What a worker of an engine is sent, and how it runs the task."""
 
-import pickle
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import joblib
 
-from sksearch._compat import cloudpickle
+from sksearch._pickles import dumps, loads
 from sksearch._threads import controller
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
@@ -78,15 +77,15 @@ def run_message(message: bytes, payload: Any = None, alone: bool = True) -> byte
         Pickled (False, output) or (True, exception).
     """
     try:
-        read = pickle.loads(message)
+        read = loads(message, brings_news=True)
     except BaseException as error:
         lost = LostTask("error", f"a worker could not read the candidate: {describe(error)}")
-        return cloudpickle.dumps((False, lost))
+        return dumps((False, lost))
     try:
         with _ignore_sigint():
-            return cloudpickle.dumps((False, _run_once(read, payload, alone)))
+            return dumps((False, _run_once(read, payload, alone)))
     except Exception as error:
-        return cloudpickle.dumps((True, picklable_error(error)))
+        return dumps((True, picklable_error(error)))
 
 
 def _run_once(message, payload, alone):

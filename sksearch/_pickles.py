@@ -1,0 +1,232 @@
+"""What travels between processes, and what comes back: never a copy of a class that lives here.
+
+cloudpickle sends a class or a function of ``__main__``, of a notebook, with its code. Where the
+process that has it loads that again, cloudpickle sets all methods of the class anew, with globals
+of their own, so that what the user changes afterwards is not seen. So each carries an address: the
+process that it is at home in, and its name or number there. At home it is what the address leads
+to; a worker, for which it is a guest, makes it once, and again only for a message with news.
+"""
+
+import io
+import os
+import pickle
+import sys
+import types
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import reduce
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
+
+from sksearch._compat import cloudpickle
+
+
+class Address(NamedTuple):
+    """Where a class, a function or a module is at home.
+
+    Parameters
+    ----------
+    home : str
+        The process.
+    module, name : str
+        What leads to it there, if its number is "".
+    number : str
+        What tells it apart if no name leads to it.
+    """
+
+    home: str
+    module: str
+    name: str
+    number: str
+
+
+_here = uuid.uuid4().hex  # this process
+_numbers: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # of what is at home and has no name
+_numbered: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_addresses: WeakKeyDictionary[Any, Address] = WeakKeyDictionary()  # of guests
+_guests: WeakValueDictionary[Address, Any] = WeakValueDictionary()
+_empty: WeakSet = WeakSet()  # guests that were made, and wait for what is in them
+_brings_news: ContextVar[bool] = ContextVar("sksearch_brings_news", default=False)
+_home: ContextVar[str] = ContextVar("sksearch_home", default="")
+
+
+class Pickler(cloudpickle.CloudPickler):
+    """cloudpickle's, which gives an address to what it sends with its code."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Reduce an object, as the standard library has it."""
+        if isinstance(obj, types.CodeType):  # cloudpickle forgets the file, tracebacks need it
+            return _code_of, (obj.co_filename, *self.dispatch_table[types.CodeType](obj))
+        if isinstance(obj, types.ModuleType):
+            reduced = self.dispatch_table[types.ModuleType](obj)
+            has_code = reduced[0] is not cloudpickle.cloudpickle.subimport
+        else:
+            reduced = super().reducer_override(obj)
+            has_code = isinstance(reduced, tuple) and len(reduced) == 6
+        if not has_code or (address := self.address_of(obj)) is None:
+            return reduced
+        make, args, *rest = reduced
+        if not rest:
+            return _made, (address, make, args)
+        state, _, _, fill = rest
+        return _made, (address, make, args), (fill, state), None, None, _fill
+
+    def address_of(self, obj: Any) -> Address | None:
+        """Return the address of what has code; None for what is copied, also at home."""
+        if (address := _addresses.get(obj)) is not None:
+            return address
+        if isinstance(obj, types.ModuleType):
+            module, name = obj.__name__, ""
+        else:
+            module, name = str(obj.__module__), obj.__qualname__
+        if _named(module, name) is obj:
+            return Address(_here, module, name, "")
+        if isinstance(obj, types.FunctionType) and _has_own_data(obj):
+            return None  # it may hold what it belongs to, as a lambda in a fitted model
+        number = _numbers.setdefault(obj, uuid.uuid4().hex)
+        _numbered[number] = obj
+        return Address(_here, module, name, number)
+
+
+def dumps(obj: Any, buffer_callback: Callable | None = None) -> bytes:
+    """Pickle anything that cloudpickle can pickle.
+
+    Parameters
+    ----------
+    obj : object
+        What is to travel.
+    buffer_callback : callable or None, default=None
+        Called with each large buffer, which then is not in the bytes.
+
+    Returns
+    -------
+    content : bytes
+        For `loads`.
+
+    Raises
+    ------
+    Exception
+        Whatever pickling raises.
+    """
+    file = io.BytesIO()
+    Pickler(file, protocol=5, buffer_callback=buffer_callback).dump(obj)
+    return file.getvalue()
+
+
+def loads(content: Any, buffers: Iterable | None = None, brings_news: bool = False) -> Any:
+    """Load what `dumps` has made, and leave alone what is in this process.
+
+    Parameters
+    ----------
+    content : bytes-like
+        What `dumps` returned.
+    buffers : iterable or None, default=None
+        What its `buffer_callback` was called with.
+    brings_news : bool, default=False
+        Whether it comes from the search, and classes that are guests here are made as they are
+        there now.
+
+    Returns
+    -------
+    obj : object
+        Equal to what was pickled.
+
+    Raises
+    ------
+    Exception
+        Whatever loading raises.
+    """
+    token = _brings_news.set(brings_news)
+    try:
+        return pickle.loads(content, buffers=buffers)
+    finally:
+        _brings_news.reset(token)
+
+
+def here() -> str:
+    """Return what tells this process from all others."""
+    return _here
+
+
+@contextmanager
+def classes_of(home: str) -> Iterator[None]:
+    """A context in which names that were written in a process that is gone are those of a home.
+
+    Parameters
+    ----------
+    home : str
+        What `here` returns in the process of the search.
+    """
+    token = _home.set(home)
+    try:
+        yield
+    finally:
+        _home.reset(token)
+
+
+def _code_of(file: str, make: Callable, args: tuple) -> types.CodeType:
+    """Code that says which file it is from."""
+    return make(*args).replace(co_filename=file)
+
+
+def _made(address: Address, make: Callable, args: tuple) -> Any:
+    """The class, function or module of an address, or one that is made."""
+    if (obj := _at(address)) is None:
+        obj = make(*args)
+        _addresses[obj], _guests[address] = address, obj
+        _empty.add(obj)
+    return obj
+
+
+def _fill(obj: Any, content: tuple) -> None:
+    """Fill what was made, and nothing else."""
+    fill, state = content
+    if obj in _empty:
+        _empty.discard(obj)
+        fill(obj, state)
+
+
+def _at(address):
+    """What an address leads to in this process, None if there is nothing, or if news come."""
+    if address.home == _here:
+        if address.number:
+            return _numbered.get(address.number)
+        return _named(address.module, address.name)
+    if _brings_news.get():
+        return None
+    found = _guests.get(address)
+    home = _home.get()
+    if found is None and home and not address.number:
+        own = address._replace(home=home)
+        found = _named(own.module, own.name) if home == _here else _guests.get(own)
+    return found
+
+
+def _named(module, name):
+    """What a name leads to, None if that is nothing; the module itself if the name is ""."""
+    try:
+        return reduce(getattr, filter(None, name.split(".")), sys.modules.get(module))
+    except AttributeError:  # "<locals>" for instance
+        return None
+
+
+def _has_own_data(function):
+    """Whether a function has more than its code and the globals of its module."""
+    return bool(
+        function.__closure__
+        or function.__defaults__
+        or function.__kwdefaults__
+        or function.__dict__
+    )
+
+
+def _move_in() -> None:
+    """Make a forked process a home of its own: what changes at its parent's is news to it."""
+    global _here
+    _here = uuid.uuid4().hex
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_move_in)
