@@ -40,13 +40,13 @@ EXAMPLES = {
         [SPAN, [1.0, 1.0, ""], [-2, -1, "w"]],
         [None, tuple(SPAN), SPAN[:2], [*SPAN, 1], [1.5, 1.0, "w"], [0.0, 1.0, 1],
          [None, 1.0, "w"], [0.0, None, "w"]],
-    ),  # fmt: skip
+    ),
     "prediction": (
         [PREDICTION, [-1.0, 0.0, 1.0, 9]],
         [None, tuple(PREDICTION), PREDICTION[:3], [*PREDICTION, 1], [0.5, 0.4, 0.6, 0],
          [0.5, 0.4, 0.6, 1.0], [1, 0.4, 0.6, 1], [0.5, math.nan, 0.6, 1],
          [0.5, 0.4, math.inf, 1]],
-    ),  # fmt: skip
+    ),
     "status": (["ok", "error", "memory", "nan", "crash", "timeout"], [None, "OK", "fine", 1]),
     "scores": ([0.5, 1, math.nan, {"a": 1.0, "b": 2}], [None, {}, {"a": None}, "1", [1.0]]),
     "numbers": ([{}, {"a": 1.0}], [None, 1.0, {"a": "1"}, [1.0]]),
@@ -54,24 +54,24 @@ EXAMPLES = {
         [[], [BOUND], [BOUND, ["b", ">=", -1.0]]],
         [None, BOUND, (BOUND,), [BOUND[:2]], [[*BOUND, 1]], [[1, "<=", 0.5]], [["a", "<", 0.5]],
          [["a", "<=", 1]], [["a", ">=", math.nan]], [["a", ">=", math.inf]], [tuple(BOUND)]],
-    ),  # fmt: skip
+    ),
     "sample": (
         [[10, 1, 2, 3], [1, 0.5, None, 2, None]],
         [None, (10, 1, 2, 3), [10, 1, 2], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3], [1.5, 1, 2, 3],
          [10, "1", 2, 3], []],
-    ),  # fmt: skip
+    ),
     "rows": (["", "AAAAAA==", "AAAAAAAAAAA="], [None, "AAA=", "A", "AAAAAA==!", b"AAAAAA=="]),
     "curve": (
         [[POINT], [POINT, [0, {"a": 1.0}, {"a": 1}]]],
         [None, [], POINT, (POINT,), [POINT[:2]], [[*POINT, 1]], [[-1, 0.5, None]],
          [[1, None, None]], [[1, 0.5, "1"]], [tuple(POINT)]],
-    ),  # fmt: skip
+    ),
     "state": (
         [STATE, STATE | {"f": "1.2.3.0123456789abcdef"}, STATE | {"n": 0}, STATE | {"s": "ab"}],
         [None, [STATE], {}, STATE | {"f": "1.2"}, STATE | {"f": "../1.2.3"}, STATE | {"f": 1},
          STATE | {"h": "0" * 63}, STATE | {"h": "G" * 64}, STATE | {"h": 0}, STATE | {"n": -1},
          STATE | {"n": None}, STATE | {"s": None}, STATE | {"s": "é"}],
-    ),  # fmt: skip
+    ),
     "params": ([{}, {"C": 1}], [None, [], "C"]),
     "random_state": (
         [0, 7, {"state": []}, {"state": ["MT19937", [1]]}],
@@ -85,7 +85,7 @@ EXAMPLES = {
         [{}, {"space": PART}, {"space": PART | {"items": {"C": "1"}}}],
         [None, [], {"space": None}, {"space": {"sha": "ab"}}, {"space": {"text": "C: 1"}},
          {"space": PART | {"items": {"C": 1}}}, {"space": PART | {"items": ["C"]}}],
-    ),  # fmt: skip
+    ),
     "plan": (
         [[], [RUNG], [RUNG, [1, 2, 3, 4, 5, 6]]],
         [None, RUNG, (RUNG,), [RUNG[:5]], [[*RUNG, 0]], [[-1, *RUNG[1:]]], [[0.5, *RUNG[1:]]]],

@@ -39,7 +39,9 @@ class Scripted(Executor):
 
     def wait(self, futures, timeout):
         self.waits.append(timeout)
-        self.waited_for.append([task for task, future in self.futures.items() if future in futures])
+        self.waited_for.append(
+            [task for task, future in self.futures.items() if future in futures]
+        )
         next(self.script)(self)
 
 
@@ -124,7 +126,13 @@ def test_the_oldest_is_told_first_and_others_are_kept_until_then():
     log = run(executor, Jobs())
     assert log == ["kept 1", "kept 2", "told 0", "told 1", "told 2", "told 3", "kept 5",
                    "told 4", "told 5"]  # fmt: skip
-    assert executor.waited_for == [["0", "1", "2"], ["0", "2", "3"], ["0", "3", "4"], ["3", "4", "5"], ["4"]]
+    assert executor.waited_for == [
+        ["0", "1", "2"],
+        ["0", "2", "3"],
+        ["0", "3", "4"],
+        ["3", "4", "5"],
+        ["4"],
+    ]
     assert executor.waits == [None] * 5
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.mutation.nursery import Functions
+from tests.mutation.nursery import BROKEN_TOOL, Functions
 from tests.mutation.touching import Recording
 
 RECORDING_SECONDS = 3600
+FAILED = 1
 APART = 71  # exit status of a fork that could not be broken
 
 
@@ -92,7 +93,9 @@ class Judging:
                 status = self._run_tests(mutant, tests, answer, limit)
         line["outcome"] = "survived" if status == 0 else "killed"
         if status != 0:
-            line["by"] = answer.read_text() if answer.exists() else f"exit status {status}"
+            line["by"] = (
+                answer.read_text() if answer.exists() else "a hang or the death of a process"
+            )
         seconds = round(time.perf_counter() - start, 2)
         return line | {"tests": len(tests), "seconds": seconds}
 
@@ -101,6 +104,8 @@ class Judging:
         status = APART
         if mutant.in_body:
             status = self.nursery.fork(lambda: self._work(mutant, tests, answer), limit)
+        if status == BROKEN_TOOL:
+            raise RuntimeError(f"{mutant} could not be judged")
         if status == APART:
             status = self.nursery.run_apart(list(tests), limit)
         return status
@@ -115,8 +120,12 @@ class Judging:
             items[-1].add_marker(pytest.mark.timeout(20 + 10 * seconds, method="thread"), False)
         failures = Failures(answer)
         items[0].config.pluginmanager.register(failures)
-        _run(items, lambda: failures.found)
-        return int(failures.found)
+        try:
+            _run(items, lambda: failures.found)
+        except BaseException as error:  # Ctrl-C, which ends pytest
+            answer.write_text(repr(error))
+            return FAILED
+        return FAILED if failures.found else 0
 
 
 class Failures:

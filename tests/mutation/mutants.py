@@ -30,6 +30,8 @@ COMPUTED_AS = {
     ast.BitAnd: ast.BitOr,
 }
 JOINED_AS = {ast.And: ast.Or, ast.Or: ast.And}
+#: Where a warning points to is no fault, nor is how much memory an object takes.
+LEFT_ALONE = {"stacklevel", "slots"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -117,6 +119,8 @@ def _walk(node, function, lines, in_body=False):
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or isinstance(child, (ast.JoinedStr, ast.pattern)):
                 continue
+            if isinstance(child, ast.keyword) and child.arg in LEFT_ALONE:
+                continue
             if isinstance(child, FUNCTIONS):
                 inner = f"{function}.{child.name}".lstrip(".")
                 yield from _walk(child, inner, range(child.lineno, child.end_lineno + 1), is_inner)
@@ -157,9 +161,10 @@ def _other_expressions(node):
             yield from (repr(value + 1), repr(value - 1))
         case ast.Call(func, args, keywords):
             for i, keyword in enumerate(keywords):
-                if keyword.arg is not None:
+                if keyword.arg is not None and keyword.arg not in LEFT_ALONE:
                     yield ast.unparse(ast.Call(func, args, keywords[:i] + keywords[i + 1 :]))
-            if len(args) > 1 or (args and ast.unparse(func).endswith("suppress")):
+            is_needed = len(args) > 1 and ast.unparse(args[-1]) != "UserWarning"  # the default
+            if is_needed or (args and ast.unparse(func).endswith("suppress")):
                 yield ast.unparse(ast.Call(func, args[:-1], keywords))
 
 
@@ -176,7 +181,7 @@ def _other_statements(node):
                     ast.unparse(ast.AugAssign(target, COMPUTED_AS[type(op)](), value)),
                 )
         case ast.Return(value=ast.expr() as value):
-            if not (isinstance(value, ast.Constant) and value.value is None):
+            if not isinstance(value, ast.Constant) or isinstance(value.value, (str, bytes)):
                 yield (value, value), "None"
         case ast.Expr(value=ast.Call()) | ast.Raise() | ast.Delete():
             yield (node, node), "pass"

@@ -13,6 +13,7 @@ import types
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+BROKEN_TOOL = 70  # exit status of a fork in which something else failed than a test
 COPIED = ("sksearch", "tests", "docs", "conftest.py", "pyproject.toml")
 
 
@@ -59,7 +60,7 @@ class Nursery:
         self.work.mkdir()
         pid = os.fork()
         if pid == 0:
-            code = 70
+            code = BROKEN_TOOL
             try:
                 self._leave_parent()
                 code = work()
