@@ -26,12 +26,14 @@ from tests.mutation.touching import Table
 TESTS = (
     "tests/simulation",
     "tests/checkpoint",
+    "tests/executors/test_loop.py",
     "tests/executors/test_executors.py",
     "tests/executors/test_virtual.py",
     "tests/executors/test_signals.py",
     "tests/executors/test_live_classes.py",
     "tests/faults/test_checkpoints.py",
     "tests/test_minimize_runs.py",
+    "tests/search/test_constraints.py",
 )
 WATCHED = ("sksearch/checkpoint", "sksearch/executors")  # whose lines the table knows
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")

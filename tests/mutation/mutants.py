@@ -112,6 +112,8 @@ def _walk(node, function, lines, in_body=False):
     """Yield what can be broken, and where; no annotations, no texts."""
     yield node, function, lines, in_body
     is_function = isinstance(node, FUNCTIONS[:2])
+    if _is_choice(node):
+        return
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns"):
             continue
@@ -126,6 +128,14 @@ def _walk(node, function, lines, in_body=False):
                 yield from _walk(child, inner, range(child.lineno, child.end_lineno + 1), is_inner)
             else:
                 yield from _walk(child, function, lines, is_inner)
+
+
+def _is_choice(node):
+    """Whether it is a number with a name, such as a limit: a test would only repeat it."""
+    if not (isinstance(node, ast.Assign) and ast.unparse(node.targets).isupper()):
+        return False
+    numbers = (ast.Constant, ast.BinOp, ast.operator)
+    return all(isinstance(each, numbers) for each in ast.walk(node.value))
 
 
 def _changes(node):

@@ -5,6 +5,7 @@ import json
 import sys
 import threading
 import time
+from collections import Counter
 
 import pytest
 
@@ -88,7 +89,8 @@ class Table:
     def choose(self, mutant, budget, tests):
         """Return those of some tests that touch a mutant, of so many seconds in all.
 
-        What only an import or another process runs is left to the tests of its function or file.
+        The fastest case of each function comes first, then the second fastest of each. What only
+        an import or another process runs is left to the tests of its function or file.
         """
         for lines in (mutant.lines, mutant.function_lines, range(sys.maxsize)):
             found = {
@@ -99,11 +101,14 @@ class Table:
             if found:
                 break
         chosen, left = {}, budget
+        cases = Counter()
         for test in sorted(found, key=found.get):
-            if chosen and found[test] > left:
-                break
-            chosen[test] = found[test]
-            left -= found[test]
+            cases[_function(test)] += 1
+            found[test] = cases[_function(test)], found[test]
+        for test, (_, seconds) in sorted(found.items(), key=lambda entry: entry[1]):
+            if seconds < left or not chosen:
+                chosen[test] = seconds
+                left -= seconds
         return _by_file(chosen)
 
     def _lines(self, test, path):
@@ -119,6 +124,10 @@ def _by_file(tests):
         files[_file(test)] = files.get(_file(test), 0.0) + seconds
     order = sorted(tests, key=lambda test: (files[_file(test)], _file(test), tests[test]))
     return {test: tests[test] for test in order}
+
+
+def _function(test):
+    return test.partition("[")[0]
 
 
 def _file(test):
