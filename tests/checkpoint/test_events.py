@@ -114,7 +114,9 @@ def test_what_a_search_does_comes_back_with_its_line(what, header):
 @pytest.mark.parametrize("what", WRONG)
 def test_what_no_search_does_is_an_error_with_its_line(what, header):
     events, words = WRONG[what]
-    with pytest.raises(JournalError, match=rf"line {4 + len(events)}, .*\(ValueError: {words}\)") as caught:
+    with pytest.raises(
+        JournalError, match=rf"line {4 + len(events)}, .*\(ValueError: {words}\)"
+    ) as caught:
         enter(header, *events, line=4)
     assert isinstance(caught.value.__cause__, ValueError)
 

@@ -106,6 +106,16 @@ def test_all_that_is_known_is_as_the_search_itself_has_it(name, tmp_path):
         assert saved.metric_ == search.refit
 
 
+@pytest.mark.parametrize(
+    ("scoring", "name"), [("r2", "r2"), (None, None), (by_quality, None), (["r2"], None)]
+)
+def test_a_scorer_that_has_a_name_is_known_by_it(scoring, name, tmp_path):
+    RandomSearchCV(
+        Curve(), QUALITY, n_iter=1, scoring=scoring, refit=False, checkpoint_dir=tmp_path
+    ).fit(X, y)
+    assert load_history(tmp_path).scoring == name
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_everything_is_as_the_search_itself_has_it(name, tmp_path):

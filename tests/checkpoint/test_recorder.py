@@ -1,16 +1,20 @@
 """What a search finds in its directory, changed in one place: used, made again, or an error."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import uniform
 
 import sksearch as sks
-from sksearch.checkpoint import JournalError, read_journal, write_spool
+from sksearch import load_history
+from sksearch.checkpoint import Checkpoint, JournalError, read_journal, write_spool
+from sksearch.checkpoint._evaluations import Evaluations
 from sksearch.checkpoint._folder import write_splits
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.checkpoint._records import Spool, output_to_record
+from sksearch.checkpoint._recorder import JournalRecorder
+from sksearch.checkpoint._records import Asked, Kept, Spool, Told, decode_record, output_to_record
 from sksearch.fitting._evaluation import Output
 from tests.checkpoint.test_resume import fit_and_stop, leftovers, lines, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y, scorer
@@ -242,7 +246,105 @@ def test_a_fold_that_had_ended_is_taken_over_by_a_larger_search(tmp_path):
     assert kept == [(1, 1, 0)]
 
 
+def test_an_output_without_training_scores_is_not_used_where_there_should_be_some(tmp_path):
+    fit_and_stop(make("random", tmp_path, return_train_score=True), 8)
+    write_spool(tmp_path / "spool", "1.1.1", output_to_record(Output(test_scores=9.0)))
+    with pytest.warns(UserWarning, match="training scores are missing"):
+        search = make("random", tmp_path, return_train_score=True).fit(X, Y)
+    assert outcome(search) == outcome(make("random", return_train_score=True).fit(X, Y))
+
+
+def test_an_output_from_elsewhere_is_kept_unless_the_worker_has_done_so(tmp_path):
+    first, second = SimpleNamespace(name="0.1.0"), SimpleNamespace(name="0.1.1")
+    with Checkpoint(tmp_path) as checkpoint:
+        recorder = JournalRecorder(checkpoint)
+        recorder.keep(first, Output(test_scores=1.0))
+        recorder.keep(first, Output(test_scores=2.0))
+        output = Output(test_scores=3.0, state=b"a model")
+        recorder.keep(second, output)
+        assert checkpoint.spooled("0.1.0")["test_scores"] == 1.0
+        assert checkpoint.spooled("0.1.1")["state"]["f"] == output.state.path.name
+    assert output.state.path.parent == tmp_path / "states"
+    assert output.state.path.read_bytes() == b"a model"
+    assert output.state.path.name.startswith("0.1.1")
+
+
+def test_a_model_that_the_disk_refuses_travels_on(tmp_path, monkeypatch):
+    output = Output(test_scores=3.0, state=b"a model")
+    with Checkpoint(tmp_path) as checkpoint:
+        recorder = JournalRecorder(checkpoint)
+        (tmp_path / "states").rmdir()
+        recorder.adopt(SimpleNamespace(name="0.1.0"), output)
+    assert output.state == b"a model"
+
+
+# ---- a smaller search
+
+
+def legs(*events):
+    """What a search has evaluated, by params and resources of each leg, resource and fold."""
+    memo = {}
+    resource = SimpleNamespace(folds=lambda n_splits, resource, spent: range(n_splits))
+    setup = SimpleNamespace(context=SimpleNamespace(resource=resource, splits=[0, 1]))
+    known = Evaluations(setup, memo, lambda *key: key)
+    for event in events:
+        known.read(event)
+    return memo, known
+
+
+def ended(i, resource):
+    return Told(i, resource, [Output(test_scores=i + fold / 10) for fold in range(2)])
+
+
+def asked(i, resource, params=None, parent=None):
+    return Asked(i, resource, 0, params, parent)
+
+
+def test_an_evaluation_is_known_by_all_that_went_before_it():
+    memo, _ = legs(
+        asked(0, 1, "a"), ended(0, 1), asked(0, 3), ended(0, 3), asked(1, 3, "b", parent=0),
+        ended(1, 3), asked(2, 4, "c", parent=0), ended(2, 4), asked(2, 9), ended(2, 9),
+    )  # fmt: skip
+    after = ("a", 1), ("a", 3)
+    expected = {
+        ((), "a", 1): 0, (after[:1], "a", 3): 0, (after[:1], "b", 3): 1, (after, "c", 4): 2,
+        ((*after, ("c", 4)), "c", 9): 2,
+    }  # fmt: skip
+    assert memo == {
+        (*key, fold): Output(test_scores=i + fold / 10)
+        for key, i in expected.items()
+        for fold in range(2)
+    }
+
+
+def test_a_fold_that_had_ended_of_a_job_that_had_not_is_known():
+    output = Output(test_scores=5.0)
+    events = [asked(0, 1, "a"), ended(0, 1), asked(0, 3), asked(1, 1, "b")]
+    memo, known = legs(*events, Kept(0, 3, 1, output))
+    assert memo[(("a", 1),), "a", 3, 1] is output
+    assert len(memo) == 3
+    left = {"0.3.0": output, "1.1.1": output, "0.1.0": output}
+    assert known.in_spool(left.get) == [Kept(0, 3, 0, output), Kept(1, 1, 1, output)]
+
+
+def test_a_larger_search_counts_its_candidates_anew(tmp_path):
+    fit_and_stop(make("random", tmp_path, n_iter=3), 6)
+    header = decode_record(read_journal(tmp_path)[0])
+    memo, known = legs(asked(0, 1, "a"), header, asked(0, 1, "b"), ended(0, 1))
+    assert list(memo) == [((), "b", 1, 0), ((), "b", 1, 1)]
+    assert known.in_spool({"0.1.0": 1}.get) == []
+
+
 # ---- what is said
+
+
+def test_a_prediction_is_noted_with_its_candidate(tmp_path):
+    search = make("gp", tmp_path, n_iter=5, n_initial=3)
+    fit_and_stop(search, 9)
+    search.fit(X, Y)
+    predictions = [trial.prediction for trial in search.history_.trials]
+    assert any(predictions)
+    assert [trial.prediction for trial in load_history(tmp_path).history_.trials] == predictions
 
 
 def test_who_goes_on_is_told_so_if_they_want_to_know(tmp_path, capsys):

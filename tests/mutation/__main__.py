@@ -27,6 +27,8 @@ TESTS = (
     "tests/simulation",
     "tests/checkpoint",
     "tests/executors/test_loop.py",
+    "tests/executors/test_clock.py",
+    "tests/executors/test_in_process.py",
     "tests/executors/test_executors.py",
     "tests/executors/test_virtual.py",
     "tests/executors/test_signals.py",
