@@ -5,6 +5,7 @@ import resource
 import threading
 from concurrent.futures import wait
 from contextlib import contextmanager
+from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
 
 import pytest
@@ -117,7 +118,14 @@ def test_a_limit_needs_a_process_of_its_own():
     assert Limits(seconds=0.0).isolate
     assert Limits(memory=0).isolate
     assert Limits(stops=True).isolate
-    assert LostTask("crash", "gone").seconds == 0.0
+
+
+def test_a_limit_and_an_outcome_stay_as_they_are():
+    lost = LostTask("crash", "gone")
+    assert lost.seconds == 0.0
+    for each in (lost, Limits()):
+        with pytest.raises(FrozenInstanceError):
+            each.seconds = 1.0
 
 
 @pytest.mark.skipif(not can_limit_memory(), reason="no limits of memory")
