@@ -181,6 +181,11 @@ def test_a_value_of_a_start_is_told_by_its_statement(was, now, is_so):
     assert value_of(was) == "1"
 
 
+def test_globals_that_are_too_many_to_be_listed_are_compared_as_a_whole():
+    old, new = (part(sha, f"x: {sha}{OF_START}time()") for sha in ("1", "2"))
+    assert "globals differs: it was x: 1" in message({GLOBALS: old}, {GLOBALS: new})
+
+
 def test_the_way_out_is_named_where_only_code_and_globals_differ():
     code = OLD | {"scoring": part("a", bare="x")}, OLD | {"scoring": part("b", bare="x")}
     assert message(*code).endswith("accept_changes('runs/a', 'code')")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import uniform
+from sklearn.svm import SVC
 
 import sksearch as sks
 from sksearch import load_history
@@ -185,6 +186,25 @@ def test_a_space_that_has_no_more_is_noted_once(tmp_path):
     assert (kinds.count("header"), kinds.count("ask"), kinds.count("tell")) == (1, 3, 3)
 
 
+def test_only_the_estimator_as_it_is_may_be_outside_of_the_space(tmp_path):
+    def search():
+        return sks.SearchCV(
+            SVC(C=1e9), n_iter=3, cv=2, random_state=0, refit=False, checkpoint_dir=tmp_path
+        )
+
+    found = search().fit(X, Y)
+    assert found.history_.problem.has_baseline
+    assert found.history_.trials[0].params["C"] == 1e9
+    assert outcome(search().fit(X, Y)) == outcome(found)
+
+    def change(records):
+        next(r for r in records if r["k"] == "ask" and r["t"] == 1)["p"]["C"] = 1e9
+
+    rewrite(tmp_path, change)
+    with pytest.raises(JournalError, match=r"its candidate.*C"):
+        search().fit(X, Y)
+
+
 # ---- what workers have left
 
 
@@ -335,7 +355,24 @@ def test_a_larger_search_counts_its_candidates_anew(tmp_path):
     assert known.in_spool({"0.1.0": 1}.get) == []
 
 
+def test_a_job_with_too_few_outputs_is_not_known():
+    with pytest.raises(ValueError, match="shorter"):
+        legs(asked(0, 1, "a"), Told(0, 1, [Output()]))
+
+
 # ---- what is said
+
+
+def test_results_and_ends_are_synced_and_what_begins_is_not(tmp_path, monkeypatch):
+    append, flags = Checkpoint.append, {}
+
+    def watched(checkpoint, record, sync=True):
+        flags.setdefault(record["k"], set()).add(sync)
+        append(checkpoint, record, sync)
+
+    monkeypatch.setattr(Checkpoint, "append", watched)
+    make("random", tmp_path, refit=True).fit(X, Y)
+    assert flags == {"ask": {False}, "tell": {True}, "stop": {True}, "won": {True}}
 
 
 def test_a_prediction_is_noted_with_its_candidate(tmp_path):

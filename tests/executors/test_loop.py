@@ -169,6 +169,7 @@ def test_what_runs_when_the_time_is_up_is_waited_for_until_it_is_stopped():
     log = run(executor, Jobs(time=2, stop=5))
     assert log == ["told 0", "told 1"]
     assert executor.waits == [2, 1, 3, 2]
+    assert executor.waited_for == [["0", "1", "2"], ["1", "2", "3"], ["1"], ["2"]]
     assert executor.is_stopped
 
 
