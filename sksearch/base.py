@@ -457,6 +457,34 @@ class Resource(ABC):
         """
         return train
 
+    def split(
+        self,
+        fold: int,
+        train: np.ndarray,
+        test: np.ndarray,
+        strata: np.ndarray | None,
+        amount: int,
+        n_samples: int,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Choose the rows to train and to test on at this amount; by default all are tested.
+
+        Parameters
+        ----------
+        fold : int
+            Index of the fold.
+        train, test : ndarray of shape (n_train,), (n_test,)
+            Row indices of the fold.
+        strata, amount, n_samples, rng : object
+            As for `rows`.
+
+        Returns
+        -------
+        train, test : ndarray
+            Subsets.
+        """
+        return self.rows(train, strata, amount, n_samples, rng), test
+
     def params(self, params: Params, amount: int) -> Params:
         """Return the params of a candidate at `amount`, as `cv_results_` shows them."""
         return params

@@ -263,10 +263,9 @@ def rows_of(context, task):
     if context.sample is not None:
         train = context.sample.rows(train, context.strata, context.seed, task.fold)
     rng = np.random.default_rng((context.seed, task.fold))
-    train = context.resource.rows(
-        train, context.strata, task.resource, num_samples(context.X), rng
-    )
-    return to_namespace_of(context.X, (train, test))
+    args = context.strata, task.resource, num_samples(context.X), rng
+    rows = context.resource.split(task.fold, train, test, *args)
+    return to_namespace_of(context.X, rows)
 
 
 def load_state(context, task):

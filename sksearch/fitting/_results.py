@@ -18,6 +18,8 @@ from sksearch.fitting._evaluation import Output
 from sksearch.history import Params, Result, Span, Trial
 
 KINDS = ("test", "train")  # of scores
+#: What tells rows apart that differ in resource, after `Row`.
+COLUMNS = ("iter", "n_resources", "bracket", "trial_id")
 
 
 @dataclass(slots=True)
@@ -176,29 +178,29 @@ def cv_results(
     rows: list[Row],
     n_splits: int,
     return_train_score: bool,
-    with_resources: bool,
+    columns: Sequence[str] = (),
     any_rung_wins: bool = False,
     violations: ArrayLike | None = None,
     by_folds: bool = False,
 ) -> dict[str, Any]:
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
-    Rows that differ in resource have the columns ``iter``, ``n_resources``, ``bracket`` and
-    ``trial_id``, too; `any_rung_wins` is for their ranks, see `rank`. What was measured beside
+    Rows that differ in resource begin with `columns`, of `COLUMNS`; `any_rung_wins` is for their
+    ranks, see `rank`. Without brackets among them ranks are by score alone, as scikit-learn's. What was measured beside
     the scores has columns like ``mean_fit_time``; `violations`, by how much bounds are broken, are
     the column ``violation``, and such rows rank behind all others. If `by_folds`, units are folds:
     a mean over fewer of them than others have is none, and is NaN.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}
-    if with_resources:
-        for name in ("iter", "n_resources", "bracket", "trial_id"):
-            results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)
+    for name in columns:
+        results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)
     for name in ("fit_time", "score_time"):
         table.store(results, name, table.column(name))
     for name in table.measures():
         table.store(results, name, table.measure(name))
     resources = [row.n_resources for row in rows]
+    levels = resources if "bracket" in columns else [0] * len(rows)
     failed = [any(map(_has_failed, row.outputs)) for row in rows]
     params = [row.params for row in rows]
     results.update(masked_param_columns(params))
@@ -210,7 +212,7 @@ def cv_results(
         _warn_if_not_finite(results, "test", name)
         # A number as error_score is for the eye: what cannot be trained is never the best.
         means = np.where(failed, np.nan, results[f"mean_test_{name}"])
-        results[f"rank_test_{name}"] = rank(means, resources, any_rung_wins, violations)
+        results[f"rank_test_{name}"] = rank(means, levels, any_rung_wins, violations)
         if return_train_score:
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)
@@ -245,6 +247,12 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
             f"cv_results_ are 0 to {n_rows - 1}. {kept}"
         )
     return int(index)
+
+
+def best_of_last_iteration(results: dict[str, Any], metric: str) -> int:
+    """Return the row that wins in a halving search of scikit-learn, whose ranks are by score."""
+    last = np.flatnonzero(results["iter"] == np.max(results["iter"]))
+    return int(last[np.argmin(results[f"rank_test_{metric}"][last])])
 
 
 def rank(

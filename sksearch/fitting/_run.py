@@ -252,7 +252,7 @@ class Run(Workload):
             self.incumbent.expect(self, job)
         self._n_finite += math.isfinite(result.score)
         target = self.stops.target_score
-        may_win = self._any_rung_wins or job.resource == self._max_resources
+        may_win = self._any_rung_wins or job.resource == self.top
         if target is not None and may_win:
             self.done |= score >= target
         if not self._rungs.tell(job):

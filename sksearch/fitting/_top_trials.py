@@ -97,9 +97,10 @@ def best_rows(
     ok = [i for i in np.argsort(ranks, kind="stable") if statuses[i] == "ok"]
     violations = results.get("violation", np.zeros(len(rows)))
     order = [rows[i] for i in ok if violations[i] <= violations[ok[0]]]
+    top = max((row.n_resources for row in order), default=0)
     chosen: dict[int, Row] = {}  # a trial has several rows, also where a list has it twice
     for row in order:
-        if any_rung_wins or row.n_resources == order[0].n_resources:
+        if any_rung_wins or row.n_resources == top:
             chosen.setdefault(row.trial_id, row)
     return list(chosen.values())[:size]
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
+from sksearch.fitting._results import best_of_last_iteration
 from sksearch.history import Params
 from sksearch.reporting._table import is_number
 from sksearch.stats import tied_candidates
@@ -286,8 +287,11 @@ def _finalists(results, metric):
     ranks = np.asarray(results[f"rank_test_{metric}"])
     n = count_folds(results, metric)
     scores = np.column_stack([results[f"split{k}_test_{metric}"] for k in range(n)])
-    leader = int(np.argmin(ranks))
     may_win = np.isfinite(scores).all(axis=1)
+    leader = int(np.argmin(ranks))
+    if "iter" in results and "bracket" not in results:
+        leader = best_of_last_iteration(results, metric)
+        may_win &= results["iter"] == results["iter"][leader]
     if "n_resources" in results:
         resources = np.asarray(results["n_resources"])
         may_win &= resources == resources[leader]

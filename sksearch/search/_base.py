@@ -10,7 +10,7 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,6 +60,7 @@ from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit
 from sksearch.fitting._results import (
+    COLUMNS,
     cv_results,
     name_error_scores,
     warn_if_none_keeps_bounds,
@@ -174,11 +175,14 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
     )
 
     #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
-    _known_as = RandomizedSearchCV
+    _known_as: ClassVar[tuple[type, ...]] = (RandomizedSearchCV,)
+    #: Columns of ``cv_results_`` that say what a row is of, where candidates have several.
+    _columns: ClassVar[tuple[str, ...]] = COLUMNS
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._known_as.register(cls)
+        for kind in cls._known_as:
+            kind.register(cls)
 
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
@@ -189,6 +193,10 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
+
+    def _limits(self) -> tuple[int | str, int | str]:
+        """Return the smallest and the largest resource, or "auto"."""
+        return self.min_resources, self.max_resources
 
     def _filled(self, folds: Folds) -> "BaseSearch":
         """Return a search with the parameters that its user left to it, for these folds."""
@@ -329,12 +337,12 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         earlier = read_earlier(self.prior_results, space)
         aims, allows = aims_of(self, space, scorers, earlier)
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
-        limits = self.min_resources, self.max_resources
+        limits = self._limits()
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)
         how = sampler, scheduler, resource, estimator
-        problem, scheduler = adapt(problem, *how, self.min_resources)
+        problem, scheduler = adapt(problem, *how, limits[0])
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
         rungs = planned(scheduler, problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
@@ -458,7 +466,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             self._check_refit_for_multimetric(outputs[0].test_scores)
             refit_metric = context.metric if self.objectives else self.refit
         self.cv_results_ = cv_results(
-            rows, self.n_splits_, self.return_train_score, with_resources,
+            rows, self.n_splits_, self.return_train_score, self._columns * with_resources,
             setup.plan.any_rung_wins,
             [result.violation for result in results] if context.aims.bounds else None,
             setup.plan.by_folds,
@@ -482,7 +490,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         """Train the best candidate on all rows, by the path that it was scored on."""
         self.interrupted_ = True  # until it has ended
         row, context = self._rows(run, setup)[self.best_index_], setup.context
-        best = clone(self.estimator).set_params(**clone(row.params, safe=False))
+        best = clone(context.estimator).set_params(**clone(row.params, safe=False))
         leaf = root.subcontext(task_name="refit-with-best-params")
         with (
             leaf.propagate_callback_context(best),
