@@ -186,10 +186,10 @@ def cv_results(
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
     Rows that differ in resource begin with `columns`, of `COLUMNS`; `any_rung_wins` is for their
-    ranks, see `rank`. Without brackets among them ranks are by score alone, as scikit-learn's. What was measured beside
-    the scores has columns like ``mean_fit_time``; `violations`, by how much bounds are broken, are
-    the column ``violation``, and such rows rank behind all others. If `by_folds`, units are folds:
-    a mean over fewer of them than others have is none, and is NaN.
+    ranks, see `rank`. Without brackets among them ranks are by score alone, as scikit-learn's.
+    What was measured beside the scores has columns like ``mean_fit_time``; `violations`, by how
+    much bounds are broken, are the column ``violation``, and such rows rank behind all others. If
+    `by_folds`, units are folds: a mean over fewer of them than others have is none, and is NaN.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import resample
 
-from sksearch.base import State, fit
+from sksearch.base import Labels, State, fit
 from sksearch.resources._data import SamplesResource
 from sksearch.resources._ensembles import set_params
 from sksearch.resources._parameter import ParameterResource
@@ -98,7 +98,16 @@ class RefittedParameterResource(ParameterResource):
     So they are what scikit-learn fits, of all libraries, draws or none.
     """
 
-    def train(self, state: State, X: Any, y: Any, amount, spent, classes, fit_params):
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Fit from nothing."""
         set_params(state.estimator, {self.name: amount})
         fit(state.estimator, X, y, fit_params)

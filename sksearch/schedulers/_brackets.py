@@ -143,7 +143,7 @@ class BracketScheduler(Scheduler):
             if n:
                 key = (n, *resources)
                 if key not in known:
-                    known[key] = self._rungs(problem, n, resources)
+                    known[key] = self._row(problem, n, resources)
                 brackets.append(known[key])
         return Plan(tuple(brackets))
 
@@ -176,9 +176,7 @@ class BracketScheduler(Scheduler):
             return []
         return sorted(set(history.rung(job.bracket, job.resource)) - set(promoted))
 
-    def _rungs(
-        self, problem: Problem, n_candidates: int, resources: list[int]
-    ) -> tuple[Rung, ...]:
+    def _row(self, problem: Problem, n_candidates: int, resources: list[int]) -> tuple[Rung, ...]:
         """Rungs of a bracket that begins with so many candidates."""
         return rungs_of(n_candidates, resources, self.factor)
 

@@ -90,7 +90,7 @@ class HalvingIterations(BracketScheduler):
         n = self.n_candidates or problem.max_resources // problem.min_resources
         return max(1, int(min(n, self.most, problem.size)))
 
-    def _rungs(self, problem, n_candidates, resources):
+    def _row(self, problem, n_candidates, resources):
         first = {rung.resource: rung for rung in reversed(self.iterations(problem))}
         return tuple(first[resource] for resource in resources)
 

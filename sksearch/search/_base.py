@@ -60,7 +60,6 @@ from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit
 from sksearch.fitting._results import (
-    COLUMNS,
     cv_results,
     name_error_scores,
     warn_if_none_keeps_bounds,
@@ -175,9 +174,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
     )
 
     #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
-    _known_as: ClassVar[tuple[type, ...]] = (RandomizedSearchCV,)
-    #: Columns of ``cv_results_`` that say what a row is of, where candidates have several.
-    _columns: ClassVar[tuple[str, ...]] = COLUMNS
+    _known_as: ClassVar[tuple[Any, ...]] = (RandomizedSearchCV,)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -193,10 +190,6 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
-
-    def _limits(self) -> tuple[int | str, int | str]:
-        """Return the smallest and the largest resource, or "auto"."""
-        return self.min_resources, self.max_resources
 
     def _filled(self, folds: Folds) -> "BaseSearch":
         """Return a search with the parameters that its user left to it, for these folds."""
@@ -337,7 +330,8 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         earlier = read_earlier(self.prior_results, space)
         aims, allows = aims_of(self, space, scorers, earlier)
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
-        limits = self._limits()
+        ends = self.min_resources, self.max_resources
+        limits = tuple("auto" if isinstance(end, str) else end for end in ends)
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)

@@ -21,7 +21,6 @@ from sksearch.search._full import Draws, is_for_scikit_learn
 from sksearch.search._namesakes import GridSearchCV
 from sksearch.search._parameters import Count, CountOrAuto, documented
 
-
 TEXTS = {
     "halving": """
 factor : float, default=3
@@ -69,7 +68,7 @@ the generator that was passed goes on from another one. These differ:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _Halving:
+class _Halving(BaseSearch):
     """What both have: iterations, and scikit-learn's rows and rule of the winner."""
 
     factor: Annotated[float, Interval(Real, 1, None, closed="neither")] = 3
@@ -84,17 +83,12 @@ class _Halving:
     _columns: ClassVar[tuple[str, ...]] = ("iter", "n_resources")
     _texts: ClassVar[dict[str, str]] = TEXTS
 
-    def _limits(self):
-        """The resource knows the smallest count, and the scheduler how much more there may be."""
-        low = self.min_resources
-        return "auto" if isinstance(low, str) else low, self.max_resources
-
     def _filled(self, folds):
         """Have rows and parameters as scikit-learn; other resources are as everywhere."""
         filled = copy.copy(self)
         if self.resource == "n_samples":
             filled.resource = SubsamplesResource()
-        elif self.resource in self.estimator.get_params():
+        elif isinstance(self.resource, str) and self.resource in self.estimator.get_params():
             filled.resource = RefittedParameterResource(self.resource)
         return filled
 
@@ -105,6 +99,7 @@ class _Halving:
         )
 
     def _prepare(self, X, y, params, rng, unit=None):
+        """Settle which rows are drawn, once it is known how many candidates are drawn before."""
         generator = copy.deepcopy(rng)
         setup = super()._prepare(X, y, params, rng, unit)
         context, problem = setup.context, setup.problem
@@ -151,8 +146,8 @@ class _Halving:
 
 
 @documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class HalvingGridSearchCV(_Halving, GridSearchCV):
+@dataclass(kw_only=True, eq=False, repr=False)  # type: ignore[misc]  # as in its base
+class HalvingGridSearchCV(GridSearchCV, _Halving):
     """Halving over a grid: scikit-learn's, to the last row of ``cv_results_``.
 
     All points of a grid get little resource, and the best ``1 / factor`` of them `factor` times as
@@ -197,6 +192,8 @@ class HalvingGridSearchCV(_Halving, GridSearchCV):
     ([30, 90], [9, 3])
     """
 
+    return_train_score: Any = True
+
     _known_as = (*GridSearchCV._known_as, SklearnHalvingGrid)
 
     def _compose(self, space, rng):
@@ -206,7 +203,7 @@ class HalvingGridSearchCV(_Halving, GridSearchCV):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class HalvingRandomSearchCV(_Halving, BaseSearch):
+class HalvingRandomSearchCV(_Halving):
     """Halving over draws: scikit-learn's, to the last row of ``cv_results_``.
 
     Draws get little resource, and the best ``1 / factor`` of them `factor` times as much, and so
@@ -261,10 +258,11 @@ class HalvingRandomSearchCV(_Halving, BaseSearch):
     _known_as = (*BaseSearch._known_as, SklearnHalvingRandom)
 
     def _compose(self, space, rng):
+        """Draw as scikit-learn; where it cannot, as everywhere."""
         if self.n_candidates == self.min_resources == "exhaust":
             raise ValueError(
-                "n_candidates and min_resources cannot be both set to 'exhaust': each follows from "
-                "the other, so pass one of them as a count."
+                "n_candidates and min_resources cannot be both set to 'exhaust': each follows "
+                "from the other, so pass one of them as a count."
             )
         n = None if self.n_candidates == "exhaust" else self.n_candidates
         if not is_for_scikit_learn(space):

@@ -366,8 +366,7 @@ checkpoint_dir : str, path-like or None, default=None
 ensemble_size : int or None, default=None
     Count of the best candidates that become `ensemble_`: each at the rung where it was best if
     it may win there, else those that got as much of the resource as the best one; all if there
-    are fewer. While the search runs their models are
-    kept, one for each fold, and no others. None: no ensemble.
+    are fewer. While the search runs their models alone are kept. None: no ensemble.
 """
 
 N_INITIAL = """
