@@ -82,6 +82,7 @@ class _Halving(BaseSearch):
     select = "top"  # type: Any
     _columns: ClassVar[tuple[str, ...]] = ("iter", "n_resources")
     _texts: ClassVar[dict[str, str]] = TEXTS
+    _known_as = ()  # a grid is no random search
 
     def _filled(self, folds):
         """Have rows and parameters as scikit-learn; other resources are as everywhere."""

@@ -24,7 +24,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import sksearch
-from sksearch import HalvingGridSearchCV, HalvingRandomSearchCV
+from sksearch import HalvingGridSearchCV, HalvingRandomSearchCV, SearchCV
+from sksearch.space import Space
 from tests.fakes import Curve, Sized
 
 X, y = make_classification(240, 6, n_informative=4, random_state=0)
@@ -257,6 +258,19 @@ def test_epochs_go_on_from_iteration_to_iteration():
     search = HalvingRandomSearchCV(SGDClassifier(random_state=0), space, **options).fit(X, y)
     assert (search.n_resources_, search.n_candidates_) == ([1, 3, 9], [9, 3, 1])
     assert search.best_estimator_.t_ == 9 * len(X) + 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_the_composition_of_its_sampler_and_its_scheduler(name):
+    space, model = {"alpha": np.logspace(-6, 2, 9).tolist()}, SGDClassifier(random_state=0)
+    common = {"resource": "epochs", "max_resources": 9, "random_state": 0, "cv": 3}
+    named = getattr(sksearch, name)(model, space, **common)
+    sampler, scheduler = named._compose(Space(space), np.random.RandomState(0))
+    parts = {"sampler": sampler, "scheduler": scheduler, "select": "top"}
+    composed = SearchCV(model, space, **parts, **common).fit(X, y)
+    assert named.fit(X, y).plan_ == composed.plan_
+    assert named.history_.log == composed.history_.log
+    assert named.best_params_ == composed.best_params_
 
 
 @pytest.mark.parametrize("name", NAMES)
