@@ -330,8 +330,8 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         earlier = read_earlier(self.prior_results, space)
         aims, allows = aims_of(self, space, scorers, earlier)
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
-        ends = self.min_resources, self.max_resources
-        limits = tuple("auto" if isinstance(end, str) else end for end in ends)
+        low = "auto" if isinstance(self.min_resources, str) else self.min_resources
+        limits = low, self.max_resources
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)

@@ -147,8 +147,8 @@ class _Halving(BaseSearch):
 
 
 @documented
-@dataclass(kw_only=True, eq=False, repr=False)  # type: ignore[misc]  # as in its base
-class HalvingGridSearchCV(GridSearchCV, _Halving):
+@dataclass(kw_only=True, eq=False, repr=False)
+class HalvingGridSearchCV(GridSearchCV, _Halving):  # type: ignore[misc]  # as its base
     """Halving over a grid: scikit-learn's, to the last row of ``cv_results_``.
 
     All points of a grid get little resource, and the best ``1 / factor`` of them `factor` times as

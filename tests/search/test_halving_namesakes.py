@@ -1,4 +1,4 @@
-"""`HalvingGridSearchCV` and `HalvingRandomSearchCV`, which are scikit-learn's but for the import."""
+"""The halving searches of scikit-learn's names, which are its own but for the import."""
 
 import copy
 import warnings
@@ -82,7 +82,9 @@ def random_settings():
         if not by_rows:
             options["resource"] = "max_leaf_nodes"
             options["min_resources"] = max(2, low[2])
-        if name == "HalvingRandomSearchCV" and (options["min_resources"] == "exhaust" or i % 4 == 1):
+        if name == "HalvingRandomSearchCV" and (
+            options["min_resources"] == "exhaust" or i % 4 == 1
+        ):
             options["n_candidates"] = int(rng.integers(3, 30))
         yield name, options
 
@@ -153,7 +155,7 @@ def test_candidates_that_fail_fill_up_an_iteration_as_in_scikit_learn(name):
 
 
 def test_regression_and_groups_are_split_as_in_scikit_learn():
-    rows, target = make_regression(240, 6, noise=5, random_state=0)
+    _, target = make_regression(240, 6, noise=5, random_state=0)
     options = {"cv": GroupKFold(3), "random_state": 0, "y": target + X[:, 0]}
     groups = {"groups": np.arange(240) // 8}
     grid = {"alpha": np.logspace(-3, 3, 12).tolist()}
@@ -167,9 +169,9 @@ def test_iterations_at_the_same_resource_train_once_and_show_the_same():
     class Counting(DecisionTreeClassifier):
         n_fits = 0
 
-        def fit(self, X, y):
+        def fit(self, X, y, sample_weight=None, check_input=True):
             Counting.n_fits += 1
-            return super().fit(X, y)
+            return super().fit(X, y, sample_weight, check_input)
 
     options = {"aggressive_elimination": True, "min_resources": 30, "max_resources": 60}
     options |= {"factor": 2, "random_state": 0, "cv": 3, "refit": False}
@@ -281,7 +283,8 @@ def test_reports_pictures_and_frames_mark_the_winner_of_the_last_iteration(name)
     assert "rows)" in str(search.report())
     assert len(search.to_frame()) == search.n_candidates_[0]
     predictions = search.out_of_fold(X, y)
-    assert np.isfinite(predictions).all() and len(predictions) == len(y), "all rows, though iterations test a part of them"
+    assert len(predictions) == len(y), "all rows, though iterations test a part of them"
+    assert np.isfinite(predictions).all()
 
 
 def test_others_know_them_as_grid_and_random_search_and_as_those_of_scikit_learn():
