@@ -163,6 +163,10 @@ def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
         params["initial_params"] = None  # which is what it means there
     params["prior_results"] = setup.earlier or None  # whatever they were read from
     n_splits = len(setup.context.splits)
+    resource = setup.context.resource
+    if getattr(resource, "in_sequence", False):  # a larger search draws other rows
+        params["drawn_for"] = sorted(resource.drawn_by)
+        params["n_drawn_before"] = params.get("n_candidates")
     common = {
         "class": _part(text_of(type(search))),
         "settings": _items(_settings(text_of, params)),

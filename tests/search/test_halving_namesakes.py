@@ -236,6 +236,18 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_rows(name, seed, tmp_path
     assert whole.best_index_ == again.best_index_
 
 
+def test_a_larger_search_whose_rows_would_be_others_takes_nothing_over(tmp_path):
+    space, options = {"max_depth": randint(1, 99)}, {"cv": 3, "checkpoint_dir": tmp_path}
+    options["min_resources"] = 60
+    for n_candidates in (3, 4):
+        rng = np.random.RandomState(0)
+        options |= {"n_candidates": n_candidates, "random_state": rng}
+        if n_candidates == 3:
+            HalvingRandomSearchCV(TREE, space, **options).fit(X, y)
+    with pytest.raises(ValueError, match="n_drawn_before"):
+        HalvingRandomSearchCV(TREE, space, **options).fit(X, y)
+
+
 @pytest.mark.filterwarnings("ignore:The first bracket")
 def test_when_the_time_is_up_the_best_of_what_was_reached_last_wins():
     grid = {"quality": np.linspace(0, 1, 10_000).tolist()}
