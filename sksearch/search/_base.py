@@ -328,8 +328,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         earlier = read_earlier(self.prior_results, space)
         aims, allows = aims_of(self, space, scorers, earlier)
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
-        low = "auto" if isinstance(self.min_resources, str) else self.min_resources
-        limits = low, self.max_resources
+        limits = self.min_resources, self.max_resources
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)
