@@ -457,7 +457,7 @@ class Resource(ABC):
         """
         return train
 
-    def split(
+    def _split(
         self,
         fold: int,
         train: np.ndarray,
@@ -467,22 +467,7 @@ class Resource(ABC):
         n_samples: int,
         rng: np.random.Generator,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Choose the rows to train and to test on at this amount; by default all are tested.
-
-        Parameters
-        ----------
-        fold : int
-            Index of the fold.
-        train, test : ndarray of shape (n_train,), (n_test,)
-            Row indices of the fold.
-        strata, amount, n_samples, rng : object
-            As for `rows`.
-
-        Returns
-        -------
-        train, test : ndarray
-            Subsets.
-        """
+        """Choose the rows to train and to test on, as `rows`; by default all are tested."""
         return self.rows(train, strata, amount, n_samples, rng), test
 
     def params(self, params: Params, amount: int) -> Params:

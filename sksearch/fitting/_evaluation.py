@@ -263,7 +263,7 @@ def rows_of(context, task):
         train = context.sample.rows(train, context.strata, context.seed, task.fold)
     rng = np.random.default_rng((context.seed, task.fold))
     args = context.strata, task.resource, num_samples(context.X), rng
-    rows = context.resource.split(task.fold, train, test, *args)
+    rows = context.resource._split(task.fold, train, test, *args)
     return to_namespace_of(context.X, rows)
 
 

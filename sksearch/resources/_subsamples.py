@@ -82,7 +82,7 @@ class SubsamplesResource(SamplesResource):
             drawn_by.setdefault(amount, pairs)
         return type(self)(drawn_by, in_sequence)
 
-    def split(self, fold, train, test, strata, amount, n_samples, rng):
+    def _split(self, fold, train, test, strata, amount, n_samples, rng):
         """Draw from the rows of a fold; they are in the order of the draw."""
         by_train, by_test = map(copy.deepcopy, self.drawn_by[amount][fold])
         return (
