@@ -27,6 +27,13 @@ RAY = {
     "RAY_DEDUP_LOGS": "0",
 }
 
+# Open MPI starts no processes as root, in a container, or more than the machine has cores, unasked.
+MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+
 
 def all_engines(*but, whole=()):
     """Parameters for tests that run on each engine; clusters are slow, some run with --whole."""
@@ -127,6 +134,7 @@ def start_spark():
 def mpi_pool():
     """Two processes that MPI has started."""
     pytest.importorskip("mpi4py")
+    os.environ |= MPI
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     from mpi4py.futures import MPIPoolExecutor
 
