@@ -83,10 +83,10 @@ def make_executor(
         executor.window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
         return executor
     if n_workers == 1 and not isolate:
-        return SerialExecutor(function, context, folder, nested)
+        return SerialExecutor(function, context, folder, nested, limits)
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
     if kind == "ThreadingBackend" and not isolate:
-        return ThreadExecutor(function, context, n_workers, window, nested, folder)
+        return ThreadExecutor(function, context, n_workers, window, nested, folder, limits)
     return ProcessExecutor(function, context, n_workers, window, nested, limits, folder, devices)
 
 
