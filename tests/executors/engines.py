@@ -27,7 +27,7 @@ RAY = {
     "RAY_DEDUP_LOGS": "0",
 }
 
-# Open MPI starts no processes as root, in a container, or more than the machine has cores, unasked.
+# Unasked, Open MPI starts no processes as root, nor more than the machine has cores.
 MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -1,4 +1,4 @@
-"""Whatever answers of real worker processes are late, doubled or lost, no result is another one."""
+"""Whatever answers of real worker processes are late, doubled or lost: the results are equal."""
 
 import json
 import os
