@@ -19,9 +19,14 @@ from sksearch.executors.remote._executor import RemoteExecutor
 from sksearch.executors.remote._futures import FuturesBackend, FuturesEngine
 from sksearch.executors.remote._joblib import JoblibEngine
 from sksearch.executors.remote._ray import RayEngine
+from sksearch.executors.remote._spark import SparkEngine
 
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
-ENGINES = {"DaskDistributedBackend": DaskEngine, "RayBackend": RayEngine}
+ENGINES = {
+    "DaskDistributedBackend": DaskEngine,
+    "RayBackend": RayEngine,
+    "SparkDistributedBackend": SparkEngine,
+}
 
 
 def make_executor(
