@@ -437,6 +437,7 @@ def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore")
 def test_spark_is_not_asked_to_cancel_what_has_ended(monkeypatch):
     cancelled = []
