@@ -1,7 +1,6 @@
 """``cv_results_``: scikit-learn's columns, one row for each candidate and resource."""
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
+from sksearch._plain import warn
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
@@ -140,7 +140,7 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
     """Warn if each result with a score breaks a bound."""
     violations = [result.violation for result in results if not math.isnan(result.score)]
     if violations and min(violations) > 0:
-        warnings.warn(
+        warn(
             "No candidate keeps all bounds of constraints=: the best one is that which breaks "
             f"them least, by {min(violations):.3g} in units of the bounds. Loosen them, or widen "
             "the space.",
@@ -350,7 +350,7 @@ class _Table:
 def _warn_if_not_finite(results, kind, name):
     means = results[f"mean_{kind}_{name}"]
     if not np.isfinite(means).all():
-        warnings.warn(
+        warn(
             f"One or more of the {kind} scores are non-finite: {means}",
             category=UserWarning,
             stacklevel=2,

@@ -1,7 +1,6 @@
 """One run of a search: jobs into tasks, outputs into results, and when to stop."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._compat import warn_or_raise_about_fit_failures
+from sksearch._plain import warn
 from sksearch.base import Job, State
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._budget import Budget
@@ -343,14 +343,14 @@ class Run(Workload):
             t.id for t in history.trials if any(math.isfinite(r.score) for r in t.results.values())
         }
         if ids == {0} and history.problem.has_baseline and len(history.trials) > N_ALIKE:
-            warnings.warn(
+            warn(
                 "No candidate but the first, the estimator as it is, has a score: what comes back "
                 "is not tuned. See errors_, or report().",
                 UserWarning,
                 stacklevel=2,
             )
         if self._n_finite == 0:
-            warnings.warn(
+            warn(
                 "No candidate has a finite score, so the best one is no better than any other: "
                 "look at the scorer, or pass error_score='raise'.",
                 UserWarning,
@@ -414,7 +414,7 @@ def _warn_of_folds_left_out(run):
     first = unfinished_first(run.study.history, run.top)
     if first is not None:
         is_untuned = first.id == 0 and run.study.history.problem.has_baseline
-        warnings.warn(
+        warn(
             f"timeout={run.stops.timeout:g} was up after {max(first.results)} of {run.top} "
             f"folds of the first candidate{', the estimator as it is' * is_untuned}: pass a "
             "larger timeout, fewer folds or fewer rows.",
@@ -432,7 +432,7 @@ def _warn_lost_state(run, error):
     """Warn once of states that could not be kept."""
     if error and not run._warned:
         run._warned = True
-        warnings.warn(
+        warn(
             "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
             f"is trained again from the beginning: {error}. Where it cannot be pickled at "
             "all, n_jobs=1 without checkpoint_dir keeps it in memory.",

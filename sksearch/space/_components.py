@@ -1,7 +1,7 @@
-"""Components of a finite subspace: parameters that conditions link, and their candidates by number.
+"""Components of a finite subspace: parameters that conditions link; their candidates by number.
 
-A box is a dict ``{name: range of value indices}`` of the active parameters of some candidates. The
-candidates of a component are those of its boxes, one box after another.
+A box is a dict ``{name: range of value indices}`` of the active parameters of some candidates.
+The candidates of a component are those of its boxes, one box after another.
 
 Boxes stand in the order of their ranges, parents before children; inside a box names are sorted,
 and the last one is the fastest. Both classes number candidates in this way.

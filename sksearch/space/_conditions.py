@@ -366,7 +366,11 @@ class Subspace:
             return Boxes(pieces, self._is_active_in)
         children = {
             name: [
-                [child for child in self._children[name] if self._is_active_in({name: piece}, child)]
+                [
+                    child
+                    for child in self._children[name]
+                    if self._is_active_in({name: piece}, child)
+                ]
                 for piece in pieces[name]
             ]
             for name in names

@@ -187,7 +187,9 @@ def test_gates_below_one_parent_are_not_multiplied_out():
 
 
 def test_more_boxes_than_can_be_listed_are_an_infinite_space():
-    pairs = {f"b{i}": When(When([0, 1], f"a{i}", "!=", 5), f"a{i + 1}", "!=", 5) for i in range(60)}
+    pairs = {
+        f"b{i}": When(When([0, 1], f"a{i}", "!=", 5), f"a{i + 1}", "!=", 5) for i in range(60)
+    }
     space = Space({f"a{i}": [0, 1] for i in range(61)} | pairs)
     assert space.size == math.inf
     params = space.sample(np.random.default_rng(0))
