@@ -247,6 +247,29 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
     return int(index)
 
 
+def try_rule(refit: Callable, results: dict[str, Any]) -> None:
+    """Ask the user's function once, of the first results; ValueError if it will never choose.
+
+    What may change with further rows, such as an index beyond the first ones, is no fault yet.
+    """
+    cure = "pass a function of cv_results_ that returns the index of a row"
+    try:
+        index = refit(results)
+    except KeyError as error:
+        if error.args and error.args[0] not in results:
+            raise ValueError(
+                f"refit={refit} asks for the column {error}, which cv_results_ does not have "
+                f"({', '.join(results)}): {cure}."
+            ) from error
+        return
+    except (AttributeError, NameError) as error:
+        raise ValueError(f"refit={refit} fails on the first results ({error}): {cure}.") from error
+    except Exception:  # it may need more rows
+        return
+    if not isinstance(index, Integral) or index < 0:
+        raise ValueError(f"refit={refit} returned {index!r} for the first results: {cure}.")
+
+
 def rank(
     means: ArrayLike,
     resources: ArrayLike,

@@ -26,10 +26,11 @@ from sksearch.fitting._incumbent import (
     unfinished_first,
 )
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._results import Outputs, job_result
+from sksearch.fitting._results import Outputs, cv_results, job_result, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
+from sksearch.resources import WholeResource
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Stops:
 class Run(Workload):
     """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
-    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size):
+    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size, rule=None):
         self.study, self.context, self.plan = study, setup.context, setup.plan
         self.recorder, self.watch, self.stops = recorder, watch, stops
         self._stopwatch = setup.stopwatch
@@ -142,6 +143,7 @@ class Run(Workload):
         endless = study.scheduler.asynchronous or study.scheduler.races
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned = False
+        self._rule = rule
         self._max_resources = setup.problem.max_resources
         self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
         self._budget = Budget(setup.plan, stops.timeout, watch, setup.stopwatch)
@@ -251,6 +253,7 @@ class Run(Workload):
         elif (first := unfinished_first(history, self.top)) and first.id == job.trial_id:
             self.incumbent.expect(self, job)
         self._n_finite += math.isfinite(result.score)
+        self._try_rule(result)
         target = self.stops.target_score
         may_win = self._any_rung_wins or job.resource == self._max_resources
         if target is not None and may_win:
@@ -319,6 +322,21 @@ class Run(Workload):
         files = self.states.files().items()
         keep = {name for name, trial_id in files if trial_id in self.best}
         self.recorder.stop(why, keep, self.stops.timeout if self._is_up else None)
+
+    def _try_rule(self, result):
+        """Ask a function that will choose the winner once it can be asked, and not at the end."""
+        if self._rule is None or not math.isfinite(result.score):
+            return
+        rule, self._rule = self._rule, None
+        context = self.context
+        with_resources = not isinstance(context.resource, WholeResource)
+        args = len(context.splits), context.return_train_score, with_resources
+        rows = self.rows()
+        told = self.study.history.trials
+        violations = [told[row.trial_id].results[row.n_resources].violation for row in rows]
+        violations = violations if context.aims.bounds else None
+        wins = self._any_rung_wins
+        try_rule(rule, cv_results(rows, *args, wins, violations, self.plan.by_folds))
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""

@@ -407,7 +407,8 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             self.timeout, self.overtime, self.target_score, self.patience, self.stop,
             may_train=not limits_trainings(self),
         )  # fmt: skip
-        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
+        rule = self.refit if callable(self.refit) else None
+        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size, rule)
         recorder.replay(run)
         run.done |= recorder.ending.why == "callback" and root.listens
         may_be_stopped = self.overtime is not None
