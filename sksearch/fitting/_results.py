@@ -1,7 +1,6 @@
 """``cv_results_``: scikit-learn's columns, one row for each candidate and resource."""
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
+from sksearch._plain import warn
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
@@ -142,7 +142,7 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
     """Warn if each result with a score breaks a bound."""
     violations = [result.violation for result in results if not math.isnan(result.score)]
     if violations and min(violations) > 0:
-        warnings.warn(
+        warn(
             "No candidate keeps all bounds of constraints=: the best one is that which breaks "
             f"them least, by {min(violations):.3g} in units of the bounds. Loosen them, or widen "
             "the space.",
@@ -255,6 +255,29 @@ def best_of_last_iteration(results: dict[str, Any], metric: str) -> int:
     return int(last[np.argmin(results[f"rank_test_{metric}"][last])])
 
 
+def try_rule(refit: Callable, results: dict[str, Any]) -> None:
+    """Ask the user's function once, of the first results; ValueError if it will never choose.
+
+    What may change with further rows, such as an index beyond the first ones, is no fault yet.
+    """
+    cure = "pass a function of cv_results_ that returns the index of a row"
+    try:
+        index = refit(results)
+    except KeyError as error:
+        if error.args and error.args[0] not in results:
+            raise ValueError(
+                f"refit={refit} asks for the column {error}, which cv_results_ does not have "
+                f"({', '.join(results)}): {cure}."
+            ) from error
+        return
+    except (AttributeError, NameError) as error:
+        raise ValueError(f"refit={refit} fails on the first results ({error}): {cure}.") from error
+    except Exception:  # it may need more rows
+        return
+    if not isinstance(index, Integral) or index < 0:
+        raise ValueError(f"refit={refit} returned {index!r} for the first results: {cure}.")
+
+
 def rank(
     means: ArrayLike,
     resources: ArrayLike,
@@ -358,7 +381,7 @@ class _Table:
 def _warn_if_not_finite(results, kind, name):
     means = results[f"mean_{kind}_{name}"]
     if not np.isfinite(means).all():
-        warnings.warn(
+        warn(
             f"One or more of the {kind} scores are non-finite: {means}",
             category=UserWarning,
             stacklevel=2,

@@ -2,7 +2,6 @@
 
 import bisect
 import math
-import warnings
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
+from sksearch._plain import warn
 from sksearch.executors import Interrupts
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._callbacks import NO_CALLBACKS
@@ -116,7 +116,7 @@ def make_ensemble(run: Any, rows: list[Row]) -> AveragedClassifier | AveragedReg
                 if model is not None:
                     models.append(FrozenEstimator(model))
     if not models:
-        warnings.warn(
+        warn(
             "No candidate has a finite score, so there are no models to average: ensemble_ is "
             "not set.",
             UserWarning,
@@ -134,7 +134,7 @@ def _model(run, executor, trial_id, fold, resource):
         return run.models[trial_id, fold]
     output = executor.submit(_task_again(run, trial, fold, resource)).result()
     if output.state is None:
-        warnings.warn(
+        warn(
             f"The model of candidate {trial_id} on fold {fold} was lost, and to train it again "
             f"failed ({output.error}): the ensemble does without.",
             UserWarning,

@@ -1,7 +1,6 @@
 """Rules that choose among candidates which cannot be told from the best: ``refit=`` by name."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
+from sksearch._plain import warn
 from sksearch.fitting._results import best_of_last_iteration
 from sksearch.history import Params
 from sksearch.reporting._table import is_number
@@ -268,7 +268,7 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
         )
     own = (scoring,) if scoring else ("score", "accuracy", "r2")
     if isinstance(rule, str) and is_single and rule not in own:
-        warnings.warn(
+        warn(
             f"refit={refit!r} chooses nothing, since there is one metric, scoring={scoring!r}: "
             f"pass scoring={refit!r}.",
             UserWarning,

@@ -27,6 +27,7 @@ from sksearch._compat import (
     num_samples,
 )
 from sksearch._earlier import read_earlier, with_knowledge
+from sksearch._plain import plain_errors, say
 from sksearch._seeds import seeded
 from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
@@ -193,6 +194,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         """Return a search with the parameters that its user left to it, for these folds."""
         return self
 
+    @plain_errors
     @autologged
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
@@ -262,6 +264,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             raise AttributeError(f"This {type(self).__name__} is not fitted: call fit first.")
         return self._watch.progress()
 
+    @plain_errors
     def plan(
         self, X: ArrayLike, y: ArrayLike | None = None, *, measure: bool = False, **params: Any
     ) -> SearchPlan:
@@ -392,14 +395,15 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         if self.verbose > 0:
             of = f"of {plan.n_candidates} candidates, totalling {plan.n_fits - plan.refit} fits"
             of = "candidate until the time is up" if plan.is_endless else of
-            print(f"Fitting {len(context.splits)} folds for each {of}")
+            say(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
         verbose = self.verbose if self.verbose < CV_LINES else 0
         self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
         may_train = not limits_trainings(self)
         stops = Stops(self.target_score, self.patience, self.stop, may_train)
-        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
+        rule = self.refit if callable(self.refit) else None
+        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size, rule)
         recorder.replay(run)
         run.done |= recorder.ending.why == "callback" and root.listens
         may_be_stopped = self.overtime is not None

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._compat import StrOptions
+from sksearch._plain import warn
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting._folds import Folds
 from sksearch.samplers import (
@@ -359,7 +359,7 @@ def _all_or(sampler, space, n_iter):
     if space.size > n_iter:
         return sampler
     if space.size < n_iter:
-        warnings.warn(
+        warn(
             f"The total space of parameters {space.size} is smaller than n_iter={n_iter}: "
             f"all {space.size} candidates are tried.",
             UserWarning,
