@@ -200,6 +200,7 @@ class Elsewhere(System):
         self.holder, self.lives, self.held_for, self.now = holder, lives, held_for, 100.0
 
     def lock(self, file):
+        file.seek(0)
         file.truncate(0)
         file.write(self.holder.encode())
         return self.now >= 100.0 + self.held_for

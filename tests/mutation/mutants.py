@@ -13,8 +13,8 @@ COMPARED_AS = {
     ast.GtE: [ast.Gt, ast.Lt],
     ast.Is: [ast.IsNot],
     ast.IsNot: [ast.Is],
-    ast.In: [ast.NotIn],
-    ast.NotIn: [ast.In],
+    ast.In: [ast.NotIn],  # codespell:ignore
+    ast.NotIn: [ast.In],  # codespell:ignore
 }
 COMPUTED_AS = {
     ast.Add: ast.Sub,
