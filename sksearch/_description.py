@@ -102,6 +102,11 @@ def short_repr(value: Any, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a count with its noun: 1 candidate, 2 candidates."""
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
 def is_free(name: str, estimator: Any) -> bool:
     """Whether a parameter of an estimator, by its own name, has no effect on results."""
     return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)

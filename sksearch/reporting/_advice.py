@@ -18,6 +18,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
+from sksearch._description import counted
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values
 from sksearch.reporting._failures import Failures
@@ -163,7 +164,7 @@ def failures(facts: Facts) -> list[Advice]:
 
 def _cure(table: Table, group: Failures) -> tuple[str, str]:
     """Text and code for candidates that failed for one cause."""
-    many, search = words.count(len(group.ids), "candidate"), table.search
+    many, search = counted(len(group.ids), "candidate"), table.search
     if group.status == "timeout":
         limits = {name: getattr(search, name, None) for name in ("candidate_timeout", "timeout")}
         code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")

@@ -88,7 +88,7 @@ from sksearch.search._auto import (
 from sksearch.search._keywords import KnownNames
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._split import make_folds
-from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
+from sksearch.search._winner import WinnerChoice, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
 
 #: Of the timeout, for one candidate whose count of iterations training finds.
@@ -97,7 +97,7 @@ SHARE = 0.2
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSearch(KnownNames, AfterSearch, Winner):
+class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
 
     Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.

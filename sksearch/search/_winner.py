@@ -25,7 +25,7 @@ from sksearch.space import Space
 N_DRAWS = 20  # candidates of which one must be able to predict
 
 
-class Winner(BaseSearchCV):
+class WinnerChoice(BaseSearchCV):
     """What a search does with `refit`, where it has several objectives and where it has one."""
 
     refit: Any
