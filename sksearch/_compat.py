@@ -76,6 +76,7 @@ __all__ = [
     "is_valid_value",
     "listening",
     "masked_param_columns",
+    "metric_of_scorer",
     "normalize_score_results",
     "num_samples",
     "owner_of",
@@ -251,6 +252,13 @@ def task_of_metric(name: str) -> str:
     module = getattr(get_scorer(name), "_score_func", np).__module__.rpartition(".")[2]
     kinds = {"_regression": "regression", "_classification": "classification"}
     return kinds.get(module, "classification" if module == "_ranking" else "")
+
+
+def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
+    """Return the function that a scorer calls, None if that is not known, and its sign."""
+    if isinstance(scorer, _PassthroughScorer):
+        return _OWN_METRICS.get(_name_of_score(scorer._estimator)), 1
+    return getattr(scorer, "_score_func", None), getattr(scorer, "_sign", 0)
 
 
 def trees_attribute(boosting: Any) -> str:

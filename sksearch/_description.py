@@ -52,6 +52,7 @@ def describe(
     exact: bool = False,
     code: bool = True,
     data: Found | None = None,
+    codes: dict[str, str] | None = None,
 ) -> str:
     """Describe any object.
 
@@ -78,13 +79,17 @@ def describe(
     data : dict or None, default=None
         Where to put the data that code uses, by module and name, with their texts; what it reads
         from elsewhere has no `Datum`. None: they are part of the text.
+    codes : dict or None, default=None
+        Where to put the digest of each function and class that is looked at, by module and name.
 
     Returns
     -------
     str
         At most 2000 characters.
     """
-    return _Visitor({} if memo is None else memo, deep, exact, code, data).visit(value)
+    return _Visitor({} if memo is None else memo, deep, exact, code, data, codes=codes).visit(
+        value
+    )
 
 
 def fingerprint(value: Any) -> str:
@@ -115,11 +120,11 @@ def is_free(name: str, estimator: Any) -> bool:
 class _Visitor:
     """Visits an object and all that it is made of, and returns their texts."""
 
-    def __init__(self, memo, deep, exact, code, data=None, whole=False):
+    def __init__(self, memo, deep, exact, code, data=None, whole=False, codes=None):
         self._memo = memo  # texts by id, with the object so that no other gets its id
         self._deep, self._exact, self._code = deep, exact, code
         self._globals = data
-        self._codes = CodeTexts(self.visit, self.visit_all_of, data, code)
+        self._codes = CodeTexts(self.visit, self.visit_all_of, data, code, codes)
         self._whole = whole  # fitted attributes, indices and attributes of functions, too
         self._depth = self._n_objects = 0
         self._of_data = self if whole else None

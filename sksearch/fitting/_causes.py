@@ -62,9 +62,16 @@ def _dates(context, details):
     names = [name for name, column in _columns(context.X) if _kind(column) in "mM"]
     if not names:
         return ""
+    holds = "holds" if len(names) == 1 else "hold"
+    spans = [name for name, column in _columns(context.X) if _kind(column) == "m"]
+    if spans == names:
+        return (
+            f"{_named(names)} of X {holds} spans of time: make numbers of them, as "
+            f"X[{names[0]!r}].dt.total_seconds(), or take them out."
+        )
     return (
-        f"{_named(names)} of X {'holds' if len(names) == 1 else 'hold'} dates: make numbers of "
-        f"them, as X[{names[0]!r}].dt.year and .dt.dayofyear, or take them out."
+        f"{_named(names)} of X {holds} dates: make numbers of them, as X[{names[0]!r}].dt.year "
+        "and .dt.dayofyear, or take them out."
     )
 
 
@@ -210,7 +217,7 @@ def _no_probabilities(context, details):
 #: What the text of an error has, and who explains it; the first that can.
 RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
-    (r"DateTime64|datetime", _dates),
+    (r"(?i)DateTime64|datetime|timedelta", _dates),
     (
         r"(?i)convert str|to float|dtypes (must|for)|non-numeric|bytes/strings|dtype='numeric'",
         _text,

@@ -259,6 +259,19 @@ def check_values(estimator: Any, space: Any) -> None:
             raise ValueError(f"param_distributions[{name!r}]: {fault} {cure}")
 
 
+def warn_of_seeds(space: Any) -> None:
+    """Warn where a seed is searched, so that luck wins."""
+    for name in space.names:
+        if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
+            warnings.warn(
+                f"param_distributions[{name!r}]: of several seeds the luckiest one wins, and new "
+                "data do not know it. Take it out of the space; with RepeatedKFold() as cv luck "
+                "counts less.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
 def _warn_of_width(estimator, dimension):
     """Warn where the width of a uniform distribution looks like its upper end."""
     if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():

@@ -1,5 +1,6 @@
 """The folds of a search: made once, and looked at for an order among them."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,37 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
             "or the splitter itself."
         )
     return check_folds(splits, num_samples(X))
+
+
+def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
+    """Warn of a fold that tests what it trains on, or classes that it has never seen.
+
+    Parameters
+    ----------
+    splits : list of (array, array)
+        Training and test rows of each fold.
+    strata : ndarray of shape (n_samples,) or None
+        Index of the class of each row, of classifiers.
+    """
+    for fold, (train, test) in enumerate(splits):
+        known, tested = row_numbers(train), row_numbers(test)
+        if n := len(np.intersect1d(known, tested)):
+            _warn(
+                f"cv: fold {fold} tests {n:,} rows that it trains on, so that its scores are too "
+                "good: pass a count of folds, or a splitter such as StratifiedKFold()."
+            )
+            return
+        classes = [] if strata is None else np.unique(strata[known])  # of one alone an error tells
+        if len(classes) > 1 and not np.isin(strata[tested], classes).any():
+            _warn(
+                f"cv: fold {fold} tests only classes that it does not train on, so that nobody "
+                "can predict them: pass StratifiedKFold(), or KFold(shuffle=True)."
+            )
+            return
+
+
+def _warn(text):
+    warnings.warn(text, UserWarning, stacklevel=2)
 
 
 def trains_on_the_past(splits: list) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -351,8 +352,8 @@ class Run(Workload):
             )
         if self._n_finite == 0:
             warnings.warn(
-                "No candidate has a finite score, so the best one is no better than any other: "
-                "look at the scorer, or pass error_score='raise'.",
+                "No candidate has a finite score, so the best one is no better than any other"
+                f"{_most_common_error(outputs)}: look at the scorer, or pass error_score='raise'.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -392,6 +393,12 @@ def check_hope(run: Run) -> None:
         if all(output.fit_error is not None for output in outputs):
             run.check_failures(outputs)
         raise ValueError(explained(run.context, outputs, outputs[0].error))
+
+
+def _most_common_error(outputs):
+    """The commonest error of scores, in brackets, "" if there is none."""
+    errors = Counter(output.error for output in outputs if output.error)
+    return f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
 
 
 def _check_results(run):

@@ -44,7 +44,13 @@ from joblib import effective_n_jobs
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
 from sksearch.fitting._aims import Allows, allowed_guesses, bounds_of
-from sksearch.fitting._checks import check_names, check_outcomes, check_values, cuts_training
+from sksearch.fitting._checks import (
+    check_names,
+    check_outcomes,
+    check_values,
+    cuts_training,
+    warn_of_seeds,
+)
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._input import count_rows
@@ -96,6 +102,7 @@ def make_space(search: Any, estimator: Any, X: Any) -> Space:
         space = Space(given, accepts=lambda name, value: is_valid_value(estimator, name, value))
     check_names(estimator, space)
     check_values(estimator, space)
+    warn_of_seeds(space)
     check_outcomes(estimator, space, search)
     check_optimum(search, estimator, space)
     return space

@@ -42,8 +42,9 @@ from sksearch.fitting._checks import (
     planned,
 )
 from sksearch.fitting._evaluation import Context, evaluate
-from sksearch.fitting._folds import Folds
+from sksearch.fitting._folds import Folds, warn_of_folds
 from sksearch.fitting._input import (
+    check_columns,
     check_containers,
     check_cv,
     check_folder,
@@ -53,8 +54,8 @@ from sksearch.fitting._input import (
     check_refit,
     check_sample_weight,
     check_target,
-    check_task,
 )
+from sksearch.fitting._keywords import KnownNames
 from sksearch.fitting._lineage import schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
@@ -68,6 +69,7 @@ from sksearch.fitting._row_sample import seconds_of_one_fit
 from sksearch.fitting._row_scores import RowScores, blocks_of_rows
 from sksearch.fitting._run import Run, Stops, check_hope
 from sksearch.fitting._scores import scores_have_names
+from sksearch.fitting._scoring import check_task
 from sksearch.fitting._setup import Setup, adapt, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
@@ -85,7 +87,6 @@ from sksearch.search._auto import (
     make_space,
     with_rows,
 )
-from sksearch.search._keywords import KnownNames
 from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._split import make_folds
 from sksearch.search._winner import WinnerChoice, aimed, aims_of, rule_for, scorers_of
@@ -322,6 +323,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         resource = as_resource(filled.resource, estimator, len(splits[0][0]), *given)
         check_training(resource, estimator, space, routed.estimator.fit, X)
         classes, strata = classes_of(estimator, y)
+        warn_of_folds(splits, strata)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
@@ -370,6 +372,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         check_overtime(self.timeout, self.overtime)
         check_refit(self.refit)
         check_containers(X, y)
+        check_columns(params)
         X, y = indexable(X, y)
         params = check_method_params(X, params=params)
         check_target(self.estimator, y)

@@ -15,6 +15,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from weakref import WeakKeyDictionary
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from sksearch._compat import HasMethods, Interval, StrOptions
@@ -56,6 +57,12 @@ class CanFit(HasMethods):
             raise TypeError(
                 f"estimator={val.__name__} is a class: pass an instance, {val.__name__}()."
             )
+        for name, step in val.steps if isinstance(val, Pipeline) else ():
+            if isinstance(step, type):
+                raise TypeError(
+                    f"estimator: its step {name!r} is the class {step.__name__}: pass an "
+                    f"instance, {step.__name__}()."
+                )
         if isinstance(val, list | tuple | dict):
             raise TypeError(
                 f"estimator={val!r:.80} is a {kind.__name__}, and a search has one estimator, "
@@ -75,6 +82,37 @@ class CanFit(HasMethods):
         return True
 
     __repr__ = HasMethods.__str__
+
+
+class PartOf(HasMethods):
+    """Constraint of a part of a search: an object, not its class or its name.
+
+    Parameters
+    ----------
+    kind : type
+        What it is an instance of.
+    example : str
+        What to write.
+    """
+
+    def __init__(self, kind: type, example: str):
+        super().__init__([])
+        self._kind, self._example = kind, example
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value may be passed; TypeError for a class and a name."""
+        if isinstance(val, type | str):
+            text = val.__name__ if isinstance(val, type) else repr(val)
+            name = self._kind.__name__
+            raise TypeError(
+                f"{name.lower()}={text} is no {name}: pass an instance, such as {self._example}."
+            )
+        return isinstance(val, self._kind)
+
+    def __str__(self) -> str:
+        return f"an instance of {self._kind.__name__}, such as {self._example}"
+
+    __repr__ = __str__
 
 
 def _is_of(package, cls):

@@ -2,7 +2,11 @@
 
 import difflib
 import inspect
-from typing import Any, Self
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self, TypeVar
+
+F = TypeVar("F", bound=Callable)
 
 COUNTS = (
     "n_iter", "n_candidates", "n_trials", "n_calls", "max_evals", "num_samples", "n_samples",
@@ -11,10 +15,10 @@ COUNTS = (
 #: What is meant, by name: the first that the search has.
 MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("n_iter", "n_candidates"): COUNTS,
-    ("param_distributions", "param_grid"): (
+    ("param_distributions", "param_grid", "space"): (
         "param_distributions", "param_grid", "search_spaces", "search_space", "param_space",
         "space", "params", "parameters", "distributions", "hyperparameters", "param_dist", "grid",
-        "config", "bounds", "dimensions",
+        "config", "bounds", "dimensions", "config_dict",
     ),
     ("timeout",): (
         "time_budget", "time_budget_s", "max_time", "time_limit", "max_seconds", "budget",
@@ -25,7 +29,9 @@ MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("scoring",): ("metric", "metrics", "score", "scorer", "eval_metric", "scorers", "loss"),
     ("random_state",): ("seed", "random_seed", "rng", "rstate"),
     ("n_jobs",): ("n_workers", "num_workers", "jobs", "n_threads", "max_workers", "parallelism"),
-    ("estimator",): ("model", "clf", "base_estimator", "pipeline", "classifier", "regressor"),
+    ("estimator",): ("model", "clf", "base_estimator", "pipeline", "classifier", "regressor",
+                      "estimator_list"),
+    ("func",): ("fn", "fun", "f", "objective", "objective_func"),
     ("patience",): ("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
     ("n_initial",): ("n_initial_points", "n_random_starts", "n_startup_trials", "init_points"),
     ("factor",): ("eta", "reduction_factor"),
@@ -36,16 +42,15 @@ MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("memory_limit",): ("max_memory", "mem_limit"),
     ("verbose",): ("verbosity", "disp", "progress_bar", "show_progress_bar"),
 }  # fmt: skip
+DIRECTIONS = ("direction", "directions", "mode", "maximize", "minimize", "greater_is_better")
 #: What stands elsewhere, or needs no parameter.
 ELSEWHERE = {
     **dict.fromkeys(("X", "y", "groups", "sample_weight"), "pass it to fit"),
     "fit_params": "pass them to fit, as in fit(X, y, name=value)",
     "callbacks": "call set_callbacks, which scikit-learn has from 1.9 on",
     "callback": "call set_callbacks, which scikit-learn has from 1.9 on",
-    **dict.fromkeys(
-        ("direction", "mode", "maximize", "minimize", "greater_is_better"),
-        "scores are greater is better: pass scoring='neg_mean_squared_error' for an error",
-    ),
+    "generations": "write n_iter, the count of candidates of all generations",
+    "task": "leave it out: the estimator is a classifier or a regressor",
     "iid": "leave it out: scikit-learn has none any more",
     "pruner": "take a search that stops candidates early, such as HyperbandSearchCV",
     **dict.fromkeys(
@@ -75,6 +80,22 @@ class KnownNames:
         return super().__new__(cls)
 
 
+def known_names(function: F) -> F:
+    """Make a function refuse parameters that it does not have, and say what is meant."""
+    names = list(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args: Any, **params: Any) -> Any:
+        for name in params:
+            if name not in names:
+                raise TypeError(
+                    f"{function.__name__} has no parameter {name}: {_cure(name, names)}."
+                )
+        return function(*args, **params)
+
+    return checked  # type: ignore[return-value]
+
+
 def _cure(name: str, names: list[str]) -> str:
     """What to write in place of a name that a search does not have."""
     for own, others in MEANT.items():
@@ -85,6 +106,10 @@ def _cure(name: str, names: list[str]) -> str:
         return "all points of the grid are tried; SearchCV and RandomizedSearchCV have n_iter"
     if name in COUNTS:
         return "its plan counts the candidates, by its resources; timeout ends it sooner"
+    if name in DIRECTIONS:
+        return "the smaller the better: return minus what is to be large" * ("func" in names) or (
+            "scores are greater is better: pass scoring='neg_mean_squared_error' for an error"
+        )
     if name in ELSEWHERE:
         return ELSEWHERE[name]
     close = difflib.get_close_matches(name, names, n=3)
