@@ -201,9 +201,11 @@ def _two_classes(context, details):
 def _positive_label(context, details):
     if not isinstance(context.classes, np.ndarray) or len(context.classes) != 2:
         return ""
+    labels, counts = context.classes.tolist(), np.bincount(context.strata, minlength=2)
+    rarer = labels[0] if counts[0] < counts[1] else labels[1]
     return (
-        f"The metric of scoring asks which of the labels {context.classes.tolist()} is positive: "
-        f"pass make_scorer(f1_score, pos_label={context.classes.tolist()[1]!r}) or the like."
+        f"The metric of scoring asks which of the labels {labels} is positive: "
+        f"pass make_scorer(f1_score, pos_label={rarer!r}) or the like."
     )
 
 
