@@ -260,9 +260,11 @@ def _check_call(func, arguments):
     except ValueError:  # of a builtin
         return
     except TypeError as error:
+        cure = "params is a dict, so pass lambda params: func(**params) for one of its entries"
+        if len(arguments) == 2:
+            cure = "give it a second argument, or leave max_resources out"
         raise TypeError(
-            f"func is called as func({', '.join(arguments)}), and cannot be ({error}): params is "
-            "a dict, so pass lambda params: func(**params) for a function of its entries."
+            f"func is called as func({', '.join(arguments)}), and cannot be ({error}): {cure}."
         ) from None
 
 

@@ -9,7 +9,11 @@ import pytest
 from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
 from sklearn.datasets import load_iris, make_regression
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import accuracy_score, make_scorer, mean_squared_error
 from sklearn.model_selection import GroupKFold, KFold
@@ -226,6 +230,29 @@ MISTAKES = {
         lambda: fit(cv=GroupKFold(3), fit_params={"groups": "a"}), r"pass the column, X\['a'\]",
     ),
     "a dict of columns": (lambda: fit(data=({"a": X[:, 0]}, Y)), r"pandas.DataFrame\(X\)"),
+    "columns of one name": (
+        lambda: fit(data=(pd.concat([TEXTS[["n"]], TEXTS[["n"]]], axis=1), Y)),
+        r"several columns of the name 'n'.*columns\.duplicated",
+    ),
+    "a column without values": (
+        lambda: fit(
+            HistGradientBoostingClassifier(max_iter=2), {"max_depth": [1, 2]},
+            data=(TEXTS[["n"]].assign(z=np.nan), Y),
+        ),
+        "column 'z' of X: there is no value",
+    ),
+    "rows in another order": (
+        lambda: fit(data=(TEXTS[["n"]][::-1], pd.Series(Y))), r"pass y\.loc\[X\.index\]",
+    ),
+    "a distribution in a list": (
+        lambda: fit(space={"C": [loguniform(0.1, 1)]}), "itself, and not in a list",
+    ),
+    "a function without a resource": (
+        lambda: minimize(abs, LINE, max_resources=9), "leave max_resources out",
+    ),
+    "groups for tune": (
+        lambda: tune(SVC(), X, Y, groups=Y), r"pass fit_params={'groups': \.\.\.}",
+    ),
     "spans of time": (
         lambda: fit(data=(TEXTS.assign(city=pd.Timedelta("1D")), Y)), r"\.dt\.total_seconds\(\)",
     ),

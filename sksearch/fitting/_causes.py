@@ -59,6 +59,7 @@ def _text(context, details):
 
 
 def _dates(context, details):
+    """Columns of dates, or of spans of time."""
     names = [name for name, column in _columns(context.X) if _kind(column) in "mM"]
     if not names:
         return ""
@@ -183,6 +184,23 @@ def _names_of_columns(context, details):
     return "X has columns with names of several types: X.columns = X.columns.astype(str)."
 
 
+def _repeated_columns(context, details):
+    names = [str(name) for name in getattr(context.X, "columns", ())]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if not repeated:
+        return ""
+    return (
+        f"X has several columns of the name {', '.join(map(repr, repeated[:MOST_NAMES]))}: keep "
+        "one of each, as X.loc[:, ~X.columns.duplicated()]."
+    )
+
+
+def _empty_columns(context, details):
+    """Columns without a single value."""
+    names = [n for n, column in _columns(context.X) if _count(column, np.isnan) == len(column)]
+    return f"{_named(names)} of X: there is no value in any row. Take it out." if names else ""
+
+
 def _no_eval_set(context, details):
     return (
         f"{_name(context)} is to stop early, and has no rows to see when: take early stopping out "
@@ -237,6 +255,8 @@ RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
     (r"pos_label=.* is not (a valid label|specified)", _positive_label),
     (r"none of the following attributes: [\w, ]*predict_proba", _no_probabilities),
     (r"Feature names are only supported if all", _names_of_columns),
+    (r"(?i)unique column names", _repeated_columns),
+    (r"window shape cannot be larger", _empty_columns),
     (r"(?i)for early stopping, at least one|must have at least 1 validation", _no_eval_set),
 )
 

@@ -292,6 +292,8 @@ def _warn_of_width(estimator, dimension):
 
 def _cure(estimator, dimension, shown):
     """What to write in place of values that an estimator does not take."""
+    if any(hasattr(value, "rvs") for value in shown):
+        return "A distribution is passed itself, and not in a list."
     ends = None
     if dimension.kind == "real":
         bounds = dimension.bounds if np.isfinite(dimension.bounds).all() else (shown[0], shown[-1])

@@ -76,7 +76,9 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
                 "good: pass a count of folds, or a splitter such as StratifiedKFold()."
             )
             return
-        classes = [] if strata is None else np.unique(strata[known])  # of one alone an error tells
+        if strata is None:
+            continue
+        classes = np.unique(strata[known])  # of one alone an error tells
         if len(classes) > 1 and not np.isin(strata[tested], classes).any():
             _warn(
                 f"cv: fold {fold} tests only classes that it does not train on, so that nobody "

@@ -1,6 +1,7 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
 import inspect
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
@@ -240,6 +241,21 @@ def _is_missing(label):
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
+
+
+def warn_of_index(X: Any, y: Any) -> None:
+    """Warn where two tables have the same labels of rows in another order."""
+    own: Any = getattr(X, "index", None)
+    other: Any = getattr(y, "index", None)
+    if not (hasattr(own, "equals") and hasattr(other, "equals")) or own.equals(other):
+        return
+    if own.is_unique and len(own) == len(other) and own.isin(other).all():
+        warnings.warn(
+            "X and y have the same index in another order, and rows are matched by their places: "
+            "pass y.loc[X.index].",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def check_columns(params: dict[str, Any]) -> None:

@@ -206,7 +206,7 @@ def one_candidate(facts: Facts) -> list[Advice]:
     space = facts.table.space
     timeout = getattr(facts.table.search, "timeout", None)
     plan = getattr(facts.table.search, "plan_", None)
-    if timeout and (plan.is_endless or plan.n_candidates > 1):
+    if timeout and plan is not None and (plan.is_endless or plan.n_candidates > 1):
         is_partial = facts.table.races and not facts.table.candidates[0].is_complete
         what = (
             "the first candidate had all folds" if is_partial else "a second candidate had begun"

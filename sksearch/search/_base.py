@@ -43,7 +43,7 @@ from sksearch.fitting._checks import (
     planned,
 )
 from sksearch.fitting._evaluation import Context, evaluate
-from sksearch.fitting._folds import Folds, warn_of_folds
+from sksearch.fitting._folds import Folds
 from sksearch.fitting._input import (
     check_columns,
     check_containers,
@@ -55,6 +55,7 @@ from sksearch.fitting._input import (
     check_refit,
     check_sample_weight,
     check_target,
+    warn_of_index,
 )
 from sksearch.fitting._keywords import KnownNames
 from sksearch.fitting._lineage import schedule_of
@@ -88,7 +89,8 @@ from sksearch.search._auto import (
     make_space,
     with_rows,
 )
-from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
+from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
+from sksearch.search._parts import CanFit
 from sksearch.search._split import make_folds
 from sksearch.search._winner import WinnerChoice, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
@@ -321,7 +323,6 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         resource = as_resource(filled.resource, estimator, len(splits[0][0]), *given)
         check_training(resource, estimator, space, routed.estimator.fit, X)
         classes, strata = classes_of(estimator, y)
-        warn_of_folds(splits, strata)
         check_ensemble(self.ensemble_size, estimator, classes)
         # From a copy: the seed must not depend on how many candidates were settled beforehand.
         sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
@@ -371,6 +372,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         check_refit(self.refit)
         check_containers(X, y)
         check_columns(params)
+        warn_of_index(X, y)
         X, y = indexable(X, y)
         params = check_method_params(X, params=params)
         check_target(self.estimator, y)

@@ -27,7 +27,8 @@ from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._auto import N_CANDIDATES, may_race
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, CountOrAuto, PartOf, Select, documented
+from sksearch.search._parameters import Count, CountOrAuto, Select, documented
+from sksearch.search._parts import PartOf
 from sksearch.search._split import leaves_folds
 from sksearch.space import Outcome, When
 

@@ -64,6 +64,9 @@ def tune(
     >>> bool(tuned.best_score_ >= untuned)
     True
     """
+    for name in ("groups", "sample_weight"):
+        if name in params:
+            raise TypeError(f"tune has no parameter {name}: pass fit_params={{{name!r}: ...}}.")
     search = SearchCV(estimator, timeout=timeout, verbose=verbose, **params)
     search.fit(X, y, **(fit_params or {}))
     if verbose > 0:
