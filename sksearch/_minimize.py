@@ -4,7 +4,6 @@ import inspect
 import math
 import numbers
 import os
-import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
+from sksearch._plain import plain_errors, warn
 from sksearch._seeds import draw_seed
 from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
@@ -40,6 +40,7 @@ OTHERS = {"n_iter": None, "max_resources": None, "n_jobs": None, "batch_size": "
 
 
 @known_names
+@plain_errors
 def minimize(
     func: Callable[..., Any],
     space: dict | list[dict] | Space,
@@ -365,11 +366,11 @@ def _result(run):
     if len(failed) == len(results):
         _raise_that_all_failed(run, failed)
     if failed:
-        warnings.warn(
+        warn(
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
             f"{failed[-1].error.rstrip('.')}.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     top = max(r for r, result, _ in results if not math.isnan(result.score))
     at_top = [(result, trial) for r, result, trial in results if r == top]

@@ -1,6 +1,5 @@
 """The folds of a search: made once, and looked at for an order among them."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from sksearch._compat import FOLDS_DIFFER, num_samples
+from sksearch._plain import warn
 from sksearch.fitting._input import check_folds, count_rows
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
@@ -88,7 +88,7 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
 
 
 def _warn(text):
-    warnings.warn(text, UserWarning, stacklevel=2)
+    warn(text, UserWarning, stacklevel=2)
 
 
 def trains_on_the_past(splits: list) -> bool:

@@ -1,7 +1,6 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
 import inspect
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
@@ -18,6 +17,7 @@ from sksearch._compat import (
     routing_enabled,
     to_numpy,
 )
+from sksearch._plain import warn
 from sksearch.resources import check_labels, last_step
 
 # ---- parameters of the search
@@ -250,7 +250,7 @@ def warn_of_index(X: Any, y: Any) -> None:
     if not (hasattr(own, "equals") and hasattr(other, "equals")) or own.equals(other):
         return
     if own.is_unique and len(own) == len(other) and own.isin(other).all():
-        warnings.warn(
+        warn(
             "X and y have the same index in another order, and rows are matched by their places: "
             "pass y.loc[X.index].",
             UserWarning,

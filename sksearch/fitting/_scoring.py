@@ -2,7 +2,6 @@
 
 import difflib
 import inspect
-import warnings
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
@@ -10,6 +9,7 @@ from sklearn.metrics import get_scorer_names
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import InvalidParameterError, metric_of_scorer, task_of_metric, to_numpy
+from sksearch._plain import warn
 
 #: Short names of metrics that users of other libraries know.
 SHORT = {
@@ -105,7 +105,7 @@ def check_task(scoring: Any, estimator: Any, y: Any) -> None:
             )
             if to_numpy(y).dtype.kind in "OUS":
                 raise ValueError(text)
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warn(text, UserWarning, stacklevel=2)
         if is_classifier(estimator) and kind == "multiclass" and name in MACRO:
             raise ValueError(
                 f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."

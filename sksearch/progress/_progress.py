@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from sksearch._clock import now, open_clock
 from sksearch._description import counted
+from sksearch._plain import printable
 from sksearch._time_limit import TimeLimit
 from sksearch.base import ENDLESS
 from sksearch.history import History, Result
@@ -113,7 +114,7 @@ class Progress:
         return watch.progress()
 
     def __str__(self) -> str:
-        return self.line(WIDTH)
+        return printable(self.line(WIDTH))
 
     def line(self, width: int) -> str:
         """Say it in at most `width` characters, and leave out what has no room."""
