@@ -47,7 +47,8 @@ class Drawn:
             space = space | {"quality": uniform(0, 0.9)}
         else:
             return None
-        if self.name == "GridSearchCV" and kind == 2:
+        known = self.kwargs.keys() & {"prior_results", "initial_params"}
+        if kind == 2 and (known or self.name == "GridSearchCV"):
             return None
         return replace(self, kwargs=kwargs, estimator=estimator, space=space, small={})
 

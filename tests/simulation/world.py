@@ -103,9 +103,9 @@ class World:
         stops = drawn.kwargs.keys() & STOPS
         self.stops, endless = bool(stops), dict.fromkeys(stops)
         self.expected, self.usual = undisturbed(drawn.make(**self.size, **endless))
-        self.least = ""  # what it finds in any case, however soon it stops
+        self.sequential = ""  # what it finds where nothing happens and it may stop
         if self.stops and not self.timeout:
-            self.least, usual = undisturbed(drawn.make(**self.size))
+            self.sequential, usual = undisturbed(drawn.make(**self.size))
             self.usual |= usual
         self.found = None  # by a search that has stopped
         self.note = learners.NOTE
@@ -244,7 +244,7 @@ class World:
             return "error"
         if (fate.failed or "vanish" in self.happened) and names_cause(error):
             return "error"
-        if told(error) in (self.expected, self.least):
+        if told(error) in (self.expected, self.sequential):
             return "finished"
         lines = traceback.format_exception(error)
         self.broken.append("an error that nothing has led to:\n" + "".join(lines[-12:]))
@@ -294,15 +294,12 @@ class World:
     def _check_found_until_it_stopped(self, found):
         """See that a search that stops has found a part of what it finds without an end.
 
-        How much depends on how many run at a time, since what runs when it stops counts, too.
+        Which part depends on how many run at a time: what runs when it stops counts, too.
         """
-        if found == self.least:
+        if found == self.sequential:
             return
-        rows = rows_of(found)
-        if more := rows - rows_of(self.expected):
+        if more := rows_of(found) - rows_of(self.expected):
             self.broken.append(f"other rows:\n{sorted(more)[0]}\nof\n{self.expected}")
-        if lost := rows_of(self.least) - rows:
-            self.broken.append(f"without the rows:\n{sorted(lost)[0]}")
         if self.found not in (None, found):
             self.broken.append(f"it had ended with\n{difference(found, self.found)}")
         if not self.fate.failed and self.fate is not self.homeless:
