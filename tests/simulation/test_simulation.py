@@ -107,7 +107,9 @@ BREAKAGES = {
     "what is known is not replayed": (
         Run, "recorded_output", nothing, "is trained again"
     ),
-    "an answer of any number is taken": (WorkerProcess, "_receive", take_any, "another result"),
+    "an answer of any number is taken": (
+        WorkerProcess, "_receive", take_any, "another result|has led to"
+    ),
     "every signature is right": (_signature.hmac, "compare_digest", always, "foreign code"),
     "the lock is ignored": (_lock, "_lock_or_wait", always, "two masters|has led to"),
     "searches are not compared": (_recorder, "check_same", never, "not refused"),

@@ -202,7 +202,7 @@ class World:
         self._check_warnings(caught)
         if fate.failed:  # what ended may not be in the journal, which says what it was
             self.ended &= ended_before
-        if found_before and self.found and self.n_began > n_began:
+        if found_before and fate is not self.homeless and self.n_began > n_began:
             self.broken.append("a search that had ended has trained")
         if _handlers() != handlers:
             self.broken.append("handlers of signals are left")
@@ -244,7 +244,8 @@ class World:
             return "error"
         if (fate.failed or "vanish" in self.happened) and names_cause(error):
             return "error"
-        if told(error) in (self.expected, self.sequential):
+        stops_at_failures = self.stops and self.drawn.estimator and told(error) == ALL_FAILED
+        if stops_at_failures or told(error) in (self.expected, self.sequential):
             return "finished"
         lines = traceback.format_exception(error)
         self.broken.append("an error that nothing has led to:\n" + "".join(lines[-12:]))
@@ -296,7 +297,7 @@ class World:
 
         Which part depends on how many run at a time: what runs when it stops counts, too.
         """
-        if found == self.sequential:
+        if found in (self.sequential, ALL_FAILED):
             return
         if more := rows_of(found) - rows_of(self.expected):
             self.broken.append(f"other rows:\n{sorted(more)[0]}\nof\n{self.expected}")
