@@ -427,7 +427,7 @@ class World:
         except SearchLockedError:
             self.note = before
         computer.end()
-        if fate.dead and NOTE not in self.accepted():
+        if fate.dead:  # so nobody was told that it is accepted, and a loss of power may take it
             self.note = before
 
     def accepted(self):
