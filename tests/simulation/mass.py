@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import random
+import signal
 import subprocess
 import time
 from collections import Counter
@@ -72,6 +73,7 @@ def read(record):
 
 def part(first, end):
     """Tell the stories of some seeds; a line of the record."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take from background
     counts, broken, start = Counter(), [], time.process_time()
     for seed in range(first, end):
         faulthandler.dump_traceback_later(STUCK_SECONDS, exit=True)

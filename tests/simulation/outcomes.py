@@ -58,7 +58,8 @@ def outcome(search):
     columns = {n: list(c) for n, c in search.cv_results_.items() if not n.endswith("_time")}
     columns |= {name: getattr(search, name) for name in ("statuses_", "errors_")}
     of_all = [name for name in columns if name.startswith("rank_")]  # and not of a row alone
-    own = [name for name in columns if name not in of_all]
+    # A parameter that nobody has has no column; `params` say the same.
+    own = [name for name in columns if not name.startswith(("rank_", "param_"))]
     lines = [
         "row " + ", ".join(f"{name}={value!r}" for name, value in zip(own, row, strict=True))
         for row in zip(*(columns[name] for name in own), strict=True)

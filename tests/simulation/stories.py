@@ -72,9 +72,10 @@ def _end(world):
     world.grow()
     for _ in range(3):
         ended, found = world.start(Fate(world.rng))
-        if ended != "locked":  # by what a dead process has started
+        if ended not in ("locked", "error"):
             break
-        world.disk.files()[f"{FOLDER}/lock"].lock = None
+        if ended == "locked":  # by what a dead process has started
+            world.disk.files()[f"{FOLDER}/lock"].lock = None
     world.check_found(found)
     world.check()
     files = {p.removeprefix(f"{FOLDER}/") for p in world.disk.files("/sim")}
