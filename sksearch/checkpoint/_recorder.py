@@ -4,7 +4,6 @@ import json
 import os
 import re
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import astuple, replace
@@ -18,6 +17,7 @@ import numpy as np
 from sksearch._compat import num_samples
 from sksearch._description import describe
 from sksearch._digests import digest
+from sksearch._plain import say, warn
 from sksearch.base import Job
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
@@ -296,10 +296,10 @@ class JournalRecorder(Recorder):
         setup.context.splits = splits
         setup.context.sample = old.sample and RowSample(*old.sample)
         if search.verbose > 0:
-            print(f"Going on with the search in {str(path)!r}. {compared(new)}")
+            say(f"Going on with the search in {str(path)!r}. {compared(new)}")
         if changed:
             note = "" if same_python else " Your own code cannot be compared."
-            warnings.warn(
+            warn(
                 f"{path} was written with {', '.join(sorted(changed.values()))}: its results are "
                 f"kept, its fitted models are trained again.{note}",
                 UserWarning,
@@ -316,7 +316,7 @@ class JournalRecorder(Recorder):
             check_scores(output, self._header)
         except WRONG as error:
             file = self.checkpoint.spool / f"{name}.json"
-            warnings.warn(
+            warn(
                 f"{file} is not what a worker writes ({first_line(error)}), and is not used.",
                 UserWarning,
                 stacklevel=2,
@@ -331,7 +331,7 @@ class JournalRecorder(Recorder):
         state = output.state
         if state is not None and not self._warned and not is_signed(state.sha, state.signature):
             self._warned = True
-            warnings.warn(
+            warn(
                 f"{self.checkpoint.path} has fitted models that were not written by this user, or "
                 f"with another key than that in {key_file()}: they are not read, which could run "
                 f"any code, but trained again. {key_trouble()}".rstrip(),

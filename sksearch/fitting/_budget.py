@@ -1,7 +1,6 @@
 """Whether the first bracket fits into the time, said while there is time left."""
 
-import warnings
-
+from sksearch._plain import warn
 from sksearch._time_limit import TimeLimit
 from sksearch.fitting._plan import SearchPlan
 from sksearch.progress import Watch
@@ -39,7 +38,7 @@ class Budget:
         self._is_known = True
         seconds = elapsed * self._units / self._watch.progress().spent
         if seconds > timeout:
-            warnings.warn(
+            warn(
                 f"The first bracket will take about {seconds:.0f} s at this speed, and "
                 f"timeout={timeout:g}: candidates are judged by less than the largest "
                 f"count of {self._unit}. Pass a larger timeout, fewer candidates or a smaller "

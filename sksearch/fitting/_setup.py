@@ -60,8 +60,9 @@ def make_problem(
     first candidates, and whether the first of them is the estimator as it is.
     """
     low, high = limits
+    low = "auto" if isinstance(low, str) else low
     n_samples = num_samples(X)
-    if "auto" in limits:
+    if "auto" in (low, high):
         n_classes = len(classes) if isinstance(classes, np.ndarray) else 1
         smallest, largest = _own_limits(resource, estimator, n_samples, n_splits, n_classes, high)
         high = largest if high == "auto" else high
@@ -100,7 +101,7 @@ def adapt(
         problem = replace(problem, changing=changing)
     if isinstance(scheduler, FullFidelity | FoldRace):  # and not what stands in for rungs below
         problem = replace(problem, n_candidates=scheduler.n_candidates)
-    if min_resources == "auto":
+    if isinstance(min_resources, str):
         scheduler, low = scheduler.adapt(problem)
         problem = replace(problem, min_resources=low)
     return problem, scheduler

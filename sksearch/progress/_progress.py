@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any, Self
 
 from sksearch._clock import now, open_clock
+from sksearch._plain import printable
 from sksearch._time_limit import TimeLimit
 from sksearch.base import ENDLESS
 from sksearch.history import History, Result
@@ -112,7 +113,7 @@ class Progress:
         return watch.progress()
 
     def __str__(self) -> str:
-        return self.line(WIDTH)
+        return printable(self.line(WIDTH))
 
     def line(self, width: int) -> str:
         """Say it in at most `width` characters, and leave out what has no room."""
