@@ -2,7 +2,9 @@
 
 import re
 import signal
+from functools import partial
 
+from tests.simulation import others
 from tests.simulation.chance import happens
 from tests.simulation.computer import FAILING, Fate
 from tests.simulation.searches import draw_search
@@ -57,11 +59,11 @@ def tell(rng, n_crashes=40):
             if ended == "error":
                 world.happened.add("error")
             if happens(rng, SHARES["meets another search"]):
-                world.meet_another_search()
+                others.meet_another_search(world)
             if happens(rng, SHARES["meddles"]):
-                world.meddle()
+                others.meddle(world)
             if happens(rng, SHARES["edits"]):
-                world.edit()
+                others.edit(world)
         _end(world)
     return counts
 
@@ -126,7 +128,7 @@ def draw_fate(world, pace):
     if happens(rng, 0.1):
         fate.short = {at + n for n in range(20)}
     if happens(rng, 0.05):
-        fate.meanwhile[1 + rng.randrange(2 * pace)] = world.second_master
+        fate.meanwhile[1 + rng.randrange(2 * pace)] = partial(others.second_master, world)
     if happens(rng, 0.01):
-        fate.meanwhile[1 + rng.randrange(2 * pace)] = world.vanish
+        fate.meanwhile[1 + rng.randrange(2 * pace)] = partial(others.vanish, world)
     return fate, ending

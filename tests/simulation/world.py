@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 
 from sksearch import _system
-from sksearch.checkpoint import SearchLockedError, SearchMismatchError, accept_changes
+from sksearch.checkpoint import SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS
 from sksearch.executors import Interrupts
@@ -18,10 +18,8 @@ from tests.simulation.chance import happens
 from tests.simulation.computer import (
     Clock,
     Computer,
-    Fate,
     Heirs,
     Killed,
-    OpenFile,
     running_on,
 )
 from tests.simulation.disk import Disk, Folder
@@ -50,7 +48,6 @@ from tests.simulation.workers import (
 FOLDER = "/sim/checkpoint"
 #: What ends a search before its plan does.
 STOPS = {"timeout", "target_score", "target", "patience"}
-NOTE = "tests.simulation.learners.NOTE"
 JOURNAL = f"{FOLDER}/journal.jsonl"
 KEY = "/sim/config/sksearch/key"
 EXECUTORS = {"serial": Serial, "threads": Threads, "processes": Processes}
@@ -207,7 +204,7 @@ class World:
         if _handlers() != handlers:
             self.broken.append("handlers of signals are left")
         if fate.dead:
-            self._die(computer)
+            self.leave(computer)
         elif computer.files and _still(computer):
             self.broken.append(f"files are left open: {[f.path for f in computer.files]}")
         computer.end()
@@ -224,14 +221,14 @@ class World:
         except BaseException as error:
             if fate.dead:  # of what came after its death nobody knows
                 return "killed", None
-            return self._judge(error, fate), told(error)
+            return self.judge(error, fate), told(error)
         if fate.dead:
             return "killed", None
         if fate.signalled:
             self.broken.append("Ctrl-C was swallowed")
         return "finished", outcome(search)
 
-    def _judge(self, error, fate):
+    def judge(self, error, fate):
         """Name the kind of an error; one that nothing has led to is a broken promise."""
         if isinstance(error, (KeyboardInterrupt, SystemExit)) and fate.signalled:
             return "signal"
@@ -251,7 +248,7 @@ class World:
         self.broken.append("an error that nothing has led to:\n" + "".join(lines[-12:]))
         return "error"
 
-    def _die(self, computer):
+    def leave(self, computer):
         """Leave what a dead process leaves: its lock, perhaps, and workers for a moment."""
         Interrupts.pending = False  # which another process will not know
         for file in self.disk.files().values():
@@ -333,120 +330,6 @@ class World:
         file = self.disk.files().get(JOURNAL)
         lines = bytes(file.data).splitlines(keepends=True) if file else ()
         return list(itertools.takewhile(decode, lines))
-
-    # ---- what others do
-
-    def second_master(self):
-        """Another process has the same idea."""
-        self.counts["second master"] += 1
-        first, executor = self.fate, self.executor
-        lock = self.disk.files().get(f"{FOLDER}/lock")
-        is_locked = lock is not None and isinstance(lock.holder(), OpenFile)
-        before = self.lines()
-        fate = Fate(self.rng)
-        computer = Computer(self.disk, fate, self.new_pid(), self.alive)
-        self.fate = fate
-        search = self.drawn.make(FOLDER, **self.size)
-        try:
-            with running_on(computer, Clock(fate, self.make_executor)):
-                search.fit(X, Y)
-        except SearchLockedError as error:
-            if lock is None or lock.holder() is None or "is in use by another" not in str(error):
-                self.broken.append(f"refused, and not by a lock: {error}")
-        except BaseException as error:
-            if not fate.dead:  # of a user who lost patience
-                self._judge(error, fate)
-        else:
-            if is_locked:
-                self.broken.append("two masters at once")
-            else:
-                self.check_found(outcome(search))
-        if is_locked and self.lines() != before:
-            self.broken.append("the second master has written to the journal")
-        computer.end()
-        self.fate, self.executor = first, executor
-
-    def vanish(self):
-        """Somebody removes the folder."""
-        if FOLDER.rpartition("/")[2] in self.disk.node("/sim").names:
-            self.counts["folder vanishes"] += 1
-            self.happened.add("vanish")
-            self.homeless = self.fate
-            self.acknowledged.clear()
-            self.spooled.clear()
-            self.ended.clear()
-            self.found = None
-            self.disk.remove_all(FOLDER)
-
-    def meet_another_search(self):
-        """Another search is given the same folder: it is refused, and nothing is changed."""
-        before = self.lines()
-        if not before:
-            return
-        self.counts["another search"] += 1
-        n_began = self.n_began
-        drawn, y = self.drawn.another(self.rng), Y
-        if drawn is None:
-            drawn, y = self.drawn, Y + 1
-        ended, found = self.start(Fate(self.rng), drawn, y)
-        if ended not in ("mismatch", "locked"):
-            self.broken.append(f"another search was not refused: {ended} {found}")
-        if self.lines()[: len(before)] != before or self.n_began > n_began:
-            self.broken.append("another search has changed what was there")
-        self.check()
-
-    def edit(self):
-        """The user edits a global: the search is refused by its name, until that is accepted."""
-        if not self.lines() or NOTE in self.accepted():
-            return
-        self.counts["global edited"] += 1
-        before, self.note = self.note, f"{self.note}."
-        n_began, lines = self.n_began, self.lines()
-        ended, text = self.start(Fate(self.rng))
-        if ended == "locked":
-            self.note = before
-            return
-        if ended != "mismatch" or NOTE not in text or self.n_began > n_began:
-            self.broken.append(f"an edited global was not refused by its name: {ended} {text}")
-        if self.lines()[: len(lines)] != lines:
-            self.broken.append("a search that was refused has changed what was there")
-        self.check()
-        if happens(self.rng, 0.5):
-            self.note = before
-            return
-        fate = Fate(self.rng)
-        if happens(self.rng, 0.3):
-            fate.kill_at = 1 + self.rng.randrange(60)
-        computer = Computer(self.disk, fate, self.new_pid(), self.alive)
-        self.fate, self.executor = fate, None
-        try:
-            with running_on(computer, Clock(fate, self.make_executor)):
-                accept_changes(FOLDER, NOTE)
-        except Killed:
-            self._die(computer)
-        except SearchLockedError:
-            self.note = before
-        computer.end()
-        if fate.dead:  # so nobody was told that it is accepted, and a loss of power may take it
-            self.note = before
-
-    def accepted(self):
-        """Names of the globals whose changes the journal says are accepted."""
-        records = [record for record in map(decode, self.lines()) if record["k"] == "accept"]
-        return {name for record in records for name in record["names"]}
-
-    def meddle(self):
-        """Somebody forges or damages what is there."""
-        what = self.rng.choice(["forge", "forge", "damage", "key"])
-        if what == "forge":
-            done = forgery.forge_state(self.disk, FOLDER, self.rng)
-        elif what == "damage":
-            done = forgery.damage_state(self.disk, FOLDER, self.rng)
-        else:
-            done = forgery.spoil_key(self.disk, KEY, self.rng)
-        if done:
-            self.counts[what] += 1
-            self.happened.add("key" if what == "key" else "forge")
 
     def lose_power(self):
         """Lose what was not synced."""
