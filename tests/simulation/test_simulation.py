@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sksearch import _files, _system
+from sksearch import _files
 from sksearch.checkpoint import _folder, _lock, _recorder, _records, _signature
 from sksearch.checkpoint._checkpoint import Checkpoint
 from sksearch.checkpoint._lines import encode
@@ -54,14 +54,6 @@ def test_a_story_that_ends_badly_is_made_short(rng):
 # ---- the simulation can fail
 
 
-def write_in_place(path, data, sync=True):
-    """Write a file where it is, so that a kill leaves half of it."""
-    with _system.system().open(path, 0o1101) as file:  # O_WRONLY | O_CREAT | O_TRUNC
-        file.truncate(0)
-        file.write(data)
-        _system.system().sync(file)
-
-
 def write_lazily(path, data, sync=True):
     """Write a file whose content a loss of power takes."""
     _files.write_atomically(path, data, sync=False)
@@ -98,7 +90,6 @@ BREAKAGES = {
     "names are not synced": (Computer, "sync_folder", nothing, "are lost"),
     "the journal is written at the end": (Log, "append", append_to_nothing, "lost"),
     "damage is not cut off": (Log, "_repair", nothing, "lost"),
-    "files are written in place": (_folder, "write_atomically", write_in_place, "damaged"),
     "files are renamed, and not synced": (_folder, "write_atomically", write_lazily, "damaged"),
     "workers keep no outputs": (_records.Spool, "write", nothing, "has ended, and is trained"),
     "outputs of workers are not read": (
