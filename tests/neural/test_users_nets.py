@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch._compat import cloudpickle
 from sksearch.base import State
+from sksearch.estimators._skorch import wake
 from sksearch.fitting._states import dump_state, load_state
 from sksearch.resources import EpochsResource, SecondsResource, last_step, park
-from sksearch.resources._nets import wake
 
 torch = pytest.importorskip("torch")
 skorch = pytest.importorskip("skorch")

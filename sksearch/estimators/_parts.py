@@ -127,3 +127,9 @@ class Size:
 def known(space: SpaceDict) -> SpaceDict:
     """Leave out what is None: parameters whose range is not known."""
     return {name: values for name, values in space.items() if values is not None}
+
+
+def most_components(model: Any) -> float:
+    """The most components of a fitted projection: of features, or of classes but one."""
+    n_classes = len(getattr(model, "classes_", ())) or math.inf
+    return min(getattr(model, "n_features_in_", math.inf), n_classes - 1)
