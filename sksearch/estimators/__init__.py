@@ -8,7 +8,8 @@ from sksearch.estimators._changing import change as change
 from sksearch.estimators._changing import changing_params as changing_params
 from sksearch.estimators._composed import NOTHING
 from sksearch.estimators._default import default_space, own_candidate
-from sksearch.estimators._family import Family, Nothing, families, family_of, register
+from sksearch.estimators._family import Family, Nothing, family_of, register
+from sksearch.estimators._family import families as families
 from sksearch.estimators._family import fit as fit
 from sksearch.estimators._first import first_candidates
 from sksearch.estimators._going_on import can_grow as can_grow
@@ -37,7 +38,6 @@ __all__ = [
     "Growth",
     "Size",
     "default_space",
-    "families",
     "family_of",
     "first_candidates",
     "growth_of",

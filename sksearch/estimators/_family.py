@@ -303,7 +303,25 @@ def family_named(name: str) -> Family | None:
 
 
 def family_of(estimator: Any) -> Family:
-    """Return the family of an estimator, or one that knows nothing."""
+    """Return the family of an estimator, or one that knows nothing.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted or not.
+
+    Returns
+    -------
+    family : Family
+        The one of the first of its classes that is known.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sksearch.estimators import family_of
+    >>> family_of(HistGradientBoostingClassifier()).counts
+    ('max_iter',)
+    """
     for cls in type(estimator).__mro__:
         family = _BY_CLASS.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
         if family is not None:

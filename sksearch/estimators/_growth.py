@@ -241,6 +241,13 @@ def growth_of(estimator: Any, name: str) -> Growth:
     ------
     ValueError
         If the estimator cannot be trained further and further by this parameter.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sksearch.estimators import growth_of
+    >>> growth_of(HistGradientBoostingClassifier(max_iter=30), "max_iter").own
+    30
     """
     owner = last_step(estimator)
     path, _, leaf = name.rpartition("__")

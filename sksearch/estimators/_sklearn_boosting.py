@@ -21,7 +21,7 @@ class WarmGrowth(Growth):
     def train(self, state, rows, count, classes, params):
         """Grow by the trees that are missing."""
         model = last_step(state.estimator)
-        family_of(model).grow(model, self.name, state.n_steps, count, *rows, params)
+        family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
         state.n_steps = count
 
     @contextmanager

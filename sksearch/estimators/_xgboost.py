@@ -34,7 +34,7 @@ class XGBoostGrowth(Growth):
 class XGBoost(Booster):
     """Boosting of XGBoost: of trees, and linear."""
 
-    classes = ("xgboost.XGBModel",)
+    classes: ClassVar[tuple[str, ...]] = ("xgboost.XGBModel",)
     title = "XGBoost"
     portfolios = {"xgboost.XGBModel": "XGBoost"}
     counts = ("n_estimators",)
