@@ -96,7 +96,7 @@ class Size:
         return max(2, min(most, math.isqrt(self.rows)))
 
     def gamma(self) -> Any:
-        """Widths of a kernel, for columns of variance 1.
+        """Return widths of a kernel, for columns of variance 1.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class Size:
         return loguniform(0.01 * unit, 10 * unit)
 
     def components(self, most: int = 300) -> Any:
-        """Counts of components.
+        """Return counts of components.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Size:
         return log_ints(1, min(self.n_features - 1, most, max(2, self.rows // 4)))
 
     def share_of_columns(self) -> Any:
-        """Shares of the columns that a split looks at.
+        """Return shares of the columns that a split looks at.
 
         Returns
         -------
