@@ -23,6 +23,12 @@ from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )
+from sklearn.model_selection._search_successive_halving import (
+    HalvingGridSearchCV as SklearnHalvingGrid,
+)
+from sklearn.model_selection._search_successive_halving import (
+    HalvingRandomSearchCV as SklearnHalvingRandom,
+)
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.model_selection._validation import (
     _normalize_score_results as normalize_score_results,
@@ -64,6 +70,8 @@ __all__ = [
     "Interval",
     "InvalidParameterError",
     "MultimetricScorer",
+    "SklearnHalvingGrid",
+    "SklearnHalvingRandom",
     "StrOptions",
     "check_method_params",
     "cloudpickle",

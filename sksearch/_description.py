@@ -32,6 +32,7 @@ from sksearch._digests import (
     numpy_scalar,
     sparse_digest,
 )
+from sksearch._plain import printable
 
 MANY = 1000  # items from which on a list is described by a digest
 DEEPEST = 60  # levels of objects within objects
@@ -95,7 +96,7 @@ def fingerprint(value: Any) -> str:
 def short_repr(value: Any, limit: int) -> str:
     """Return a repr on one line of at most `limit` characters, without addresses in memory."""
     try:
-        text = " ".join(ADDRESS.sub("", repr(value)).split())
+        text = printable(" ".join(ADDRESS.sub("", repr(value)).split()))
     except Exception:  # an object whose repr fails has a text, too
         text = ""
     text = text or type(value).__name__

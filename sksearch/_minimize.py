@@ -3,7 +3,6 @@
 import math
 import numbers
 import os
-import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +11,9 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
+from sksearch._plain import plain_errors, warn
 from sksearch._seeds import draw_seed
+from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.fitting._aims import MEASURES, Aims, bounds_of, make_allows
@@ -36,6 +37,7 @@ NO_RESULT = Result(math.nan)  # of a candidate that has none at the top
 OTHERS = {"n_iter": None, "max_resources": None, "n_jobs": None, "batch_size": "auto"}
 
 
+@plain_errors
 def minimize(
     func: Callable[..., Any],
     space: dict | list[dict] | Space,
@@ -330,7 +332,8 @@ def _prepare(search, rng):
         )
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
     folds = Folds(context.splits)
-    return Setup(context, problem, sampler, scheduler, plan, {}, "score", folds, earlier)
+    time = TimeLimit(search.timeout)
+    return Setup(context, problem, sampler, scheduler, plan, {}, "score", folds, earlier, time)
 
 
 # ---- after
@@ -344,11 +347,11 @@ def _result(run):
     if len(failed) == len(results):
         _raise_that_all_failed(run, failed)
     if failed:
-        warnings.warn(
+        warn(
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
             f"{failed[-1].error}.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     top = max(r for r, result, _ in results if not math.isnan(result.score))
     at_top = [(result, trial) for r, result, trial in results if r == top]

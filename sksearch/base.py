@@ -415,6 +415,19 @@ class Resource(ABC):
         """
         return train
 
+    def _split(
+        self,
+        fold: int,
+        train: np.ndarray,
+        test: np.ndarray,
+        strata: np.ndarray | None,
+        amount: int,
+        n_samples: int,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Choose the rows to train and to test on, as `rows`; by default all are tested."""
+        return self.rows(train, strata, amount, n_samples, rng), test
+
     def params(self, params: Params, amount: int) -> Params:
         """Return the params of a candidate at `amount`, as `cv_results_` shows them."""
         return params

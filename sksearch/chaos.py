@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from sksearch._description import describe
+from sksearch._plain import say
 from sksearch.checkpoint import read_journal
 from sksearch.fitting import _top_trials
 from sksearch.fitting._evaluation import Context, Output, Task, evaluate
@@ -82,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
         report = torment(args.script, args.kills, random.Random(args.seed), Path(name))
-    print(report)
+    say(str(report))
     return 0 if report.is_good else 1
 
 

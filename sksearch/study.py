@@ -1,12 +1,12 @@
 """The study: a sampler and a scheduler on one history."""
 
-import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import cast
 
 import numpy as np
 
+from sksearch._plain import warn
 from sksearch.base import Job, Resume, Sampler, Scheduler, Start
 from sksearch.history import History, Params, Prediction, Problem, Result
 from sksearch.space import Space
@@ -212,7 +212,7 @@ class Study:
 
     def _note_exhausted(self) -> None:
         self.history.exhausted = True
-        warnings.warn(
+        warn(
             f"The search space has no new candidate after {len(self.history.trials)}: the "
             "search goes on without. Ask for fewer candidates, or widen the space.",
             UserWarning,

@@ -25,6 +25,7 @@ import numpy as np
 
 from sksearch._clock import wall_time
 from sksearch._files import write_atomically
+from sksearch._plain import say
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
 from sksearch.plotting._style import near_scores
@@ -107,13 +108,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (FileNotFoundError, JournalError) as error:
             # With --every the search may be about to begin.
             if args.every is None:
-                print(f"There is no search to show: {error}", file=sys.stderr)
+                say(f"There is no search to show: {error}", file=sys.stderr)
                 return 1
             saved, text = None, _document("No search yet", f"<p>{_text(error)}</p>", args.every)
         if saved is not None or output.parent.is_dir():
             write_atomically(output, text.encode("utf-8", "replace"), sync=False)
         if args.every is None or (saved is not None and saved.finished):
-            print(output)
+            say(str(output))
             return 0
         try:
             time.sleep(args.every)

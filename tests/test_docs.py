@@ -193,6 +193,7 @@ def test_no_search_writes_its_init_or_stands_on_more_than_one_class(search):
     (written,) = ast.parse(textwrap.dedent(inspect.getsource(search))).body
     assert "__init__" not in [getattr(child, "name", None) for child in written.body]
     between = [cls for cls in search.__mro__ if issubclass(cls, BaseSearch)][1:-1]
+    between = [cls for cls in between if cls.__name__[0] != "_"]
     assert len(between) <= 1
 
 

@@ -53,7 +53,7 @@ SOME = ("SearchCV", "TPESearchCV", "GPBayesSearchCV", "HyperbandSearchCV", "BOHB
         "ASHASearchCV", "GPHalvingSearchCV")  # fmt: skip
 
 #: Following a gradient needs an estimator that has one, and a grid needs lists.
-OTHER_SPACES = ("HypergradientSearchCV", "GridSearchCV")
+OTHER_SPACES = ("HypergradientSearchCV", "GridSearchCV", "HalvingGridSearchCV")
 
 for name in sksearch.__all__:
     # A new one.

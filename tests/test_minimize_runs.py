@@ -23,6 +23,7 @@ from sksearch.samplers import (
     TPESampler,
 )
 from sksearch.schedulers import ASHA, Hyperband
+from sksearch.space import When
 from sksearch.watch import page
 
 SPACE = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
@@ -376,3 +377,12 @@ def test_earlier_results_go_with_objectives_as_another_task():
     assert minimize(two, SPACE, prior_results=old, **args).nfev == 4
     with pytest.raises(ValueError, match="prior_results of the same task are scores alone"):
         minimize(two, SPACE, prior_results=earlier_results(old, same_task=True), **args)
+
+
+def test_a_space_of_thousands_of_conditions_is_searched(tmp_path):
+    space = {"p0": [0, 1]} | {f"p{i}": When([0, 1], f"p{i - 1}", "==", 1) for i in range(1, 1200)}
+
+    def found(**options):
+        return minimize(lambda params: -len(params), space, n_iter=5, random_state=0, **options)
+
+    assert found(sampler=RandomSampler(), checkpoint_dir=tmp_path / "chain").nit == 5

@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from sksearch._files import TEMPORARY, look_at
+from sksearch._plain import warn
 from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._folder import (
@@ -170,7 +170,7 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
     found = scan(path)
     check(found, path)
     if found.followed:
-        warnings.warn(
+        warn(
             f"{path} is damaged after its first {len(found.records)} records; later ones are not "
             "read.",
             UserWarning,

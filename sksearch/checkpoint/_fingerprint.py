@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import re
-import warnings
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from numbers import Integral
@@ -14,6 +13,7 @@ import numpy as np
 
 from sksearch._description import OPAQUE, describe, is_free
 from sksearch._digests import cut, digest
+from sksearch._plain import warn
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
 from sksearch.checkpoint._globals import is_of_start, texts_of, value_of
@@ -112,7 +112,7 @@ def _changed_globals(changes: list, path: Any, with_code: bool, accepted: Collec
     of_start = [change for change in changes if change[0] is not None and is_of_start(*change[1:])]
     if of_start:
         texts = [f"{name} was {value_of(a)}, now {value_of(b)}" for name, a, b in of_start]
-        warnings.warn(
+        warn(
             f"The search in {str(path)!r} goes on, though your code uses what differs from start "
             f"to start: {'; '.join(texts)}.",
             UserWarning,
@@ -163,6 +163,10 @@ def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
         params["initial_params"] = None  # which is what it means there
     params["prior_results"] = setup.earlier or None  # whatever they were read from
     n_splits = len(setup.context.splits)
+    resource = setup.context.resource
+    if getattr(resource, "in_sequence", False):  # a larger search draws other rows
+        params["drawn_for"] = sorted(resource.drawn_by)
+        params["n_drawn_before"] = params.get("n_candidates")
     common = {
         "class": _part(text_of(type(search))),
         "settings": _items(_settings(text_of, params)),

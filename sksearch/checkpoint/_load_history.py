@@ -15,6 +15,7 @@ from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
 from sksearch.checkpoint._records import Asked, Exhausted, Stopped, Told, Won
 from sksearch.fitting._results import (
+    COLUMNS,
     Outputs,
     cv_results,
     job_result,
@@ -247,7 +248,7 @@ class SavedSearch:
         with warnings.catch_warnings():  # of scores that are not finite, as while searching
             warnings.simplefilter("ignore", UserWarning)
             return cv_results(
-                rows, header.n_splits, header.return_train_score, not header.whole,
+                rows, header.n_splits, header.return_train_score, () if header.whole else COLUMNS,
                 header.any_rung_wins, violations, self.plan_.by_folds,
             )  # fmt: skip
 

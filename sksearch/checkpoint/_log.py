@@ -2,11 +2,11 @@
 
 import os
 import re
-import warnings
 from contextlib import suppress
 from pathlib import Path
 
 from sksearch._files import look_at, open_lines, open_own, write_all
+from sksearch._plain import warn
 from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import Scan, encode, scan
@@ -98,7 +98,7 @@ class Log:
         except OSError as error:
             if not self._warned:
                 self._warned = True
-                warnings.warn(
+                warn(
                     f"{self.path} cannot be written ({error}). The search goes on and keeps what "
                     "should be written in memory; it is tried again with each result. Results "
                     "that are not written by the end of this process are lost to a later one.",
@@ -114,7 +114,7 @@ class Log:
             if os.path.samestat(system().stat(self.path), system().stat_of(self._file)):
                 return
         self._warned = True
-        warnings.warn(
+        warn(
             f"{self.path} is gone: its directory was deleted or renamed. The search goes on, and "
             "no later one will find there what it has done.",
             UserWarning,
@@ -168,7 +168,7 @@ class Log:
             message = f"{what}, as a kill leaves it: the last {damage} bytes were cut off."
         self._file.truncate(found.good)
         system().sync(self._file)
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn(message, UserWarning, stacklevel=4)
 
 
 def check(found: Scan, path: Path) -> None:

@@ -15,6 +15,7 @@ text       a short repr of a value that cannot be stored
 """
 
 import math
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def encode_params(space: Space, params: dict[str, Any]) -> dict[str, Any]:
     A value that cannot be stored, such as an array that a user's own distribution drew, has its
     text as entry.
     """
-    return {name: _encode(_dimensions(space, name), value) for name, value in params.items()}
+    listed = _categorical(space)
+    return {name: _encode(listed[name], value) for name, value in params.items()}
 
 
 def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | None:
@@ -42,8 +44,9 @@ def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | Non
     Choices are the user's own objects. None if a value could not be stored, or is no choice of
     this space: the candidate is proposed anew.
     """
+    listed = _categorical(space)
     try:
-        return {name: _decode(_dimensions(space, name), value) for name, value in encoded.items()}
+        return {name: _decode(listed[name], value) for name, value in encoded.items()}
     except _NotStoredError:
         return None
 
@@ -87,9 +90,13 @@ def _differs(encoded: Any, again: Any) -> bool:
     return again != encoded
 
 
-def _dimensions(space: Space, name: str) -> list:
-    """List the categorical dimensions of a name: several, where the dicts of a union differ."""
-    return [d for d in space.dimensions if d.name == name and d.kind == "categorical"]
+def _categorical(space: Space) -> dict[str, list]:
+    """List categorical dimensions by name: several, where the dicts of a union differ."""
+    listed: dict[str, list] = defaultdict(list)
+    for dimension in space.dimensions:
+        if dimension.kind == "categorical":
+            listed[dimension.name].append(dimension)
+    return listed
 
 
 def _encode(dimensions: list, value: Any) -> Any:

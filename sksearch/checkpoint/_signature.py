@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import os
 import secrets
-import warnings
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +23,7 @@ from sksearch._files import (
     temporary,
     write_new,
 )
+from sksearch._plain import warn
 from sksearch._system import system
 
 SIZE = 32  # bytes
@@ -46,7 +46,7 @@ def make_key() -> None:
         file = key_file()
         if is_own(file) and (wrong := _wrong_with(file)):
             system().remove(file)
-            warnings.warn(
+            warn(
                 f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "
                 "its place, and models of before are trained again.",
                 UserWarning,

@@ -1,9 +1,9 @@
 """default_space: what to search of an estimator whose user has not said it."""
 
 import numbers
-import warnings
 from typing import Any
 
+from sksearch._plain import warn
 from sksearch.space import Outcome
 
 from ._composed import find_space, listed, unknown_parts
@@ -99,7 +99,7 @@ def default_space(
     if models:
         path, model = next(iter(models.items()))
         own = next(iter(model.get_params()), "name")
-        warnings.warn(
+        warn(
             f"Nothing is known of {listed(models)}, so only {', '.join(space)} is searched. Add "
             f"its own parameters: {{**default_space(estimator), '{path}__{own}': [...]}}.",
             UserWarning,

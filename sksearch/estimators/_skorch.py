@@ -9,7 +9,6 @@ so that skorch is not imported.
 
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._gpus import free_gpu_caches
+from sksearch._plain import warn
 from sksearch._seeds import generator_states, set_generator_states
 
 from ._family import Family
@@ -76,7 +76,7 @@ def check_net(net: Any) -> None:
     refuse_callbacks(net)
     split: Any = getattr(net, "train_split", None)
     if type(split).__name__ == "ValidSplit" and getattr(split, "cv", None) == 5:
-        warnings.warn(
+        warn(
             f"{type(net).__name__} keeps a fifth of the rows of each training fold for its own "
             "validation (train_split=ValidSplit(5), skorch's default), and the search scores it "
             "on its test fold: pass train_split=None to train on all rows.",

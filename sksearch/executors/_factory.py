@@ -19,9 +19,14 @@ from sksearch.executors.remote._executor import RemoteExecutor
 from sksearch.executors.remote._futures import FuturesBackend, FuturesEngine
 from sksearch.executors.remote._joblib import JoblibEngine
 from sksearch.executors.remote._ray import RayEngine
+from sksearch.executors.remote._spark import SparkEngine
 
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
-ENGINES = {"DaskDistributedBackend": DaskEngine, "RayBackend": RayEngine}
+ENGINES = {
+    "DaskDistributedBackend": DaskEngine,
+    "RayBackend": RayEngine,
+    "SparkDistributedBackend": SparkEngine,
+}
 
 
 def make_executor(
@@ -83,10 +88,10 @@ def make_executor(
         executor.window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
         return executor
     if n_workers == 1 and not isolate:
-        return SerialExecutor(function, context, folder, nested)
+        return SerialExecutor(function, context, folder, nested, limits)
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
     if kind == "ThreadingBackend" and not isolate:
-        return ThreadExecutor(function, context, n_workers, window, nested, folder)
+        return ThreadExecutor(function, context, n_workers, window, nested, folder, limits)
     return ProcessExecutor(function, context, n_workers, window, nested, limits, folder, devices)
 
 

@@ -15,16 +15,35 @@ from sksearch.executors._base import (
     TaskEnvironment,
     environment_of_this_thread,
 )
-from sksearch.executors._limits import EngineLostError
+from sksearch.executors._limits import EngineLostError, Limits
 from sksearch.executors.local._pool import ProcessExecutor
 
 
 class InProcessExecutor(Executor):
-    """What runs tasks in this process, which a task can take down with it."""
+    """What runs tasks in this process, which a task can take down with it.
 
-    def __init__(self, function: Callable, context: Any, folder: Path | None, nested: Any):
+    Parameters
+    ----------
+    function, context
+        See `make_executor`.
+    folder : Path or None, default=None
+        Where tasks leave what is too large to return; None for memory.
+    nested : joblib backend, default="sequential"
+        Backend for searches inside of tasks.
+    limits : Limits or None, default=None
+        What a suspect may use.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        context: Any,
+        folder: Path | None = None,
+        nested: Any = "sequential",
+        limits: Limits | None = None,
+    ):
         self._function, self._context = function, context
-        self._folder, self._nested = folder, nested
+        self._folder, self._nested, self._limits = folder, nested, limits
 
     def _call(self, task, environment):
         """Run the task; an error that has broken this process ends the search.
@@ -43,7 +62,7 @@ class InProcessExecutor(Executor):
     def submit_suspect(self, task: Any) -> Future:
         """Run the task in a process of its own, at once."""
         executor = ProcessExecutor(
-            self._function, self._context, 1, 1, self._nested, None, self._folder
+            self._function, self._context, 1, 1, self._nested, self._limits, self._folder
         )
         try:
             with executor:
@@ -71,8 +90,9 @@ class SerialExecutor(InProcessExecutor):
         context: Any,
         folder: Path | None = None,
         nested: Any = "sequential",
+        limits: Limits | None = None,
     ):
-        super().__init__(function, context, folder, nested)
+        super().__init__(function, context, folder, nested, limits)
         self._environment = environment_of_this_thread(folder)
 
     def submit(self, task: Any) -> Future:
@@ -91,8 +111,9 @@ class ThreadExecutor(InProcessExecutor):
         window: float,
         nested: Any,
         folder: Path | None = None,
+        limits: Limits | None = None,
     ):
-        super().__init__(configured(function), context, folder, nested)
+        super().__init__(configured(function), context, folder, nested, limits)
         self.n_workers, self.window = n_workers, window
         self._environment = TaskEnvironment(folder, owns_globals=False)
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")

@@ -2,7 +2,6 @@
 
 import math
 import time
-import warnings
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sksearch._description import fingerprint
 from sksearch._extras import missing
+from sksearch._plain import warn
 from sksearch.base import Sampler, Scheduler
 from sksearch.experiment._journal import Journal, Key
 from sksearch.experiment._one_run import (
@@ -227,7 +227,7 @@ def _run_missing(
     if failures:
         order = {key: i for i, key in enumerate(runs)}
         (search, problem, seed, _), error = min(failures, key=lambda f: order[f[0]])
-        warnings.warn(
+        warn(
             f"{len(failures)} of {len(runs)} runs failed and have no rows. The first: search "
             f"{search!r} on problem {problem!r} with seed {seed}: {error}",
             UserWarning,

@@ -5,6 +5,8 @@ from typing import Any
 
 from joblib.logger import short_format_time
 
+from sksearch._plain import say
+
 #: From this ``verbose`` on there is a line for each training.
 CV_LINES = 3
 
@@ -142,7 +144,7 @@ class Message:
         """Print that the fit begins."""
         if self.verbose > 9:
             line = f"[CV{self.progress}] START {self.params}"
-            print(f"{line}{(80 - len(line)) * '.'}")
+            say(f"{line}{(80 - len(line)) * '.'}")
 
     def end(self, output):
         """Print how the fit ended."""
@@ -152,7 +154,7 @@ class Message:
         text += _scores(output.test_scores, output.train_scores)
         text += f" total time={short_format_time(output.fit_time + output.score_time)}"
         head = f"[CV{self.progress}] END "
-        print(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
+        say(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
 
 
 def _scores(test, train):

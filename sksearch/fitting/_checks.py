@@ -1,7 +1,6 @@
 """Errors about parts of a search that do not fit, raised before anything is spent."""
 
 import difflib
-import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
@@ -17,6 +16,7 @@ from sksearch._compat import (
     unlisted_params,
     whole_range,
 )
+from sksearch._plain import warn
 from sksearch.base import Plan, Rung, Scheduler
 from sksearch.estimators import changing_params, growth_of, last_step, ways_to_go_on
 from sksearch.estimators._pipeline import check_resampled
@@ -265,7 +265,7 @@ def _warn_of_width(estimator, dimension):
     if 0 < low < width and fault_of(estimator, name, width) == "" != fault_of(
         estimator, name, high
     ):
-        warnings.warn(
+        warn(
             f"param_distributions[{name!r}] reaches from {low:g} to {high:g}, of which the "
             f"estimator takes a part: uniform takes (loc, scale), so write uniform({low:g}, "
             f"{width - low:g}) for {low:g} to {width:g}.",

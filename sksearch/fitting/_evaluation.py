@@ -24,6 +24,7 @@ from sksearch._compat import (
     to_namespace_of,
 )
 from sksearch._pickles import here
+from sksearch._plain import printable
 from sksearch._seeds import seeded
 from sksearch.base import Resource, State
 from sksearch.estimators import change, family_of, growth_of, last_step
@@ -66,7 +67,6 @@ class Context:
     return_train_score: bool
     verbose: int
     n_candidates: int  # as planned, for messages
-    curve_seconds: float | None = None  # for one candidate on one fold, whose steps are an outcome
     search: Any = None  # what callbacks are told is being fitted; None if there are none
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
@@ -264,10 +264,9 @@ def rows_of(context, task):
     if context.sample is not None:
         train = context.sample.rows(train, context.strata, context.seed, task.fold)
     rng = np.random.default_rng((context.seed, task.fold))
-    train = context.resource.rows(
-        train, context.strata, task.resource, num_samples(context.X), rng
-    )
-    return to_namespace_of(context.X, (train, test))
+    args = context.strata, task.resource, num_samples(context.X), rng
+    rows = context.resource._split(task.fold, train, test, *args)
+    return to_namespace_of(context.X, rows)
 
 
 def load_state(context, task):
@@ -348,7 +347,7 @@ def _fail(context, output, error, start):
     output.fit_time = now() - start
     output.status, output.error = failure(error)
     output.curve = output.rows = None
-    output.fit_error = format_exc()
+    output.fit_error = printable(format_exc())
     output.test_scores = error_scores(context)
     output.train_scores = error_scores(context) if context.return_train_score else None
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sksearch._clock import now, wall_time
 from sksearch._description import short_repr
 from sksearch._digests import SCALARS
+from sksearch._plain import printable
 from sksearch.base import Resource
 from sksearch.executors import Interrupts, TaskEnvironment
 from sksearch.fitting._aims import Aims
@@ -74,7 +75,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
         Interrupts.heed()
         context.error = error
         output.status, output.error = failure(error)
-        output.fit_error = shortened(format_exc())
+        output.fit_error = shortened(printable(format_exc()))
     output.fit_time = now() - start
     if environment.shares_memory and context.spool is None:
         return output  # the microseconds of the rest count where a function takes none

@@ -2,7 +2,6 @@
 
 import difflib
 import inspect
-import warnings
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
@@ -22,6 +21,7 @@ from sksearch._compat import (
     task_of_metric,
     to_numpy,
 )
+from sksearch._plain import warn
 from sksearch.estimators import family_of, last_step
 
 #: Short names of metrics that users of other libraries know.
@@ -171,7 +171,7 @@ def check_task(scoring: Any, estimator: Any, y: Any) -> None:
             )
             if to_numpy(y).dtype.kind in "OUS":
                 raise ValueError(text)
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warn(text, UserWarning, stacklevel=2)
         if is_classifier(estimator) and kind == "multiclass" and name in MACRO:
             raise ValueError(
                 f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from sksearch._compat import check_method_params, num_samples, safe_split, to_numpy
+from sksearch._compat import (
+    check_method_params,
+    num_samples,
+    safe_split,
+    to_namespace_of,
+    to_numpy,
+)
 from sksearch.base import State
 from sksearch.estimators import growth_of
 from sksearch.executors import LostTask, TaskEnvironment, make_executor
@@ -46,7 +52,8 @@ class FoldPredictor:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the test rows and their predictions, a column for each class of all of y."""
         with seeds_of(context, task.leg, task.fold, environment):
-            rows, test = rows_of(context, task)
+            rows, _ = rows_of(context, task)
+            (test,) = to_namespace_of(context.X, (context.splits[task.fold][1],))
             params = check_method_params(context.X, params=context.fit_params, indices=rows)
             state, _, legs = load_state(context, task)
             data: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, rows)

@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from sksearch._plain import printable
 from sksearch.base import ENDLESS, Plan, Resource, Rung
 
 
@@ -183,7 +184,7 @@ class SearchPlan:
             " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
             for row in self._table()
         ]
-        return "\n".join([*self.notes, *table, *self._sums(), *self._bill()])
+        return printable("\n".join([*self.notes, *table, *self._sums(), *self._bill()]))
 
     __repr__ = __str__
 

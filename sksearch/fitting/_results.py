@@ -1,7 +1,6 @@
 """``cv_results_``: scikit-learn's columns, one row for each candidate and resource."""
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -12,12 +11,15 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
+from sksearch._plain import warn
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
 from sksearch.history import Params, Result, Span, Trial
 
 KINDS = ("test", "train")  # of scores
+#: What tells rows apart that differ in resource, after `Row`.
+COLUMNS = ("iter", "n_resources", "bracket", "trial_id")
 
 
 @dataclass(slots=True)
@@ -140,7 +142,7 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
     """Warn if each result with a score breaks a bound."""
     violations = [result.violation for result in results if not math.isnan(result.score)]
     if violations and min(violations) > 0:
-        warnings.warn(
+        warn(
             "No candidate keeps all bounds of constraints=: the best one is that which breaks "
             f"them least, by {min(violations):.3g} in units of the bounds. Loosen them, or widen "
             "the space.",
@@ -176,29 +178,29 @@ def cv_results(
     rows: list[Row],
     n_splits: int,
     return_train_score: bool,
-    with_resources: bool,
+    columns: Sequence[str] = (),
     any_rung_wins: bool = False,
     violations: ArrayLike | None = None,
     by_folds: bool = False,
 ) -> dict[str, Any]:
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
-    Rows that differ in resource have the columns ``iter``, ``n_resources``, ``bracket`` and
-    ``trial_id``, too; `any_rung_wins` is for their ranks, see `rank`. What was measured beside
-    the scores has columns like ``mean_fit_time``; `violations`, by how much bounds are broken, are
-    the column ``violation``, and such rows rank behind all others. If `by_folds`, units are folds:
-    a mean over fewer of them than others have is none, and is NaN.
+    Rows that differ in resource begin with `columns`, of `COLUMNS`; `any_rung_wins` is for their
+    ranks, see `rank`. Without brackets among them ranks are by score alone, as scikit-learn's.
+    What was measured beside the scores has columns like ``mean_fit_time``; `violations`, by how
+    much bounds are broken, are the column ``violation``, and such rows rank behind all others. If
+    `by_folds`, units are folds: a mean over fewer of them than others have is none, and is NaN.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}
-    if with_resources:
-        for name in ("iter", "n_resources", "bracket", "trial_id"):
-            results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)
+    for name in columns:
+        results[name] = np.array([getattr(row, name) for row in rows], dtype=np.int64)
     for name in ("fit_time", "score_time"):
         table.store(results, name, table.column(name))
     for name in table.measures():
         table.store(results, name, table.measure(name))
     resources = [row.n_resources for row in rows]
+    levels = resources if "bracket" in columns else [0] * len(rows)
     failed = [any(map(_has_failed, row.outputs)) for row in rows]
     params = [row.params for row in rows]
     results.update(masked_param_columns(params))
@@ -210,7 +212,7 @@ def cv_results(
         _warn_if_not_finite(results, "test", name)
         # A number as error_score is for the eye: what cannot be trained is never the best.
         means = np.where(failed, np.nan, results[f"mean_test_{name}"])
-        results[f"rank_test_{name}"] = rank(means, resources, any_rung_wins, violations)
+        results[f"rank_test_{name}"] = rank(means, levels, any_rung_wins, violations)
         if return_train_score:
             table.store(results, f"train_{name}", train[name], splits=True)
             _warn_if_not_finite(results, "train", name)
@@ -245,6 +247,35 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
             f"cv_results_ are 0 to {n_rows - 1}. {kept}"
         )
     return int(index)
+
+
+def best_of_last_iteration(results: dict[str, Any], metric: str) -> int:
+    """Return the row that wins in a halving search of scikit-learn, whose ranks are by score."""
+    last = np.flatnonzero(results["iter"] == np.max(results["iter"]))
+    return int(last[np.argmin(results[f"rank_test_{metric}"][last])])
+
+
+def try_rule(refit: Callable, results: dict[str, Any]) -> None:
+    """Ask the user's function once, of the first results; ValueError if it will never choose.
+
+    What may change with further rows, such as an index beyond the first ones, is no fault yet.
+    """
+    cure = "pass a function of cv_results_ that returns the index of a row"
+    try:
+        index = refit(results)
+    except KeyError as error:
+        if error.args and error.args[0] not in results:
+            raise ValueError(
+                f"refit={refit} asks for the column {error}, which cv_results_ does not have "
+                f"({', '.join(results)}): {cure}."
+            ) from error
+        return
+    except (AttributeError, NameError) as error:
+        raise ValueError(f"refit={refit} fails on the first results ({error}): {cure}.") from error
+    except Exception:  # it may need more rows
+        return
+    if not isinstance(index, Integral) or index < 0:
+        raise ValueError(f"refit={refit} returned {index!r} for the first results: {cure}.")
 
 
 def rank(
@@ -350,7 +381,7 @@ class _Table:
 def _warn_if_not_finite(results, kind, name):
     means = results[f"mean_{kind}_{name}"]
     if not np.isfinite(means).all():
-        warnings.warn(
+        warn(
             f"One or more of the {kind} scores are non-finite: {means}",
             category=UserWarning,
             stacklevel=2,

@@ -1,7 +1,6 @@
 """One run of a search: jobs into tasks, outputs into results, and when to stop."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._compat import warn_or_raise_about_fit_failures
+from sksearch._plain import warn
 from sksearch.base import Job, State
 from sksearch.executors import LostTask, Workload
 from sksearch.fitting._budget import Budget
@@ -26,10 +26,11 @@ from sksearch.fitting._incumbent import (
     unfinished_first,
 )
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._results import Outputs, job_result
+from sksearch.fitting._results import Outputs, cv_results, job_result, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
+from sksearch.resources import WholeResource
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,6 @@ class Recorder:
         What that spends on a candidate, step by step.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
-    takes_over : bool
-        Whether what comes next may be known from earlier processes, and so cost no time.
     ending : Ending
         Whether the search has ended, and how.
     """
@@ -67,7 +66,6 @@ class Recorder:
     goes_on: bool = False
     unit: str | None = None
     unfinished_jobs: Sequence[Job] = ()
-    takes_over: bool = False
     ending: Ending = Ending()
 
     def rng(self, random_state: Any) -> np.random.RandomState:
@@ -111,8 +109,6 @@ class Recorder:
 class Stops:
     """What ends a search before its plan does: parameters of the search, None for no such end."""
 
-    timeout: float | None = None
-    overtime: float | None = None
     target_score: float | None = None
     patience: int | None = None
     stop: str | None = None
@@ -123,10 +119,10 @@ class Stops:
 class Run(Workload):
     """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
-    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size):
+    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size, rule=None):
         self.study, self.context, self.plan = study, setup.context, setup.plan
         self.recorder, self.watch, self.stops = recorder, watch, stops
-        self._stopwatch = setup.stopwatch
+        self.time = setup.time
         self.outputs = Outputs()
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins
@@ -142,9 +138,10 @@ class Run(Workload):
         endless = study.scheduler.asynchronous or study.scheduler.races
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned = False
+        self._rule = rule
         self._max_resources = setup.problem.max_resources
         self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
-        self._budget = Budget(setup.plan, stops.timeout, watch, setup.stopwatch)
+        self._budget = Budget(setup.plan, watch, setup.time)
         self._convergence = Convergence(self.top) if stops.stop == "converged" else None
 
     # ---- what the loop calls
@@ -251,8 +248,9 @@ class Run(Workload):
         elif (first := unfinished_first(history, self.top)) and first.id == job.trial_id:
             self.incumbent.expect(self, job)
         self._n_finite += math.isfinite(result.score)
+        self._try_rule(result)
         target = self.stops.target_score
-        may_win = self._any_rung_wins or job.resource == self._max_resources
+        may_win = self._any_rung_wins or job.resource == self.top
         if target is not None and may_win:
             self.done |= score >= target
         if not self._rungs.tell(job):
@@ -271,22 +269,13 @@ class Run(Workload):
         """Until the deadline; 0 once it was reached, or when something else ends the search."""
         if self.done or self._is_up:
             return 0.0
-        left = self._left() if knows_baseline(self.study.history) else None
+        left = self.time.left() if knows_baseline(self.study.history) else None
         self._is_up = left is not None and left <= 0
         return left
 
     def seconds_to_stop(self):
         """Until what runs is stopped, so that there is time for the last training."""
-        left, overtime = self._left(), self.stops.overtime
-        return None if left is None or overtime is None else left + overtime
-
-    def _left(self):
-        """Seconds of the timeout, without those for the last training; None for no end."""
-        if self.stops.timeout is None or self.recorder.takes_over:
-            return None
-        if self.stops.timeout <= self.recorder.ending.up:
-            return 0.0
-        return self.stops.timeout - self._stopwatch.seconds() - self.incumbent.refit_seconds
+        return self.time.left_to_stop()
 
     # ---- before and afterwards
 
@@ -318,7 +307,22 @@ class Run(Workload):
         why = "interrupted" if interrupted else "callback" if self._heard_stop else why
         files = self.states.files().items()
         keep = {name for name, trial_id in files if trial_id in self.best}
-        self.recorder.stop(why, keep, self.stops.timeout if self._is_up else None)
+        self.recorder.stop(why, keep, self.time.timeout if self._is_up else None)
+
+    def _try_rule(self, result):
+        """Ask a function that will choose the winner once it can be asked, and not at the end."""
+        if self._rule is None or not math.isfinite(result.score):
+            return
+        rule, self._rule = self._rule, None
+        context = self.context
+        with_resources = not isinstance(context.resource, WholeResource)
+        args = len(context.splits), context.return_train_score, with_resources
+        rows = self.rows()
+        told = self.study.history.trials
+        results = [told[row.trial_id].results[row.n_resources] for row in rows]
+        violations = [each.violation for each in results] if context.aims.bounds else None
+        wins = self._any_rung_wins
+        try_rule(rule, cv_results(rows, *args, wins, violations, self.plan.by_folds))
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
@@ -343,14 +347,14 @@ class Run(Workload):
             t.id for t in history.trials if any(math.isfinite(r.score) for r in t.results.values())
         }
         if ids == {0} and history.problem.has_baseline and len(history.trials) > N_ALIKE:
-            warnings.warn(
+            warn(
                 "No candidate but the first, the estimator as it is, has a score: what comes back "
                 "is not tuned. See errors_, or report().",
                 UserWarning,
                 stacklevel=2,
             )
         if self._n_finite == 0:
-            warnings.warn(
+            warn(
                 "No candidate has a finite score, so the best one is no better than any other: "
                 "look at the scorer, or pass error_score='raise'.",
                 UserWarning,
@@ -404,8 +408,8 @@ def _check_results(run):
         )
     if seconds is not None and seconds <= 0 and not history.has_results:
         raise TimeoutError(
-            f"No candidate had its score within timeout={run.stops.timeout:g} and "
-            f"overtime={run.stops.overtime:g} seconds: pass more of either, or fewer rows."
+            f"No candidate had its score within timeout={run.time.timeout:g} and "
+            f"overtime={run.time.overtime:g} seconds: pass more of either, or fewer rows."
         )
 
 
@@ -414,8 +418,8 @@ def _warn_of_folds_left_out(run):
     first = unfinished_first(run.study.history, run.top)
     if first is not None:
         is_untuned = first.id == 0 and run.study.history.problem.has_baseline
-        warnings.warn(
-            f"timeout={run.stops.timeout:g} was up after {max(first.results)} of {run.top} "
+        warn(
+            f"timeout={run.time.timeout:g} was up after {max(first.results)} of {run.top} "
             f"folds of the first candidate{', the estimator as it is' * is_untuned}: pass a "
             "larger timeout, fewer folds or fewer rows.",
             UserWarning,
@@ -432,7 +436,7 @@ def _warn_lost_state(run, error):
     """Warn once of states that could not be kept."""
     if error and not run._warned:
         run._warned = True
-        warnings.warn(
+        warn(
             "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
             f"is trained again from the beginning: {error}. Where it cannot be pickled at "
             "all, n_jobs=1 without checkpoint_dir keeps it in memory.",

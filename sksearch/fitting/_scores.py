@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 from contextlib import suppress
 from traceback import format_exc
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
+from sksearch._plain import warn
 from sksearch.estimators import DivergedError
 from sksearch.executors import Interrupts
 from sksearch.fitting._row_sample import TooLongError
@@ -195,7 +195,7 @@ def _as_number(score, scorer):
 
 
 def _warn_scoring_failed(context, details):
-    warnings.warn(
+    warn(
         "Scoring failed. The score on this train-test partition for these parameters will be "
         f"set to {context.error_score}. Details: \n{details}",
         UserWarning,

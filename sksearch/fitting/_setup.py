@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._clock import Stopwatch
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
+from sksearch._time_limit import TimeLimit
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.estimators import Labels
 from sksearch.fitting._checks import check_inheritance
@@ -34,7 +34,7 @@ class Setup:
     refit_metric: str  # the metric that counts
     folds: Folds
     earlier: tuple[EarlierTask, ...] = ()
-    stopwatch: Stopwatch = field(default_factory=Stopwatch)  # what `timeout` is compared with
+    time: TimeLimit = field(default_factory=TimeLimit)
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing
@@ -61,8 +61,9 @@ def make_problem(
     first candidates, and whether the first of them is the estimator as it is.
     """
     low, high = limits
+    low = "auto" if isinstance(low, str) else low
     n_samples = num_samples(X)
-    if "auto" in limits:
+    if "auto" in (low, high):
         n_classes = len(classes) if isinstance(classes, np.ndarray) else 1
         smallest, largest = _own_limits(resource, estimator, n_samples, n_splits, n_classes, high)
         high = largest if high == "auto" else high
@@ -101,7 +102,7 @@ def adapt(
         problem = replace(problem, changing=changing)
     if isinstance(scheduler, FullFidelity | FoldRace):  # and not what stands in for rungs below
         problem = replace(problem, n_candidates=scheduler.n_candidates)
-    if min_resources == "auto":
+    if isinstance(min_resources, str):
         scheduler, low = scheduler.adapt(problem)
         problem = replace(problem, min_resources=low)
     return problem, scheduler

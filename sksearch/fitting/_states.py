@@ -11,6 +11,7 @@ import numpy as np
 
 from sksearch._files import read_own, remove, write_atomically
 from sksearch._pickles import Address, Pickler, classes_of, here
+from sksearch._plain import printable
 from sksearch.base import State
 from sksearch.estimators import family_of
 
@@ -220,7 +221,7 @@ def first_line(error: BaseException) -> str:
         text = str(error)
     except BaseException:  # an error whose text cannot be made is still an error
         text = "<no text>"
-    return f"{type(error).__name__}: {text[:LONGEST]}".strip().splitlines()[0]
+    return printable(f"{type(error).__name__}: {text[:LONGEST]}".strip().splitlines()[0])
 
 
 def shortened(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import bisect
 import math
-import warnings
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
+from sksearch._plain import warn
 from sksearch.executors import Interrupts
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._callbacks import NO_CALLBACKS
@@ -97,9 +97,10 @@ def best_rows(
     ok = [i for i in np.argsort(ranks, kind="stable") if statuses[i] == "ok"]
     violations = results.get("violation", np.zeros(len(rows)))
     order = [rows[i] for i in ok if violations[i] <= violations[ok[0]]]
+    top = max((row.n_resources for row in order), default=0)
     chosen: dict[int, Row] = {}  # a trial has several rows, also where a list has it twice
     for row in order:
-        if any_rung_wins or row.n_resources == order[0].n_resources:
+        if any_rung_wins or row.n_resources == top:
             chosen.setdefault(row.trial_id, row)
     return list(chosen.values())[:size]
 
@@ -115,7 +116,7 @@ def make_ensemble(run: Any, rows: list[Row]) -> AveragedClassifier | AveragedReg
                 if model is not None:
                     models.append(FrozenEstimator(model))
     if not models:
-        warnings.warn(
+        warn(
             "No candidate has a finite score, so there are no models to average: ensemble_ is "
             "not set.",
             UserWarning,
@@ -133,7 +134,7 @@ def _model(run, executor, trial_id, fold, resource):
         return run.models[trial_id, fold]
     output = executor.submit(_task_again(run, trial, fold, resource)).result()
     if output.state is None:
-        warnings.warn(
+        warn(
             f"The model of candidate {trial_id} on fold {fold} was lost, and to train it again "
             f"failed ({output.error}): the ensemble does without.",
             UserWarning,

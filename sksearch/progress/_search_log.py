@@ -15,11 +15,13 @@ from statistics import median
 from typing import Any
 
 from sksearch._description import short_repr
+from sksearch._plain import PlainRecords
 from sksearch.history import History, Trial
 from sksearch.progress._status_line import write_line
 
 LOGGER = logging.getLogger("sksearch")
 LOGGER.addHandler(logging.NullHandler())
+LOGGER.addFilter(PlainRecords())
 LONGEST = 200  # characters of params and errors
 
 Rung = tuple[int, int]  # bracket and resource

@@ -8,6 +8,8 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Protocol, Self
 
+from sksearch._plain import printable
+
 WIDTH = 99  # characters of a line in a log
 REFRESHES = 4  # a second, on a terminal
 # Seconds between two lines of a log: after a rung is complete, and otherwise. In a search of days
@@ -98,7 +100,7 @@ def write_line(text: str) -> None:
     """Write a line to standard error, if that is possible."""
     with suppress(OSError, ValueError):
         if sys.stderr is not None:
-            sys.stderr.write(f"{text}\n")
+            sys.stderr.write(f"{printable(text)}\n")
             sys.stderr.flush()
 
 
@@ -183,7 +185,7 @@ class _NotebookLine:
         from IPython.display import display
 
         self._reporter, self._last = reporter, monotonic()
-        line = {"text/plain": reporter.line(WIDTH)}
+        line = {"text/plain": printable(reporter.line(WIDTH))}
         self._handle = display(line, raw=True, display_id=True)
 
     def update(self) -> None:
@@ -197,7 +199,7 @@ class _NotebookLine:
         self._show(last_line)
 
     def _show(self, line: str) -> None:
-        self._handle.update({"text/plain": line}, raw=True)
+        self._handle.update({"text/plain": printable(line)}, raw=True)
 
 
 class _RichLine:
@@ -253,7 +255,7 @@ class _RichLine:
         from rich.control import Control, ControlType
         from rich.text import Text
 
-        line = self._reporter.line(min(WIDTH, self._console.width - 3))
+        line = printable(self._reporter.line(min(WIDTH, self._console.width - 3)))
         frame: Any = self._spinner.render(self._console.get_time())
         text = Text.assemble(frame, " ", line, end="", no_wrap=True)
         return Group(text, Control(ControlType.CARRIAGE_RETURN))

@@ -1,7 +1,6 @@
 """Rules that choose among candidates which cannot be told from the best: ``refit=`` by name."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,7 +8,9 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
+from sksearch._plain import warn
 from sksearch.estimators import families
+from sksearch.fitting._results import best_of_last_iteration
 from sksearch.history import Params
 from sksearch.reporting._table import is_number
 from sksearch.stats import tied_candidates
@@ -222,7 +223,7 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
         )
     own = (scoring,) if scoring else ("score", "accuracy", "r2")
     if isinstance(rule, str) and is_single and rule not in own:
-        warnings.warn(
+        warn(
             f"refit={refit!r} chooses nothing, since there is one metric, scoring={scoring!r}: "
             f"pass scoring={refit!r}.",
             UserWarning,
@@ -241,8 +242,11 @@ def _finalists(results, metric):
     ranks = np.asarray(results[f"rank_test_{metric}"])
     n = count_folds(results, metric)
     scores = np.column_stack([results[f"split{k}_test_{metric}"] for k in range(n)])
-    leader = int(np.argmin(ranks))
     may_win = np.isfinite(scores).all(axis=1)
+    leader = int(np.argmin(ranks))
+    if "iter" in results and "bracket" not in results:
+        leader = best_of_last_iteration(results, metric)
+        may_win &= results["iter"] == results["iter"][leader]
     if "n_resources" in results:
         resources = np.asarray(results["n_resources"])
         may_win &= resources == resources[leader]

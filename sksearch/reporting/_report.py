@@ -5,6 +5,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from sksearch._plain import printable
 from sksearch.reporting._advice import Advice, Facts, advise
 from sksearch.reporting._html import fragment, page
 from sksearch.reporting._sections import Section, find_facts, headline, write_sections
@@ -61,7 +62,7 @@ class Report:
         lines = [headline(self._facts.table)]
         for section in self._sections:
             lines += _block(section.title, (*section.lines, *section.notes))
-        return "\n".join([*lines, *self._next()])
+        return printable("\n".join([*lines, *self._next()]))
 
     def __repr__(self) -> str:
         return str(self)

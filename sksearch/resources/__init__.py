@@ -64,7 +64,7 @@ def as_resource(
     """
     if resource is None:
         return WholeResource()
-    if isinstance(resource, ParameterResource):  # whatever its name, "epochs" too
+    if type(resource) is ParameterResource:  # whatever its name, "epochs" too
         resource = resource.name
     elif isinstance(resource, Resource):
         return resource

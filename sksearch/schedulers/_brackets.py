@@ -143,7 +143,7 @@ class BracketScheduler(Scheduler):
             if n:
                 key = (n, *resources)
                 if key not in known:
-                    known[key] = rungs_of(n, resources, self.factor)
+                    known[key] = self._row(problem, n, resources)
                 brackets.append(known[key])
         return Plan(tuple(brackets))
 
@@ -175,6 +175,10 @@ class BracketScheduler(Scheduler):
         if promoted is None:
             return []
         return sorted(set(history.rung(job.bracket, job.resource)) - set(promoted))
+
+    def _row(self, problem: Problem, n_candidates: int, resources: list[int]) -> tuple[Rung, ...]:
+        """Rungs of a bracket that begins with so many candidates."""
+        return rungs_of(n_candidates, resources, self.factor)
 
     def _checked(self, row: tuple[int, list[int]]) -> tuple[int, list[int]]:
         """Return a row of the table; ValueError where it is none."""
@@ -213,12 +217,15 @@ class BracketScheduler(Scheduler):
             history, bracket, lower, len(ids)
         ):
             return None
-        ids = sorted(ids)
+        history.cache[key] = self._chosen(history, sorted(ids), lower, upper)
+        return history.cache[key]
+
+    def _chosen(self, history: History, ids: list[int], lower: Rung, upper: Rung) -> list[int]:
+        """Those that are promoted of all trials of rung `lower`, best first."""
         results = [history.trials[i].results[lower.resource] for i in ids]
         ranked = [ids[k] for k in best_first(results)]
         n = min(upper.n_candidates, n_promoted(len(ids), self.factor)) if ids else 0
-        history.cache[key] = ranked[:n]
-        return history.cache[key]
+        return ranked[:n]
 
     def _is_full(self, history: History, bracket: int, rung: Rung, n_asked: int) -> bool:
         """Whether no further trial will come to this rung."""

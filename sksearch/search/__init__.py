@@ -14,6 +14,7 @@ from sksearch.search._fabolas import FabolasSearchCV
 from sksearch.search._fidelity import HyperbandSearchCV, SuccessiveHalvingSearchCV
 from sksearch.search._full import QuasiRandomSearchCV, RandomSearchCV, SearchCV
 from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
+from sksearch.search._halving_namesakes import HalvingGridSearchCV, HalvingRandomSearchCV
 from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
 from sksearch.search._hypergradient import HypergradientSearchCV
 from sksearch.search._incremental import IncrementalEvaluationSearchCV
@@ -45,7 +46,9 @@ __all__ = [
     "GPHyperbandSearchCV",
     "GeneticSearchCV",
     "GridSearchCV",
+    "HalvingGridSearchCV",
     "HalvingParameters",
+    "HalvingRandomSearchCV",
     "HyperbandSearchCV",
     "HypergradientSearchCV",
     "IncrementalEvaluationSearchCV",

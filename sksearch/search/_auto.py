@@ -34,7 +34,6 @@ count of candidates    as many as these allow          with timeout, patience or
 =====================  ==============================  ===========================================
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -43,6 +42,7 @@ from joblib import effective_n_jobs
 
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
+from sksearch._plain import warn
 from sksearch.estimators import default_space, first_candidates
 from sksearch.estimators._composed import listed, unknown_parts
 from sksearch.estimators._optima import without_optimum
@@ -131,7 +131,7 @@ def check_optimum(search: Any, estimator: Any, space: Space) -> None:
     if why and search.param_distributions is None:
         raise ValueError(why)
     if why:
-        warnings.warn(why, UserWarning, stacklevel=2)
+        warn(why, UserWarning, stacklevel=2)
 
 
 def first_guesses(
@@ -201,10 +201,10 @@ def choose_rows(search: Any, setup: Setup) -> None:
     if search.timeout is None or search.n_iter is not None:
         return
     n_workers = effective_n_jobs(search.n_jobs)
-    args = search.timeout, n_workers, bool(search.refit)
+    args = setup.time, n_workers, bool(search.refit)
     sample = setup.context.sample = measured_sample(setup.context, *args)
     if sample is not None and search.refit and sample.last_seconds > search.timeout:
-        warnings.warn(
+        warn(
             f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
             f"of the estimator as it is, and timeout={search.timeout:g}. Pass a larger timeout, "
             "or fewer rows.",

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,9 @@ from sksearch._compat import (
     num_samples,
 )
 from sksearch._earlier import read_earlier, with_knowledge
+from sksearch._plain import plain_errors, say
 from sksearch._seeds import seeded
+from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
@@ -90,9 +92,6 @@ from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, 
 from sksearch.search._split import make_folds
 from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
-
-#: Of the timeout, for one candidate whose count of iterations training finds.
-SHARE = 0.2
 
 
 @documented
@@ -174,11 +173,12 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
     )
 
     #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
-    _known_as = RandomizedSearchCV
+    _known_as: ClassVar[tuple[Any, ...]] = (RandomizedSearchCV,)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._known_as.register(cls)
+        for kind in cls._known_as:
+            kind.register(cls)
 
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
@@ -194,6 +194,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         """Return a search with the parameters that its user left to it, for these folds."""
         return self
 
+    @plain_errors
     @autologged
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
@@ -263,6 +264,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             raise AttributeError(f"This {type(self).__name__} is not fitted: call fit first.")
         return self._watch.progress()
 
+    @plain_errors
     def plan(
         self, X: ArrayLike, y: ArrayLike | None = None, *, measure: bool = False, **params: Any
     ) -> SearchPlan:
@@ -334,7 +336,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)
         how = sampler, scheduler, resource, estimator
-        problem, scheduler = adapt(problem, *how, self.min_resources)
+        problem, scheduler = adapt(problem, *how, limits[0])
         rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
         rungs = planned(scheduler, problem)
         plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
@@ -353,12 +355,12 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             return_train_score=self.return_train_score,
             verbose=self.verbose,
             n_candidates=plan.n_candidates,
-            curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
             aims=aims,
             blocks=blocks_of_rows(splits, num_samples(X), routed.splitter.split.get("groups")),
         )  # fmt: skip
         parts = problem, sampler, scheduler, plan
-        return Setup(context, *parts, params, refit_metric, folds, earlier)
+        time = TimeLimit(self.timeout, self.overtime)
+        return Setup(context, *parts, params, refit_metric, folds, earlier, time)
 
     def _check_input(self, X, y, params):
         """Check what can be checked by itself, and return the data as they are used."""
@@ -393,18 +395,15 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         if self.verbose > 0:
             of = f"of {plan.n_candidates} candidates, totalling {plan.n_fits - plan.refit} fits"
             of = "candidate until the time is up" if plan.is_endless else of
-            print(f"Fitting {len(context.splits)} folds for each {of}")
+            say(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
         verbose = self.verbose if self.verbose < CV_LINES else 0
-        self._watch = watch = Watch(
-            plan, study.history, name, self.timeout, verbose, setup.stopwatch
-        )
-        stops = Stops(
-            self.timeout, self.overtime, self.target_score, self.patience, self.stop,
-            may_train=not limits_trainings(self),
-        )  # fmt: skip
-        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
+        self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
+        may_train = not limits_trainings(self)
+        stops = Stops(self.target_score, self.patience, self.stop, may_train)
+        rule = self.refit if callable(self.refit) else None
+        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size, rule)
         recorder.replay(run)
         run.done |= recorder.ending.why == "callback" and root.listens
         may_be_stopped = self.overtime is not None
@@ -458,7 +457,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             self._check_refit_for_multimetric(outputs[0].test_scores)
             refit_metric = context.metric if self.objectives else self.refit
         self.cv_results_ = cv_results(
-            rows, self.n_splits_, self.return_train_score, with_resources,
+            rows, self.n_splits_, self.return_train_score, self._columns * with_resources,
             setup.plan.any_rung_wins,
             [result.violation for result in results] if context.aims.bounds else None,
             setup.plan.by_folds,
@@ -482,7 +481,7 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         """Train the best candidate on all rows, by the path that it was scored on."""
         self.interrupted_ = True  # until it has ended
         row, context = self._rows(run, setup)[self.best_index_], setup.context
-        best = clone(self.estimator).set_params(**clone(row.params, safe=False))
+        best = clone(context.estimator).set_params(**clone(row.params, safe=False))
         leaf = root.subcontext(task_name="refit-with-best-params")
         with (
             leaf.propagate_callback_context(best),

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._compat import StrOptions
+from sksearch._plain import warn
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting._folds import Folds
 from sksearch.samplers import (
@@ -29,7 +29,7 @@ from sksearch.search._auto import N_CANDIDATES, may_race
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
 from sksearch.search._split import leaves_folds
-from sksearch.space import Outcome, When
+from sksearch.space import Outcome, Space, When
 
 
 @documented
@@ -242,9 +242,7 @@ class RandomSearchCV(BaseSearch):
         scheduler = FullFidelity(self.n_iter)
         if self.n_iter is None:
             return self._without_count(space), scheduler
-        special = (When, Outcome)
-        if any(isinstance(v, special) for v in _values(space.given)):
-            # RandomizedSearchCV knows neither, so there is nothing to equal.
+        if not is_for_scikit_learn(space):  # so there is nothing to equal
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
         return ListedSampler(Draws(candidates)), scheduler
@@ -262,9 +260,8 @@ class RandomSearchCV(BaseSearch):
 
     def _rows(self, run, setup):
         rows, space = run.rows(), setup.problem.space
-        if len(rows) < space.size or any(
-            hasattr(v, "rvs") or isinstance(v, (When, Outcome)) for v in _values(space.given)
-        ):
+        is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
+        if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
         listed = getattr(setup.sampler, "candidates", ())  # not where it is mixed with another
@@ -341,6 +338,11 @@ class Draws(Sequence):
         return vars(self) | {"_iterator": iter(())}
 
 
+def is_for_scikit_learn(space: Space) -> bool:
+    """Whether a ``ParameterSampler`` can draw from a space: it knows no condition, no outcome."""
+    return not any(isinstance(v, (When, Outcome)) for v in _values(space.given))
+
+
 def _values(given):
     """Lists and distributions of all parameters of all dicts."""
     dicts = [given] if isinstance(given, dict) else given
@@ -357,7 +359,7 @@ def _all_or(sampler, space, n_iter):
     if space.size > n_iter:
         return sampler
     if space.size < n_iter:
-        warnings.warn(
+        warn(
             f"The total space of parameters {space.size} is smaller than n_iter={n_iter}: "
             f"all {space.size} candidates are tried.",
             UserWarning,

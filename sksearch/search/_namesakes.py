@@ -58,7 +58,7 @@ class GridSearchCV(BaseSearch):
     # No parameter here: what the other searches call their space, for whoever reads it.
     param_distributions: ClassVar[Any] = property(attrgetter("param_grid"))  # type: ignore
 
-    _known_as = model_selection.GridSearchCV
+    _known_as: ClassVar[tuple[Any, ...]] = (model_selection.GridSearchCV,)
 
     def _own_space(self, estimator):
         """The grid, with scikit-learn's errors where it is none."""

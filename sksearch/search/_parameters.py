@@ -287,7 +287,7 @@ random_state : int, RandomState instance or None, default=None
 error_score : "raise" or numeric, default=np.nan
     What a failed training is scored in ``cv_results_``. Whatever the number, it ranks last and
     is never promoted. "raise" raises the error at once.
-return_train_score : bool, default=False
+return_train_score : bool, default={return_train_score}
     Whether ``cv_results_`` has the scores on the training rows, too.
 objectives : list of str or None, default=None
     Two objectives or more: metrics of `scoring`, greater is better, or with a minus in front
@@ -366,8 +366,7 @@ checkpoint_dir : str, path-like or None, default=None
 ensemble_size : int or None, default=None
     Count of the best candidates that become `ensemble_`: each at the rung where it was best if
     it may win there, else those that got as much of the resource as the best one; all if there
-    are fewer. While the search runs their models are
-    kept, one for each fold, and no others. None: no ensemble.
+    are fewer. While the search runs their models alone are kept. None: no ensemble.
 """
 
 N_INITIAL = """
@@ -536,6 +535,7 @@ def documented(search: type[T]) -> type[T]:
         "estimator": ESTIMATOR,
         "head": HEAD,
         "common": COMMON,
+        "return_train_score": str(getattr(search, "return_train_score", False)),
         "n_initial": N_INITIAL,
         "population_size": POPULATION_SIZE,
         "batch_size": BATCH_SIZE.format(default=repr(vars(search).get("batch_size", 1))),
@@ -543,7 +543,7 @@ def documented(search: type[T]) -> type[T]:
         "select": SELECT,
         "attributes": ATTRIBUTES.format(fidelity=FIDELITY_COLUMNS if fidelity else ""),
         "fidelity_attributes": FIDELITY_ATTRIBUTES,
-    }
+    } | getattr(search, "_texts", {})
     doc = inspect.cleandoc(search.__doc__)
     for name, text in parts.items():
         doc = doc.replace("{" + name + "}", text.strip())

@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from sksearch._plain import say
 from sksearch.search._full import SearchCV
 from sksearch.stats._winner import winner_of
 
@@ -66,7 +67,7 @@ def tune(
     search = SearchCV(estimator, timeout=timeout, verbose=verbose, **params)
     search.fit(X, y, **(fit_params or {}))
     if verbose > 0:
-        print(summary(search))
+        say(summary(search))
     return search
 
 

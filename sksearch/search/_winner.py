@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sksearch._earlier import check_same_task
 from sksearch.base import Sampler
 from sksearch.fitting._aims import Aims, Allows, Bound, make_aims, make_allows
 from sksearch.fitting._input import check_scoring
-from sksearch.fitting._results import chosen_index
+from sksearch.fitting._results import COLUMNS, chosen_index
 from sksearch.history import Problem
 from sksearch.reporting._choose import check_rule, rule_of
 from sksearch.reporting._front import check_choice, choose
@@ -30,6 +30,9 @@ class Winner(BaseSearchCV):
 
     refit: Any
     objectives: Any
+
+    #: Columns of ``cv_results_`` that say what a row is of, where candidates have several.
+    _columns: ClassVar[tuple[str, ...]] = COLUMNS
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
         """Score the best estimator on new data, as ``GridSearchCV`` does.

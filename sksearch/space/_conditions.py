@@ -1,6 +1,5 @@
 """Subspaces: one dict of a space, in which some parameters are active only at times."""
 
-import bisect
 import itertools
 import math
 import numbers
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._components import Box, Boxes, Component, Tree
 from ._values import equal, own
 
 _OPERATORS = {
@@ -109,8 +109,7 @@ class Subspace:
     """One dict of a space: dimensions, and conditions between them.
 
     Its candidates are numbered by connected components: parameters that conditions link, directly
-    or not. A component is a list of boxes. A box is a dict `{name: range of value indices}`, and
-    all of its candidates have the same active parameters.
+    or not.
 
     Parameters
     ----------
@@ -140,12 +139,17 @@ class Subspace:
         for name in sorted(conditions):
             for condition in conditions[name]:
                 self._check_condition(name, condition)
+        self._children: dict[str, list[str]] = {name: [] for name in self.names}
+        for name in conditions:
+            for parent in self._parents_of(name):
+                self._children[parent].append(name)
         self._order = self._parents_first()
+        self._components: list[Component] = []
         self.size = math.inf
         if all(dimension.size != math.inf for dimension in dimensions.values()):
-            self._components = [self._boxes(names) for names in self._linked_names()]
-            self._sizes = [sum(map(_box_size, boxes)) for boxes in self._components]
-            self.size = math.prod(self._sizes)
+            self._components = [self._component(names) for names in self._linked_names()]
+            sizes = [component.size for component in self._components]
+            self.size = math.inf if math.inf in sizes else math.prod(sizes)
         self._check_reachable()
 
     def decode(self, u: list[float], rng: np.random.Generator | None = None) -> dict[str, Any]:
@@ -204,15 +208,10 @@ class Subspace:
     def candidate(self, i: int) -> dict[str, Any]:
         """Return the i-th candidate of a finite subspace, 0 <= i < size."""
         params = {}
-        for boxes, size in zip(reversed(self._components), reversed(self._sizes), strict=True):
-            i, k = divmod(i, size)
-            ends = list(itertools.accumulate(map(_box_size, boxes)))
-            which = bisect.bisect_right(ends, k)
-            box = boxes[which]
-            k -= ends[which] - _box_size(box)
-            for name in reversed(box):
-                k, index = divmod(k, _length(box[name]))
-                params[name] = self.dimensions[name].value(box[name].start + index)
+        for component in reversed(self._components):
+            i, k = divmod(i, component.size)
+            for name, index in component.indices(k).items():
+                params[name] = self.dimensions[name].value(index)
         return {name: params[name] for name in self.names if name in params}
 
     def violation(self, params: dict[str, Any]) -> str | None:
@@ -299,8 +298,7 @@ class Subspace:
         if self.size == math.inf:
             dead = {name for name in self.conditions if not self._may_hold(name)}
         else:
-            boxes = itertools.chain.from_iterable(self._components)
-            dead = set(self.conditions).difference(*boxes)
+            dead = set(self.conditions).difference(*(each.reached for each in self._components))
         for name in sorted(dead):
             conditions = self.conditions[name]
             allowed = {when.parent: self.dimensions[when.parent].allowed() for when in conditions}
@@ -322,66 +320,82 @@ class Subspace:
                 return False
         return True
 
+    def _parents_of(self, name: str) -> list[str]:
+        return list({when.parent: None for when in self.conditions.get(name, ())})
+
     def _parents_first(self) -> list[str]:
         """Sort names such that parents come before their children, else by name."""
+        n_open = {name: len(self._parents_of(name)) for name in self.names}
         order: list[str] = []
-        while len(order) < len(self.names):
-            ready = [
-                name
-                for name in self.names
-                if name not in order
-                and all(when.parent in order for when in self.conditions.get(name, ()))
-            ]
-            if not ready:
-                stuck = [name for name in self.names if name not in order]
-                raise ValueError(
-                    f"the conditions of the parameters {stuck} form a cycle: no parameter may "
-                    "depend on itself, directly or through others."
-                )
+        ready = [name for name in self.names if not n_open[name]]
+        while ready:
             order += ready
+            below = [child for name in ready for child in self._children[name]]
+            for child in below:
+                n_open[child] -= 1
+            ready = sorted({child for child in below if not n_open[child]})
+        if len(order) < len(self.names):
+            raise ValueError(
+                f"the conditions of the parameters {sorted(set(self.names).difference(order))} "
+                "form a cycle: no parameter may depend on itself, directly or through others."
+            )
         return order
 
     def _linked_names(self) -> list[list[str]]:
-        """Group the names that conditions link, each group and all groups sorted by name."""
+        """Group the names that conditions link, parents first; groups by their first names."""
         groups = {name: [name] for name in self.names}
-        for name, conditions in self.conditions.items():
-            for condition in conditions:
-                mine, parents = groups[name], groups[condition.parent]
-                if mine is not parents:
-                    mine += parents
-                    groups.update(dict.fromkeys(parents, mine))
-        return [sorted(groups[name]) for name in self.names if name == min(groups[name])]
+        for parent, children in self._children.items():
+            for child in children:
+                small, large = sorted((groups[parent], groups[child]), key=len)
+                if small is not large:
+                    large += small
+                    groups.update(dict.fromkeys(small, large))
+        position = {name: i for i, name in enumerate(self._order)}
+        distinct = {id(groups[name]): groups[name] for name in self.names}
+        return [sorted(group, key=position.__getitem__) for group in distinct.values()]
 
-    def _boxes(self, names: list[str]) -> list[dict[str, range]]:
-        """List the boxes of the component that consists of ``names``."""
-        linked = [self.conditions.get(name, ()) for name in names]
-        parents = {condition.parent for conditions in linked for condition in conditions}
-        boxes: list[tuple[dict[str, range], dict[str, Any]]] = [
-            ({}, {})
-        ]  # ranges of indices, and one value of each parent in them
-        for name in self._order:
-            if name not in names:
-                continue
-            whole = [range(self.dimensions[name].size)]
-            pieces = self._pieces(name) if name in parents else whole
-            grown = []
-            for ranges, values in boxes:
-                if not self._is_active(name, values):
-                    grown.append((ranges, values))
-                    continue
-                for piece in pieces:
-                    value = self.dimensions[name].value(piece.start)
-                    grown.append(({**ranges, name: piece}, {**values, name: value}))
-            boxes = grown
-        return [dict(sorted(ranges.items())) for ranges, _ in boxes]
+    def _component(self, names: list[str]) -> Component:
+        """Count the candidates of linked parameters, parents first."""
+        pieces = {
+            name: self._pieces(name)
+            if self._children[name]
+            else [range(self.dimensions[name].size)]
+            for name in names
+        }
+        if any(len(self._parents_of(name)) > 1 for name in names):
+            return Boxes(pieces, self._is_active_in)
+        children = {
+            name: [
+                [
+                    child
+                    for child in self._children[name]
+                    if self._is_active_in({name: piece}, child)
+                ]
+                for piece in pieces[name]
+            ]
+            for name in names
+        }
+        return Tree(pieces, children)
+
+    def _is_active_in(self, box: Box, name: str) -> bool:
+        """Whether a parameter is active where its parents have values of these numbers."""
+        return all(
+            when.parent in box
+            and when.holds(self.dimensions[when.parent].value(box[when.parent].start))
+            for when in self.conditions.get(name, ())
+        )
 
     def _pieces(self, parent: str) -> list[range]:
         """Cut a parent's indices into ranges over which no condition changes."""
         dimension = self.dimensions[parent]
         if dimension.kind == "categorical":
             return [range(i, i + 1) for i in range(dimension.size)]
-        conditions = itertools.chain.from_iterable(self.conditions.values())
-        thresholds = [when.threshold for when in conditions if when.parent == parent]
+        thresholds = [
+            when.threshold
+            for child in self._children[parent]
+            for when in self.conditions[child]
+            if when.parent == parent
+        ]
         cuts = {0, dimension.size}
         for threshold in thresholds:
             for number in threshold if hasattr(threshold, "__iter__") else [threshold]:
@@ -389,11 +403,3 @@ class Subspace:
                     below = math.floor(number) - dimension.bounds[0]
                     cuts |= {i for i in (below, below + 1) if 0 < i < dimension.size}
         return [range(start, stop) for start, stop in itertools.pairwise(sorted(cuts))]
-
-
-def _length(indices: range) -> int:
-    return indices.stop - indices.start  # len() overflows beyond 2**63
-
-
-def _box_size(box: dict[str, range]) -> int:
-    return math.prod(map(_length, box.values()))

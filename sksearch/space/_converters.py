@@ -4,7 +4,6 @@ Objects are known by their class names and attributes, so none of the libraries 
 """
 
 import numbers
-import warnings
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -12,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
+
+from sksearch._plain import warn
 
 from ._conditions import When
 from ._distributions import LogRandInt
@@ -177,7 +178,7 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
         low, high = dimension[:2]
         return (_integers if integers else _uniform)(low, high, dimension[2:3] == ("log-uniform",))
     if is_range:
-        warnings.warn(
+        warn(
             f"{name}={dimension!r} is taken as {len(dimension)} choices; scikit-optimize up to "
             "0.10 takes it as a range. If it is one, write a tuple.",
             UserWarning,

@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -10,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
+
+from sksearch._plain import warn
 
 from ._dimensions import (
     Categorical,
@@ -326,7 +327,7 @@ def _warn_of_pair(values, where):
         whole = isinstance(low, numbers.Integral) and isinstance(high, numbers.Integral)
         span = f"randint({low}, {high + 1})" if whole else f"uniform({low}, {high - low:g})"
         span += f" or loguniform({low}, {high})" if low > 0 and not whole else ""
-        warnings.warn(
+        warn(
             f"{where} is {values!r}: two choices, and no range. Write [{low}, {high}] for the "
             f"choices, and scipy.stats.{span} for all numbers between them.",
             UserWarning,
@@ -379,7 +380,7 @@ def _distinct(choices: list, where: str) -> list:
         if not repeated:
             kept.append(choice)
     if len(kept) < len(choices):
-        warnings.warn(
+        warn(
             f"{where} has {len(choices)} choices of which {len(kept)} are distinct: the "
             "repeated ones are dropped.",
             UserWarning,

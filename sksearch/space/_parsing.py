@@ -89,17 +89,18 @@ def share_coordinates(
         dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
     coordinates: list[dict[str, int]] = [{} for _ in parsed]
     for name in names:
+        first = len(dimensions)  # of this name
         for (own, _), by_name in zip(parsed, coordinates, strict=True):
             if name in own:
-                by_name[name] = _coordinate(own[name], dimensions)
+                by_name[name] = _coordinate(own[name], dimensions, first)
     return dimensions, coordinates
 
 
-def _coordinate(dimension: Dimension, dimensions: list[Dimension]) -> int:
-    """Return the position of an equal dimension in a list, to which a new one is added."""
-    for j, other in enumerate(dimensions):
-        same = other.name == dimension.name and type(other) is type(dimension)
-        if same and other.distribution_key == dimension.distribution_key:
+def _coordinate(dimension: Dimension, dimensions: list[Dimension], first: int) -> int:
+    """Return the position of an equal dimension, from `first` on; a new one is added."""
+    for j in range(first, len(dimensions)):
+        other = dimensions[j]
+        if type(other) is type(dimension) and other.distribution_key == dimension.distribution_key:
             return j
     dimensions.append(dimension)
     return len(dimensions) - 1

@@ -126,6 +126,8 @@ class ResultRows:
             return list(self.results["trial_id"])
         if self.resources is None:
             return list(range(len(self.ranks)))
+        if hasattr(self.search, "_trial_ids"):
+            return self.search._trial_ids
         keys: list[Hashable] = []
         seen: dict[Hashable, int] = {}
         for params, resource in zip(self.results["params"], self.resources, strict=True):

@@ -157,7 +157,15 @@ def test_a_cut_tail_is_told_in_bytes(journal):
 
 @pytest.mark.parametrize(
     "content",
-    [b"a file of mine\n", b"my notes", b"\n", b'{"k":"header"}\n', b"0123456789 {}", b"\0\0\n"],
+    [
+        b'01234567 {"k":"header","class":"Mine"}\n',
+        b"a file of mine\n",
+        b"my notes",
+        b"\n",
+        b'{"k":"header"}\n',
+        b"0123456789 {}",
+        b"\0\0\n",
+    ],
 )
 def test_another_file_of_this_name_is_left_as_it_is(tmp_path, content):
     (tmp_path / "journal.jsonl").write_bytes(content)

@@ -29,12 +29,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, TPESearchCV, When
 from sksearch._description import describe
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._fingerprint import check_same, fingerprint
 from sksearch.schedulers import FullFidelity
 from sksearch.space import LogRandInt
+from tests.fakes import Curve
 
 X, y = load_iris(return_X_y=True)
 SPACE = {"alpha": loguniform(1e-6, 0.1), "penalty": ["l1", "l2"]}
@@ -111,6 +112,40 @@ def test_what_does_not_change_results_may_change():
         param_distributions={"max_depth": range(1, 6)},
     )
     assert differing(one, two) == []
+
+
+def test_guesses_of_ours_count_where_there_are_any():
+    ours = parts(SearchCV(SGDClassifier(), random_state=0))
+    assert differing(ours, parts(SearchCV(SGDClassifier(), random_state=0, initial_params=None)))
+    unknown = {"estimator": Curve(), "param_distributions": {"quality": uniform()}}
+    without = parts(**unknown, initial_params=None)
+    assert differing(parts(**unknown, initial_params="auto"), without) == []
+
+
+def deciding(**kwargs):
+    """The metric on which it depends what is trained, of a search by halving or another one."""
+    common = {"estimator": SGDClassifier(), "param_distributions": SPACE, "random_state": 0}
+    halving = {"resource": "epochs", "max_resources": 9}
+    cls = kwargs.pop("cls", HyperbandSearchCV)
+    search = cls(**common | (halving if cls is HyperbandSearchCV else {}) | kwargs)
+    return parts(search)["refit"]["text"]
+
+
+def by_two(estimator, X, y):
+    """Two metrics from one function."""
+    return {"one": 1.0, "two": 2.0}
+
+
+def test_the_metric_of_the_refit_counts_where_it_decides_what_is_trained():
+    several = ["accuracy", "f1_macro"]
+    assert deciding(scoring=several, refit="f1_macro") == "f1_macro"
+    assert deciding(scoring=several, refit=False) == "accuracy"
+    assert deciding(scoring=by_two, refit="two") == "two"
+    assert deciding(scoring=by_two, refit=False) == "the first"
+    assert deciding(scoring="accuracy") == "none"
+    assert deciding(scoring=make_scorer(f1_score, average="macro")) == "none"
+    assert deciding(cls=RandomSearchCV, scoring=several, refit="f1_macro") == "none"
+    assert deciding(cls=TPESearchCV, scoring=several, refit="f1_macro") == "f1_macro"
 
 
 def test_a_drawn_seed_is_not_compared_and_a_given_one_is():

@@ -13,6 +13,7 @@ import pytest
 
 from sksearch import RandomSearchCV, minimize
 from sksearch.checkpoint import SearchMismatchError, accept_changes
+from sksearch.checkpoint._lines import decode, encode
 
 HEAD = """
 import collections, dataclasses, datetime, enum, functools, itertools, json, os, pathlib, random
@@ -342,6 +343,18 @@ def test_only_what_is_compared_can_be_accepted(script, tmp_path):
         accept_changes(tmp_path / "run", "users_module.RAT")
     with pytest.raises(TypeError, match=r"Known are code, users_module\.RATE\."):
         accept_changes(tmp_path / "run")
+
+
+def test_in_a_directory_of_an_older_version_only_code_can_be_accepted(script, tmp_path):
+    script.start()
+    file = tmp_path / "run" / "journal.jsonl"
+    first, rest = file.read_bytes().split(b"\n", 1)
+    header = decode(first + b"\n")
+    del header["parts"]["globals"]
+    file.write_bytes(encode(header) + rest)
+    accept_changes(tmp_path / "run", "code")
+    with pytest.raises(ValueError, match=r"What can be accepted: code\.$"):
+        accept_changes(tmp_path / "run", "users_module.R")
 
 
 def test_data_and_space_cannot_be_accepted(script, tmp_path):

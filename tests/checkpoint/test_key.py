@@ -4,10 +4,12 @@ import os
 import re
 import stat
 import warnings
+from pathlib import Path
 
 import pytest
 
 from sksearch._files import temporary
+from sksearch._system import System
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key, sign
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
@@ -126,6 +128,64 @@ def test_what_a_killed_process_has_left_of_a_key_is_removed(place):
     write(other := place.with_name("key.txt"), b"the user's")
     make_key()
     assert sorted(place.parent.iterdir()) == [place, other]
+
+
+def test_a_key_is_made_where_a_file_can_have_one_name_only(place, monkeypatch):
+    def refuse(system, old, new):
+        raise PermissionError("no links on this disk")
+
+    monkeypatch.setattr(System, "link", refuse)
+    make_key()
+    assert key_trouble() == ""
+    assert list(place.parent.iterdir()) == [place]
+    first = place.read_bytes()
+    make_key()
+    assert place.read_bytes() == first
+
+
+def test_a_key_that_another_process_makes_meanwhile_stays(place, monkeypatch):
+    link = System.link
+
+    def first(system, old, new):
+        write(new, KEY)
+        link(system, old, new)
+
+    monkeypatch.setattr(System, "link", first)
+    write(temporary(place), KEY[:5])  # of a third one, which was killed
+    make_key()
+    assert place.read_bytes() == KEY
+    assert list(place.parent.iterdir()) == [place]
+
+
+def test_the_key_is_where_the_user_keeps_configurations(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert key_file() == tmp_path / "sksearch" / "key"
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert key_file() == tmp_path / ".config" / "sksearch" / "key"
+
+
+def test_where_there_is_no_home_there_is_no_key(monkeypatch):
+    def homeless(path):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    make_key()
+    assert sign("ab") == ""
+    assert not is_signed("ab", "")
+    assert key_trouble().startswith("There is no home folder for a key")
+
+
+def test_a_signature_is_of_one_file_and_one_key(place):
+    make_key()
+    signature = sign("ab")
+    assert len(signature) == 64
+    assert is_signed("ab", signature)
+    assert not is_signed("ac", signature)
+    place.unlink()
+    make_key()
+    assert not is_signed("ab", signature)
 
 
 def test_the_key_is_on_disk_before_it_is_used(place, monkeypatch):

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from sksearch import ASHASearchCV, HyperbandSearchCV, RandomSearchCV, When, load_history
+from sksearch import ASHASearchCV, Bound, HyperbandSearchCV, RandomSearchCV, When, load_history
 from sksearch.checkpoint import JournalError, SavedSearch, read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.plotting import HistoryDisplay
@@ -71,6 +71,49 @@ SEARCHES = {
         f, SGDClassifier(), {"penalty": ["l2", "elasticnet"],
                              "l1_ratio": When(uniform(0, 1), "penalty", "==", "elasticnet")}),
 }  # fmt: skip
+
+
+def by_quality(estimator, X, y):
+    return {"score": estimator.score(X, y), "price": estimator.quality}
+
+
+QUICK = {
+    "folds": lambda f: hyperband(f, resource="folds", max_resources=5, cv=5, factor=2),
+    "bounds": lambda f: hyperband(
+        f, scoring=by_quality, refit="score", constraints=Bound("price", "<=", 0.5)),
+    "one objective of two is small": lambda f: hyperband(
+        f, scoring=by_quality, refit=False, objectives=["score", "-price"]),
+    "several metrics and no refit": lambda f: hyperband(f, scoring=by_quality, refit=False),
+    "several metrics": lambda f: hyperband(f, scoring=by_quality, refit="price"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_all_that_is_known_is_as_the_search_itself_has_it(name, tmp_path):
+    search = QUICK[name](tmp_path).fit(X, y)
+    saved = load_history(tmp_path)
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(saved.cv_results_), pd.DataFrame(search.cv_results_)
+    )
+    mine, its = saved.history_.problem, search.history_.problem
+    assert (mine.bounds, mine.objectives, mine.seed) == (its.bounds, its.objectives, its.seed)
+    assert (mine.min_resources, mine.max_resources) == (its.min_resources, its.max_resources)
+    assert repr(saved.history_.trials) == repr(search.history_.trials)
+    assert saved.plan_ == search.plan_
+    assert (saved.statuses_, saved.errors_) == (search.statuses_, search.errors_)
+    if isinstance(search.refit, str):
+        assert saved.best_index_ == search.best_index_
+        assert saved.metric_ == search.refit
+
+
+@pytest.mark.parametrize(
+    ("scoring", "name"), [("r2", "r2"), (None, None), (by_quality, None), (["r2"], None)]
+)
+def test_a_scorer_that_has_a_name_is_known_by_it(scoring, name, tmp_path):
+    RandomSearchCV(
+        Curve(), QUALITY, n_iter=1, scoring=scoring, refit=False, checkpoint_dir=tmp_path
+    ).fit(X, y)
+    assert load_history(tmp_path).scoring == name
 
 
 @pytest.mark.slow

@@ -183,6 +183,15 @@ def test_seconds_up_to_an_interrupt_count(tmp_path):
     assert outcome(search)["log"] == expected["log"]
 
 
+def test_a_search_that_was_stopped_at_once_has_all_its_time(tmp_path):
+    Meter.at, Meter.happens = 1, lambda: signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        fit(make(folder=tmp_path / "c"))
+    assert seconds_in(tmp_path / "c")[-1] == 0
+    fit(make(folder=tmp_path / "c"))
+    assert seconds_in(tmp_path / "c")[-1] == 60
+
+
 # ---- ended
 
 

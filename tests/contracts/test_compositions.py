@@ -297,8 +297,8 @@ def test_a_named_search_is_its_composition(name, params, sampler, scheduler, kin
     assert_same_composition(named, composed, n_rows)
 
 
-# A search that follows a gradient gets its sampler with the data.
-APART = ("SearchCV", "HypergradientSearchCV")
+# A search that follows a gradient gets its sampler with the data; two have scikit-learn's rows.
+APART = ("SearchCV", "HypergradientSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 NAMED = [n for n in sksearch.__all__ if n.endswith("SearchCV") and n not in APART]
 
 

@@ -27,13 +27,21 @@ RAY = {
     "RAY_DEDUP_LOGS": "0",
 }
 
+# Unasked, Open MPI starts no processes as root, nor more than the machine has cores.
+MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+
 
 def all_engines(*but, whole=()):
     """Parameters for tests that run on each engine; clusters are slow, some run with --whole."""
     slow = pytest.mark.slow
     # Spark warns of pandas, of local mode, of tags ... none of which is ours to change.
     more = {key: [slow] for key in ("dask", "ray", "mpi")}
-    more["spark"] = [slow, pytest.mark.filterwarnings("ignore")]
+    # On a busy machine its start takes minutes; one that was cut short cannot be repeated.
+    more["spark"] = [slow, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(300)]
     return [
         # One process runs all tests of an engine, so that it is started once.
         pytest.param(
@@ -127,6 +135,7 @@ def start_spark():
 def mpi_pool():
     """Two processes that MPI has started."""
     pytest.importorskip("mpi4py")
+    os.environ |= MPI
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     from mpi4py.futures import MPIPoolExecutor
 

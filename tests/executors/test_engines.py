@@ -107,7 +107,7 @@ def act(context, task, environment):
         Path(value).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "write later":
-        time.sleep(2)
+        time.sleep(5)
         Path(value).touch()
     elif what == "raise":
         raise PoisonError("this", "that")
@@ -274,7 +274,7 @@ def test_the_history_does_not_depend_on_whether_files_are_shared(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", all_engines("mpi", "spark"))
+@pytest.mark.parametrize("name", all_engines("mpi"))
 def test_nothing_is_left_of_a_search(name, tmp_path):
     before = set(shared_in_process)
     with engine(name):
@@ -348,15 +348,15 @@ def test_a_pool_that_breaks_or_is_shut_down_ends_the_search():
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_what_runs_on_ray_is_stopped_when_a_search_fails(tmp_path):
-    with engine("ray"):
+@pytest.mark.parametrize("name", all_engines("dask", "processes", "threads", "mpi"))
+def test_what_runs_is_stopped_when_a_search_fails(name, tmp_path):
+    with engine(name):
         with pytest.raises(ZeroDivisionError), start(act, None) as executor:
             executor.submit(Do()).result()
             executor.submit(Do("write later", str(tmp_path / "late")))
             time.sleep(1)
             raise ZeroDivisionError
-        time.sleep(2.5)
+        time.sleep(5.5)
         assert not (tmp_path / "late").exists()
         with start(act, None) as executor:
             assert isinstance(executor.submit(Do()).result(), int)
@@ -430,6 +430,27 @@ def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
     expected = trials_of(start(square, {"offset": 1}))
     futures = [client.submit(search_on_dask, pure=False) for _ in range(2)]
     assert client.gather(futures) == [expected] * 2
+
+
+# ---- Spark's ways
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(300)
+@pytest.mark.filterwarnings("ignore")
+def test_spark_is_not_asked_to_cancel_what_has_ended(monkeypatch):
+    cancelled = []
+    with engine("spark"):
+        from pyspark import SparkContext
+
+        monkeypatch.setattr(SparkContext, "cancelJobGroup", lambda *args: cancelled.append(args))
+        with start(act, None) as executor:
+            fine, raised, died = [executor.submit(Do(what)) for what in ("pid", "raise", "kill")]
+            assert isinstance(fine.result(), int)
+            assert "this and that" in str(raised.exception())
+            assert died.result().status == "crash"
+    assert cancelled == []
 
 
 # ---- FuturesBackend

@@ -23,11 +23,10 @@ IRIS = load_iris(return_X_y=True)
 DIGITS = tuple(part[:400] for part in load_digits(return_X_y=True))
 OWN = "the estimator's own"
 
-#: Those that take any space; of the others one needs gradients, and one a full grid.
+#: Those that take any space; of the others one needs gradients, and two a full grid.
+OF_THEIR_OWN = ("HypergradientSearchCV", "GridSearchCV", "HalvingGridSearchCV")
 SEARCHES = sorted(
-    name
-    for name in sksearch.__all__
-    if name.endswith("SearchCV") and name not in ("HypergradientSearchCV", "GridSearchCV")
+    name for name in sksearch.__all__ if name.endswith("SearchCV") and name not in OF_THEIR_OWN
 )
 SIZES = {
     "n_iter": 4, "n_candidates": 4, "population_size": 4, "n_iterations": 1, "budget": 8,

@@ -153,3 +153,52 @@ def test_when_is_a_value():
     assert pickle.loads(pickle.dumps(when)) == copy.deepcopy(when) == when
     with pytest.raises(AttributeError):
         when.op = "<"
+
+
+def chain(n, values=(0, 1)):
+    """Each parameter is active where the one before it is 1."""
+    names = [f"p{i}" for i in range(n)]
+    whens = [When(list(values), parent, "==", 1) for parent in names]
+    return {"p0": list(values), **dict(zip(names[1:], whens, strict=False))}
+
+
+def test_a_chain_of_thousands_of_conditions_has_a_candidate_for_each_end():
+    space = Space(chain(5000))
+    assert space.size == 5001
+    assert [len(space.candidate(i)) for i in (0, 1, 1234, 4999, 5000)] == [1, 2, 1235, 5000, 5000]
+    params = space.sample(np.random.default_rng(0))
+    assert space.from_unit(space.to_unit(params)) == params
+
+
+def test_thousands_of_children_of_one_parent_are_counted_and_not_listed():
+    space = Space({"p0": [0, 1]} | {f"c{i}": When([3, 4], "p0", "==", 1) for i in range(5000)})
+    assert space.size == 1 + 2**5000
+    assert space.candidate(0) == {"p0": 0}
+    assert space.candidate(1)["c0"] == 3
+    assert set(space.candidate(space.size - 1).values()) == {1, 4}
+
+
+def test_gates_below_one_parent_are_not_multiplied_out():
+    gates = {f"gate{i}": When([0, 1], "root", "==", "on") for i in range(60)}
+    below = {f"k{i}": When(range(9), f"gate{i}", "==", 1) for i in range(60)}
+    space = Space({"root": ["off", "on"]} | gates | below)
+    assert space.size == 1 + 10**60
+    assert len(space.candidate(space.size - 1)) == 121
+
+
+def test_more_boxes_than_can_be_listed_are_an_infinite_space():
+    pairs = {
+        f"b{i}": When(When([0, 1], f"a{i}", "!=", 5), f"a{i + 1}", "!=", 5) for i in range(60)
+    }
+    space = Space({f"a{i}": [0, 1] for i in range(61)} | pairs)
+    assert space.size == math.inf
+    params = space.sample(np.random.default_rng(0))
+    assert len(params) == 121
+    space.check(params)
+
+
+def test_the_order_of_candidates_is_that_of_their_boxes():
+    space = Space({"a": [0, 1], "b": When([5, 6], "a", "==", 0), "c": When([7], "b", "==", 6)})
+    assert [space.candidate(i) for i in range(space.size)] == [
+        {"a": 0, "b": 5}, {"a": 0, "b": 6, "c": 7}, {"a": 1},
+    ]  # fmt: skip

@@ -6,7 +6,6 @@ import signal
 import sys
 import time
 import traceback
-import warnings
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
@@ -18,6 +17,7 @@ from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.utils import kill_process_tree
 
 from sksearch._pickles import dumps, loads
+from sksearch._plain import printable, warn
 from sksearch.executors._folder import remove_folders_of_the_dead
 from sksearch.executors._limits import EngineLostError, LostTask
 
@@ -191,7 +191,7 @@ class WorkerProcess:
         try:
             self._wait_for_answer(time.monotonic() + PATIENCE_SECONDS)
         except TimeoutError:
-            warnings.warn(
+            warn(
                 f"Worker process {self._process.pid} has not started in {PATIENCE_SECONDS} "
                 "seconds: the machine or its disk is busy. It is waited for.",
                 UserWarning,
@@ -349,12 +349,12 @@ def _answer(message):
 
 def describe(error: BaseException) -> str:
     """The kind of an error and the first line of its text."""
-    return traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
+    return printable(traceback.format_exception_only(error)[-1].strip().partition("\n")[0])
 
 
 def picklable_error(error: BaseException) -> BaseException:
     """The error with its traceback as a note, or that text alone where it cannot be pickled."""
-    text = "".join(traceback.format_exception(error))
+    text = printable("".join(traceback.format_exception(error)))
     try:
         error.add_note(f"In a worker process:\n{text}")
         loads(dumps(error))

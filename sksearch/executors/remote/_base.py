@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from typing import Any
 
+from sksearch._plain import printable
 from sksearch.executors._limits import EngineLostError, LostTask
 from sksearch.executors.remote._worker import run_message
 
@@ -108,4 +109,4 @@ class Engine(ABC):
 
 def first_line(error: Exception) -> str:
     """Return the class of an error and what it says, in one line."""
-    return f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": .")
+    return printable(f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": ."))

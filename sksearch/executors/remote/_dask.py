@@ -4,10 +4,11 @@ import time
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
+from sksearch._plain import warn
 from sksearch.executors.remote._base import Engine
 from sksearch.executors.remote._worker import run_message
 
-NO_WORKER_SECONDS = 300  # a cluster that has had no worker for so long will not get any
+PATIENCE_SECONDS = 300  # after which a user hears that a cluster has no worker
 CHECK_SECONDS = 10  # how often to ask a silent cluster whether it has workers
 LARGE = 1_000_000  # bytes; Dask sends larger things around its scheduler
 
@@ -31,6 +32,7 @@ class DaskEngine(Engine):
         self._pool = self._client.get_executor(pure=False, retries=0)
         self._no_worker_since: float | None = None
         self._next_check = 0.0
+        self._has_warned = False
         # Between two tasks a worker waits for client and scheduler, about 15 ms.
         self.n_prefetched = n_workers
 
@@ -54,7 +56,7 @@ class DaskEngine(Engine):
         return None if status in ("running", "connecting") else f"its client is {status}"
 
     def why_silent(self) -> str | None:
-        """Why the client is of no use any more, or that there is no worker."""
+        """Why the client is of no use any more; warns once that there is no worker."""
         if (reason := self.why_lost()) is not None or time.monotonic() < self._next_check:
             return reason
         self._next_check = time.monotonic() + CHECK_SECONDS
@@ -62,6 +64,12 @@ class DaskEngine(Engine):
             self._no_worker_since = None
         elif self._no_worker_since is None:
             self._no_worker_since = time.monotonic()
-        elif time.monotonic() - self._no_worker_since > NO_WORKER_SECONDS:
-            return f"it has had no worker for {NO_WORKER_SECONDS} seconds"
+        elif time.monotonic() - self._no_worker_since > PATIENCE_SECONDS and not self._has_warned:
+            self._has_warned = True
+            warn(
+                f"{self.name} has had no worker for {PATIENCE_SECONDS} seconds. The search waits "
+                "for one: start workers, or interrupt it.",
+                UserWarning,
+                stacklevel=2,
+            )
         return None

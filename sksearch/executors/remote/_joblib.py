@@ -1,7 +1,6 @@
-"""Any other joblib backend, such as Spark's."""
+"""Any other joblib backend."""
 
 import copy
-import uuid
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from queue import SimpleQueue
@@ -17,6 +16,11 @@ class JoblibEngine(Engine):
 
     The futures of a backend are not joblib's public interface, and an error in one task of a
     ``Parallel`` ends the others. So each has one task.
+
+    Attributes
+    ----------
+    copies, busy : list of joblib backends
+        Copies of the backend, and those of them that run a task.
     """
 
     retries_tasks = True
@@ -25,9 +29,17 @@ class JoblibEngine(Engine):
         self.name = type(backend).__name__
         self._backend = backend
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
-        self._free_copies: SimpleQueue = SimpleQueue()
-        for _ in range(n_workers):
-            self._free_copies.put(_copy(backend))
+        self.copies = [self.copy_backend(backend) for _ in range(n_workers)]
+        self.busy: list = []
+        self._free: SimpleQueue = SimpleQueue()
+        for new in self.copies:
+            self._free.put(new)
+
+    def copy_backend(self, backend: Any) -> Any:
+        """Copy the backend: each copy serves one ``Parallel`` at a time."""
+        new = copy.copy(backend)
+        new.retrieve_result = partial(_retrieve, backend)
+        return new
 
     def start(self, message: bytes, payload: Any) -> Future:
         """Queue the task for a thread."""
@@ -46,23 +58,15 @@ class JoblibEngine(Engine):
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, message, payload):
-        backend = self._free_copies.get()
+        backend = self._free.get()
+        self.busy.append(backend)
         try:
             # With one job joblib would run it here.
             parallel = joblib.Parallel(n_jobs=2, backend=backend)
             return parallel([joblib.delayed(self.run_message)(message, payload)])[0]
         finally:
-            self._free_copies.put(backend)
-
-
-def _copy(backend):
-    """A backend that serves another ``Parallel`` at the same time."""
-    new = copy.copy(backend)
-    new.retrieve_result = partial(_retrieve, backend)
-    if hasattr(new, "_job_group"):
-        # Spark's ends all jobs of its group when a Parallel ends.
-        new._job_group = f"sksearch-{uuid.uuid4()}"
-    return new
+            self.busy.remove(backend)
+            self._free.put(backend)
 
 
 def _retrieve(backend, job, timeout=None):

@@ -1,0 +1,72 @@
+"""Texts without what a terminal obeys: one owner of whatever is printed, logged, warned or raised.
+
+Names, values and errors are others' texts. An escape sequence in them can clear a terminal, change
+its title or hide what stands before it, and a sign of direction can turn a line around.
+"""
+
+import functools
+import logging
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, TextIO, TypeVar
+
+F = TypeVar("F", bound=Callable)
+# Control characters but for tabs and ends of lines, signs of direction, other ends of lines, and
+# halves of characters, which no terminal can be sent.
+OBEYED = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """Return a text in which each character that a terminal obeys is spelled, as ``\\x1b``."""
+    return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    """Print a text."""
+    print(printable(text), file=file)
+
+
+def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
+    """Warn as ``warnings.warn`` does."""
+    warnings.warn(printable(message), category, stacklevel=stacklevel + 1)
+
+
+class PlainRecords(logging.Filter):
+    """Makes the records of a logger printable."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Fill in the arguments of a record."""
+        record.msg, record.args = printable(record.getMessage()), None
+        return True
+
+
+def plain_errors(function: F) -> F:
+    """Make a function whose errors, where they are of this package, are printable."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if _is_ours(error):
+                error.args = tuple(map(_plain, error.args))
+                error.__notes__ = [*map(_plain, getattr(error, "__notes__", ()))]
+            raise
+
+    return call  # type: ignore[return-value]
+
+
+def _plain(value):
+    return printable(value) if isinstance(value, str) else value
+
+
+def _is_ours(error):
+    """Whether code of this package has raised an error, and not the user's."""
+    frame = error.__traceback__
+    while frame.tb_next is not None:
+        frame = frame.tb_next
+    name = frame.tb_frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == __name__.partition(".")[0]

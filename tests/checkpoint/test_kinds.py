@@ -1,0 +1,124 @@
+"""What a value in a record may be, by examples on both sides of each border."""
+
+import math
+
+import pytest
+
+from sksearch.checkpoint import _kinds as kinds
+from sksearch.checkpoint._kinds import LARGEST, LONGEST, MOST_FOLDS
+
+HUGE = 2**1023
+STATE = {"f": "1.2.3", "h": "0" * 64, "n": 5}
+POINT = [1, 0.5, None]
+BOUND = ["score", "<=", 0.5]
+SPAN = [0.0, 1.5, "worker"]
+PREDICTION = [0.5, 0.4, 0.6, 1]
+PART = {"sha": "ab", "text": "C: 1"}
+RUNG = [0, 0, 0, 0, 0, 0]
+
+#: By kind: what is of it, and what is not.
+EXAMPLES = {
+    "text": (["", "a"], [None, 1, b"a", ["a"]]),
+    "texts": ([[], ["a", ""]], [None, "a", ("a",), [1], ["a", None]]),
+    "flag": ([True, False], [None, 0, 1, "True"]),
+    "count": ([0, 1, LARGEST - 1], [None, -1, LARGEST, True, 1.0, "1"]),
+    "positive": ([1, LARGEST - 1], [None, 0, -1, LARGEST, True, 1.0]),
+    "n_splits": ([1, MOST_FOLDS], [None, 0, MOST_FOLDS + 1, True]),
+    "number": (
+        [0, -1, HUGE - 1, 1 - HUGE, 0.5, math.nan, -math.inf, True],
+        [None, HUGE, -HUGE, "1", [1]],
+    ),
+    "seconds": (
+        [0, -1.5, LONGEST / 2, -LONGEST / 2],
+        [None, LONGEST, -LONGEST, math.nan, math.inf, "1"],
+    ),
+    "duration": (
+        [0, 0.0, 1, LONGEST / 2],
+        [None, -1e-9, -1, LONGEST, math.nan, math.inf, True, "1"],
+    ),
+    "span": (
+        [SPAN, [1.0, 1.0, ""], [-2, -1, "w"]],
+        [None, tuple(SPAN), SPAN[:2], [*SPAN, 1], [1.5, 1.0, "w"], [0.0, 1.0, 1],
+         [None, 1.0, "w"], [0.0, None, "w"]],
+    ),
+    "prediction": (
+        [PREDICTION, [-1.0, 0.0, 1.0, 9]],
+        [None, tuple(PREDICTION), PREDICTION[:3], [*PREDICTION, 1], [0.5, 0.4, 0.6, 0],
+         [0.5, 0.4, 0.6, 1.0], [1, 0.4, 0.6, 1], [0.5, math.nan, 0.6, 1],
+         [0.5, 0.4, math.inf, 1]],
+    ),
+    "status": (["ok", "error", "memory", "nan", "crash", "timeout"], [None, "OK", "fine", 1]),
+    "scores": ([0.5, 1, math.nan, {"a": 1.0, "b": 2}], [None, {}, {"a": None}, "1", [1.0]]),
+    "numbers": ([{}, {"a": 1.0}], [None, 1.0, {"a": "1"}, [1.0]]),
+    "bounds": (
+        [[], [BOUND], [BOUND, ["b", ">=", -1.0]]],
+        [None, BOUND, (BOUND,), [BOUND[:2]], [[*BOUND, 1]], [[1, "<=", 0.5]], [["a", "<", 0.5]],
+         [["a", "<=", 1]], [["a", ">=", math.nan]], [["a", ">=", math.inf]], [tuple(BOUND)]],
+    ),
+    "sample": (
+        [[10, 1, 2, 3], [1, 0.5, None, 2, None]],
+        [None, (10, 1, 2, 3), [10, 1, 2], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3], [1.5, 1, 2, 3],
+         [10, "1", 2, 3], []],
+    ),
+    "rows": (["", "AAAAAA==", "AAAAAAAAAAA="], [None, "AAA=", "A", "AAAAAA==!", b"AAAAAA=="]),
+    "curve": (
+        [[POINT], [POINT, [0, {"a": 1.0}, {"a": 1}]]],
+        [None, [], POINT, (POINT,), [POINT[:2]], [[*POINT, 1]], [[-1, 0.5, None]],
+         [[1, None, None]], [[1, 0.5, "1"]], [tuple(POINT)]],
+    ),
+    "state": (
+        [STATE, STATE | {"f": "1.2.3.0123456789abcdef"}, STATE | {"n": 0}, STATE | {"s": "ab"}],
+        [None, [STATE], {}, STATE | {"f": "1.2"}, STATE | {"f": "../1.2.3"}, STATE | {"f": 1},
+         STATE | {"h": "0" * 63}, STATE | {"h": "G" * 64}, STATE | {"h": 0}, STATE | {"n": -1},
+         STATE | {"n": None}, STATE | {"s": None}, STATE | {"s": "é"}],
+    ),
+    "params": ([{}, {"C": 1}], [None, [], "C"]),
+    "random_state": (
+        [0, 7, {"state": []}, {"state": ["MT19937", [1]]}],
+        [None, -1, {}, {"state": "MT19937"}, {"state": None}, [1]],
+    ),
+    "versions": (
+        [{"sklearn": "1.8"}, {"sklearn": "1", "numpy": "2"}],
+        [None, {}, {"numpy": "2"}, {"sklearn": 1}, ["sklearn"]],
+    ),
+    "parts": (
+        [{}, {"space": PART}, {"space": PART | {"items": {"C": "1"}}}],
+        [None, [], {"space": None}, {"space": {"sha": "ab"}}, {"space": {"text": "C: 1"}},
+         {"space": PART | {"items": {"C": 1}}}, {"space": PART | {"items": ["C"]}}],
+    ),
+    "plan": (
+        [[], [RUNG], [RUNG, [1, 2, 3, 4, 5, 6]]],
+        [None, RUNG, (RUNG,), [RUNG[:5]], [[*RUNG, 0]], [[-1, *RUNG[1:]]], [[0.5, *RUNG[1:]]]],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_kind_knows_its_own(name):
+    kind, (own, others) = getattr(kinds, name), EXAMPLES[name]
+    assert [value for value in own if kind(value) is not True] == []
+    assert [value for value in others if kind(value) is not False] == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_nothing_is_an_example_of_an_optional_kind(name):
+    kind, (own, others) = kinds.optional(getattr(kinds, name)), EXAMPLES[name]
+    assert all(map(kind, [None, *own]))
+    assert [value for value in others if kind(value)] == [None]
+
+
+def test_an_entry_that_is_of_another_kind_or_missing_is_named():
+    wanted = {"t": kinds.count, "q": kinds.optional(kinds.text)}
+    kinds.check({"t": 0}, wanted)
+    kinds.check({"t": 0, "q": None, "more": 1}, wanted)
+    with pytest.raises(ValueError, match=r"'t' is -1$"):
+        kinds.check({"t": -1}, wanted)
+    with pytest.raises(ValueError, match="'q' is 1"):
+        kinds.check({"t": 0, "q": 1}, wanted)
+    with pytest.raises(ValueError, match="'t' is missing"):
+        kinds.check({"q": ""}, wanted)
+    with pytest.raises(ValueError, match=r"\[1\] is no record"):
+        kinds.check([1], wanted)
+    with pytest.raises(ValueError) as caught:
+        kinds.check({"t": "x" * 1000}, wanted)
+    assert 80 <= len(str(caught.value)) <= 100
