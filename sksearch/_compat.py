@@ -300,11 +300,11 @@ def owner_of(estimator: Any, name: str) -> tuple[Any, str]:
 
 
 def unlisted_params(estimator: Any) -> set[str]:
-    """Return what ``__init__`` takes but ``get_params`` does not list (as CatBoost's)."""
+    """Return what ``__init__`` takes but ``get_params`` does not list."""
     taken = inspect.signature(type(estimator).__init__).parameters.values()
     if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in taken):
         return set()
-    # "params" of CatBoost's base class is a dict of them.
+    # "params" of a base class of a booster is a dict of them.
     return {p.name for p in taken} - {"self", "params", *estimator.get_params(deep=False)}
 
 

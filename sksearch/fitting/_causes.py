@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from sksearch.estimators import last_step
 from sksearch.fitting._checks import one_class_folds
-from sksearch.resources import last_step
 
 MOST_NAMES = 8  # of columns in a sentence
 UNSET = re.compile(

@@ -18,6 +18,8 @@ from sksearch._compat import (
 )
 from sksearch._plain import warn
 from sksearch.base import Plan, Rung, Scheduler
+from sksearch.estimators import changing_params, growth_of, last_step, ways_to_go_on
+from sksearch.estimators._pipeline import check_resampled
 from sksearch.executors import can_limit_memory
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._input import check_fit_params
@@ -27,11 +29,7 @@ from sksearch.resources import (
     SamplesResource,
     SecondsResource,
     WholeResource,
-    changing_params,
-    growth_of,
-    last_step,
 )
-from sksearch.resources._pipeline import check_resampled
 from sksearch.space import When
 from sksearch.space._values import native
 
@@ -73,7 +71,8 @@ def check_training(resource: Any, estimator: Any, space: Any, fit_params: dict, 
     resource.check(estimator, space.names)
     by_epochs = isinstance(resource, EpochsResource | SecondsResource)
     check_fit_params(estimator, fit_params, space.names, by_epochs)
-    check_resampled(estimator, fit_params, num_samples(X), resource)
+    if resource.continues and resource.comparable:  # else pipelines are fitted as a whole
+        check_resampled(estimator, fit_params, num_samples(X))
 
 
 def cuts_training(resource: Any) -> bool:
@@ -195,10 +194,8 @@ def check_inheritance(
             f"scheduler={scheduler} goes on from fitted models, and with a resource of "
             f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "
             "resource='epochs' for an estimator with partial_fit, or the count of trees, such as "
-            "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for LightGBM, "
-            "XGBoost or CatBoost of the plain kind, without early stopping, callbacks and "
-            "eval_set; of CatBoost set or search learning_rate and leaf_estimation_iterations, "
-            "and max_ctr_complexity where there are cat_features."
+            "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for "
+            f"{ways_to_go_on()}."
         )
     changing = changing_params(estimator, space.changeable_names)
     if not changing:

@@ -18,7 +18,7 @@ from sksearch._compat import (
     to_numpy,
 )
 from sksearch._plain import warn
-from sksearch.resources import check_labels, last_step
+from sksearch.estimators import family_of, last_step
 
 # ---- parameters of the search
 
@@ -168,7 +168,8 @@ def check_target(estimator: Any, y: Any) -> None:
             _check_numbers(estimator, y)
         return
     _check_labels(y)
-    check_labels(last_step(estimator), to_numpy(y))
+    last = last_step(estimator)
+    family_of(last).check_labels(last, to_numpy(y))
     if type_of_target(y).startswith("continuous"):
         raise ValueError(
             f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "

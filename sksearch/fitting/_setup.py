@@ -8,7 +8,8 @@ import numpy as np
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
 from sksearch._time_limit import TimeLimit
-from sksearch.base import Labels, Resource, Sampler, Scheduler
+from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.estimators import Labels
 from sksearch.fitting._checks import check_inheritance
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._folds import Folds

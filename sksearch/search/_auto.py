@@ -43,6 +43,9 @@ from joblib import effective_n_jobs
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
 from sksearch._plain import warn
+from sksearch.estimators import default_space, first_candidates
+from sksearch.estimators._composed import listed, unknown_parts
+from sksearch.estimators._optima import without_optimum
 from sksearch.fitting._aims import Allows, allowed_guesses, bounds_of
 from sksearch.fitting._checks import (
     check_names,
@@ -61,9 +64,6 @@ from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal
-from sksearch.spaces import default_space, first_candidates
-from sksearch.spaces._lookup import listed, unknown_parts
-from sksearch.spaces._optima import without_optimum
 
 MIN_FOLDS_TO_RACE = 3
 N_CANDIDATES = 50  # where nothing else ends the search

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ._family import Family, class_names
 from ._parts import Size, SpaceDict, loguniform, uniform
 
 # Losses of SGDClassifier that give probabilities, which a user who chose one may need.
@@ -80,25 +81,51 @@ def passive_aggressive(estimator: Any, size: Size) -> SpaceDict:
     return {"C": loguniform(1e-4, 10.0)}
 
 
-SPACES = {
-    "sklearn.LogisticRegression": logistic_regression,
-    "sklearn.Ridge": ridge,
-    "sklearn.RidgeClassifier": ridge,
-    "sklearn.Lasso": lasso,
-    "sklearn.LassoLars": lasso,
-    "sklearn.MultiTaskLasso": lasso,
-    "sklearn.ElasticNet": elastic_net,
-    "sklearn.MultiTaskElasticNet": elastic_net,
-    "sklearn.PoissonRegressor": small_alpha,
-    "sklearn.GammaRegressor": small_alpha,
-    "sklearn.TweedieRegressor": small_alpha,
-    "sklearn.QuantileRegressor": small_alpha,
-    "sklearn.HuberRegressor": huber,
-    "sklearn.LinearSVC": linear_svc,
-    "sklearn.LinearSVR": linear_svr,
-    "sklearn.SGDClassifier": sgd_classifier,
-    "sklearn.SGDRegressor": sgd_regressor,
-    "sklearn.Perceptron": perceptron,
-    "sklearn.PassiveAggressiveClassifier": passive_aggressive,
-    "sklearn.PassiveAggressiveRegressor": passive_aggressive,
-}
+class Linear(Family):
+    """Linear models that are fitted at once."""
+
+    spaces = {
+        "sklearn.LogisticRegression": logistic_regression,
+        "sklearn.Ridge": ridge,
+        "sklearn.RidgeClassifier": ridge,
+        "sklearn.Lasso": lasso,
+        "sklearn.LassoLars": lasso,
+        "sklearn.MultiTaskLasso": lasso,
+        "sklearn.ElasticNet": elastic_net,
+        "sklearn.MultiTaskElasticNet": elastic_net,
+        "sklearn.PoissonRegressor": small_alpha,
+        "sklearn.GammaRegressor": small_alpha,
+        "sklearn.TweedieRegressor": small_alpha,
+        "sklearn.QuantileRegressor": small_alpha,
+        "sklearn.HuberRegressor": huber,
+        "sklearn.LinearSVC": linear_svc,
+        "sklearn.LinearSVR": linear_svr,
+    }
+    portfolios = {
+        "sklearn.LogisticRegression": "LogisticRegression",
+        "sklearn.Ridge": "Ridge",
+        "sklearn.RidgeClassifier": "Ridge",
+    }
+    smaller, larger = ("C",), ("alpha",)
+
+
+class StochasticGradient(Family):
+    """Linear models that are trained row by row."""
+
+    classes = ("sklearn.BaseSGD",)
+    spaces = {
+        "sklearn.SGDClassifier": sgd_classifier,
+        "sklearn.SGDRegressor": sgd_regressor,
+        "sklearn.Perceptron": perceptron,
+        "sklearn.PassiveAggressiveClassifier": passive_aggressive,
+        "sklearn.PassiveAggressiveRegressor": passive_aggressive,
+    }
+    portfolios = {"sklearn.SGDClassifier": "SGD", "sklearn.SGDRegressor": "SGD"}
+    smaller, larger = ("C",), ("alpha",)
+
+    def changing(self, estimator: Any) -> tuple[str, ...] | None:
+        """Return what each step reads."""
+        if "sklearn.BaseSGD" not in class_names(estimator):
+            return None
+        rates = ("eta0", "learning_rate", "power_t")
+        return ("alpha", "C", "epsilon", "l1_ratio", "penalty", *rates)

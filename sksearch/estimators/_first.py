@@ -1,47 +1,15 @@
 """first_candidates: configurations that complement each other on many tables."""
 
-import functools
-import json
-from importlib import resources
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..space import Outcome, Space
-from ._boosting import CATBOOST_NAMES, LIGHTGBM_NAMES
-from ._default import _check, own_candidate
-from ._lookup import WRAPPERS, class_names, find_space
-from ._parts import Size, SpaceDict
+from sksearch.space import Outcome, Space
 
-#: Key of ``portfolios.json`` for each class.
-FAMILIES = {
-    "lightgbm.LGBMModel": "LightGBM",
-    "xgboost.XGBModel": "XGBoost",
-    "catboost.CatBoost": "CatBoost",
-    "sklearn.SVC": "SVM",
-    "sklearn.SVR": "SVM",
-    "sklearn.LogisticRegression": "LogisticRegression",
-    "sklearn.Ridge": "Ridge",
-    "sklearn.RidgeClassifier": "Ridge",
-} | {
-    f"sklearn.{family}{task}": family
-    for family in (
-        "HistGradientBoosting",
-        "GradientBoosting",
-        "RandomForest",
-        "ExtraTrees",
-        "MLP",
-        "SGD",
-        "KNeighbors",
-    )
-    for task in ("Classifier", "Regressor")
-}
-CANONICAL = {
-    other: name
-    for names in (LIGHTGBM_NAMES, CATBOOST_NAMES)
-    for name, others in names.items()
-    for other in others
-}
+from ._composed import WRAPPERS, find_space
+from ._default import _check, own_candidate
+from ._family import class_names, family_of
+from ._parts import Size, SpaceDict
 
 
 def first_candidates(
@@ -91,15 +59,16 @@ def first_candidates(
     _check(estimator, n_samples, n_features)
     space = find_space(estimator, Size(n_samples, n_features)) or {}
     prefix, model = _model(estimator)
-    family = next((FAMILIES[name] for name in class_names(model) if name in FAMILIES), None)
-    if family is None or not space:
+    if not space:
         return []
+    family = family_of(model)
+    canonical = {other: name for name, others in family.aliases.items() for other in others}
     searched = {name: v for name, v in space.items() if not isinstance(v, Outcome)}
     own = own_candidate(estimator, searched)
     found: dict[Any, dict[str, Any]] = {}
     whole = Space(searched)
-    for entry in _portfolios()[family]:
-        candidate = _fill(searched, own, entry, prefix)
+    for entry in family.first(model):
+        candidate = _fill(searched, own, entry, prefix, canonical)
         found.setdefault(whole.key(candidate), candidate)
     return list(found.values())
 
@@ -120,7 +89,9 @@ def _model(estimator):
     return f"{name}__{prefix}", model
 
 
-def _fill(space: SpaceDict, own: dict, entry: dict, prefix: str) -> dict[str, Any]:
+def _fill(
+    space: SpaceDict, own: dict, entry: dict, prefix: str, canonical: dict[str, str]
+) -> dict[str, Any]:
     """Make a whole candidate from a recorded one: nearest values, own ones, middles."""
     candidate = {}
     for name, values in space.items():
@@ -128,7 +99,7 @@ def _fill(space: SpaceDict, own: dict, entry: dict, prefix: str) -> dict[str, An
         recorded = None
         if name.startswith(prefix):
             short = name.removeprefix(prefix)
-            recorded = entry.get(short, entry.get(CANONICAL.get(short, short)))
+            recorded = entry.get(short, entry.get(canonical.get(short, short)))
             if short == "gamma" and "gamma * n_features" in entry:
                 unit = dimension.bounds[1] / 10  # 1 / n_features
                 recorded = float(f"{entry['gamma * n_features'] * unit:.2g}")
@@ -143,16 +114,3 @@ def _fill(space: SpaceDict, own: dict, entry: dict, prefix: str) -> dict[str, An
             largest = own.get(name, 0) in (None, "all")
             candidate[name] = dimension.from_unit(1.0 if largest else 0.5)
     return candidate
-
-
-@functools.cache
-def _portfolios() -> dict[str, list[dict[str, Any]]]:
-    """Read the recorded candidates; layers of a net are tuples."""
-    text = resources.files(__package__).joinpath("portfolios.json").read_text(encoding="utf-8")
-    return {
-        family: [
-            {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
-            for entry in entries
-        ]
-        for family, entries in json.loads(text).items()
-    }

@@ -1,28 +1,21 @@
 """Training step by step with a score at each count: boosters, and nets by epochs.
 
 A growth knows one kind of estimator: how to train it further, and how to have it predict as it
-did with fewer steps. Estimators of other libraries are told by their class names, so that none
-of them is imported here.
+did with fewer steps. The family of an estimator says which one it is.
 """
 
 import math
-import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-
 from sksearch._clock import now
-from sksearch._compat import trees_attribute
-from sksearch.base import Labels, State, fit
-from sksearch.resources._ensembles import grow
-from sksearch.resources._epochs import advance
-from sksearch.resources._pipeline import enter, last_step, replace_last_step
-from sksearch.spaces._boosting import CATBOOST_COUNTS, LIGHTGBM_COUNTS
+
+from ._family import families, family_of, fit
+from ._pipeline import enter, last_step
+from ._state import Labels, State
 
 Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
@@ -31,11 +24,8 @@ FIRST = 32  # trees before the first look
 STEP = 1.25  # each look has so many times the trees of the last one
 FINE = 2 ** (1 / 3)  # ratio of the counts at which a curve of trees is known
 FEWEST = 8  # the first of them
-FIRST_EPOCHS = 5
-STEP_EPOCHS = 2**0.5
 SLACK = 40  # trees beyond the top, however early it was
 PATIENCE = 1.6  # training stops at so many times the count with the best score
-PATIENCE_EPOCHS = 2.0
 
 
 def counts(first: int, high: int, ratio: float, own: int | None = None) -> list[int]:
@@ -119,6 +109,13 @@ class Growth:
         The parameter that is the count, as the last step of a pipeline has it.
     own : int or None
         The estimator's own count, at which the curve is known, too.
+
+    Examples
+    --------
+    >>> from sksearch.estimators import growth_of
+    >>> from sklearn.ensemble import GradientBoostingClassifier
+    >>> growth_of(GradientBoostingClassifier(), "n_estimators").looks(100, None)
+    [32, 40, 50, 62, 78, 98, 100]
     """
 
     patience, slack = PATIENCE, SLACK
@@ -225,161 +222,6 @@ class Growth:
         owner.set_params(**{name: v for name, v in self.endless.items() if name in known})
 
 
-class _HistGradientBoosting(Growth):
-    """Goes on with ``warm_start``."""
-
-    endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
-
-    def train(self, state, rows, count, classes, params):
-        grow(last_step(state.estimator), self.name, state.n_steps, count, rows[0], rows[1], params)
-        state.n_steps = count
-
-    @contextmanager
-    def at(self, estimator, count):
-        owner = last_step(estimator)
-        name = trees_attribute(owner)
-        whole = getattr(owner, name)
-        setattr(owner, name, whole[:count])
-        try:
-            yield estimator
-        finally:
-            setattr(owner, name, whole)
-
-
-class _GradientBoosting(_HistGradientBoosting):
-    endless: ClassVar[dict[str, Any]] = {"n_iter_no_change": None}
-
-
-class _LightGBM(Growth):
-    """Trained once; a callback sees it after each tree."""
-
-    def _grow(self, state, rows, watch, classes, params):
-        """Have the callback make a fitted estimator of what there is, and end the training."""
-        from lightgbm.callback import EarlyStopException
-
-        owner = last_step(state.estimator)
-        owner.set_params(**{self.name: watch.known[-1]})
-
-        def after(env):
-            booster = env.model
-            owner._Booster, owner._n_features = booster, booster.num_feature()
-            owner.fitted_ = True
-            if watch.ends(state.estimator, env.iteration + 1):
-                raise EarlyStopException(env.iteration, [])
-
-        callbacks = [*(params.get("callbacks") or []), after]
-        fit(owner, rows[0], rows[1], params | {"callbacks": callbacks})
-
-
-class _XGBoost(Growth):
-    """Trained once; a callback sees it after each tree."""
-
-    endless: ClassVar[dict[str, Any]] = {"early_stopping_rounds": None}
-
-    def _grow(self, state, rows, watch, classes, params):
-        """Have the callback make a fitted estimator of what there is, and end the training."""
-        from xgboost.callback import TrainingCallback
-
-        owner = last_step(state.estimator)
-
-        class After(TrainingCallback):
-            def after_iteration(self, model, epoch, evals_log):
-                owner._Booster = model
-                return watch.ends(state.estimator, epoch + 1)
-
-        callbacks = [*(owner.get_params().get("callbacks") or []), After()]
-        owner.set_params(**{self.name: watch.known[-1]}, callbacks=callbacks)
-        fit(owner, rows[0], rows[1], params)
-
-
-class _CatBoost(Growth):
-    def looks(self, high, estimator):
-        # CatBoost chooses a rate by the count, which then has to be known from the first tree on.
-        chosen = last_step(estimator).get_params().get("learning_rate")
-        return [high] if chosen is None else super().looks(high, estimator)
-
-    def train(self, state, rows, count, classes, params):
-        owner, done = last_step(state.estimator), state.n_steps
-        model = {}
-        if done:  # in one process it goes on with its generators, as one fit does
-            model = {"init_model": owner}
-            owner = clone(owner)
-        owner.set_params(**{self.name: count - done})
-        fit(owner, rows[0], rows[1], params | model)
-        state.estimator = replace_last_step(state.estimator, owner)
-        state.n_steps = count
-
-    @contextmanager
-    def at(self, estimator, count):
-        whole = last_step(estimator)
-        if (whole.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
-            with _first_trees(whole, count):
-                yield estimator
-            return
-        shrunk = whole.copy()
-        shrunk.shrink(count)
-        try:
-            yield replace_last_step(estimator, shrunk)
-        finally:
-            replace_last_step(estimator, whole)
-
-
-@contextmanager
-def _first_trees(model, count):
-    """Have CatBoost predict with the first trees: those of other shapes cannot be shrunk."""
-    predict = model._base_predict
-
-    def predict_with_first(data, prediction_type, ntree_start, ntree_end, *rest):
-        return predict(data, prediction_type, ntree_start, ntree_end or count, *rest)
-
-    model._base_predict = predict_with_first
-    try:
-        yield
-    finally:
-        del model._base_predict
-
-
-class _Epochs(Growth):
-    """Nets that ``partial_fit`` trains, seen only where they are."""
-
-    patience, slack = PATIENCE_EPOCHS, 0
-    is_as_fitted: ClassVar[bool] = False  # ``fit`` ends when the loss does not fall any more
-    endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
-
-    def looks(self, high, estimator):
-        if not hasattr(last_step(estimator), "partial_fit"):  # an MLP with solver="lbfgs"
-            return [high]
-        return counts(min(FIRST_EPOCHS, high), high, STEP_EPOCHS)
-
-    def known(self, high, estimator):
-        return self.looks(high, estimator)
-
-    def train(self, state, rows, count, classes, params):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            advance(state, rows[0], rows[1], count, classes, params)
-
-    def refit(self, state, rows, count, classes, params):
-        """Train epoch by epoch on all rows, as it was scored."""
-        X, y, params = enter(state, rows[0], rows[1], params)
-        self.train(state, (X, y), count, classes, params)
-        last_step(state.estimator).set_params(**{self.name: count})
-        return state
-
-
-#: By the name of a class: who trains it further, and which parameters are the count.
-_KINDS: dict[str, tuple[type[Growth], tuple[str, ...]]] = {
-    "HistGradientBoostingClassifier": (_HistGradientBoosting, ("max_iter",)),
-    "HistGradientBoostingRegressor": (_HistGradientBoosting, ("max_iter",)),
-    "GradientBoostingClassifier": (_GradientBoosting, ("n_estimators",)),
-    "GradientBoostingRegressor": (_GradientBoosting, ("n_estimators",)),
-    "LGBMModel": (_LightGBM, LIGHTGBM_COUNTS),
-    "XGBModel": (_XGBoost, ("n_estimators",)),
-    "CatBoost": (_CatBoost, CATBOOST_COUNTS),
-    "BaseMultilayerPerceptron": (_Epochs, ("max_iter",)),
-}
-
-
 def growth_of(estimator: Any, name: str) -> Growth:
     """Return how an estimator, with a candidate's params, is trained to a count.
 
@@ -399,18 +241,24 @@ def growth_of(estimator: Any, name: str) -> Growth:
     ------
     ValueError
         If the estimator cannot be trained further and further by this parameter.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sksearch.estimators import growth_of
+    >>> growth_of(HistGradientBoostingClassifier(max_iter=30), "max_iter").own
+    30
     """
     owner = last_step(estimator)
     path, _, leaf = name.rpartition("__")
-    classes = (cls.__name__ for cls in type(owner).__mro__)
-    kind, names = next((_KINDS[cls] for cls in classes if cls in _KINDS), (None, ()))
     at = estimator.get_params()[path] if path else estimator
-    if kind is None or leaf not in names or at is not owner:
+    family, own = family_of(owner), owner.get_params().get(leaf)
+    growth = family.growth(leaf, own if isinstance(own, int) else None)
+    if growth is None or leaf not in family.counts or at is not owner:
+        known = [f"{each.counts[0]} of {each.title}" for each in families() if each.counts]
         raise ValueError(
             f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot be "
             "trained further and further by it. It is for the count of iterations of the last "
-            "step: max_iter of HistGradientBoosting and of MLP, n_estimators of "
-            "GradientBoosting, LightGBM and XGBoost, iterations of CatBoost."
+            f"step: {', '.join(known)}."
         )
-    own = owner.get_params().get(leaf)
-    return kind(leaf, own if isinstance(own, int) else None)
+    return growth

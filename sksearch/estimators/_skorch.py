@@ -18,8 +18,10 @@ import numpy as np
 from sksearch._gpus import free_gpu_caches
 from sksearch._plain import warn
 from sksearch._seeds import generator_states, set_generator_states
-from sksearch.base import State
-from sksearch.resources._pipeline import last_step
+
+from ._family import Family
+from ._parts import Size, SpaceDict, loguniform
+from ._state import State
 
 SEARCH_STOPS = "stopping early is what the search does"
 SHARED_FILE = "all candidates would write or read the same files; save best_estimator_ afterwards"
@@ -32,17 +34,8 @@ REFUSED = {
 }
 
 
-#: First part of the module of wrappers whose models are others after they were pickled.
-KERAS = "scikeras"
-
-
 class DivergedError(ArithmeticError):
     """The weights of a net are no numbers any more."""
-
-
-def is_net(estimator: Any) -> bool:
-    """Whether an estimator is one of skorch's nets, or derived from one."""
-    return any(cls.__name__ == "NeuralNet" and _is_skorchs(cls) for cls in type(estimator).__mro__)
 
 
 def _is_skorchs(cls):
@@ -50,17 +43,6 @@ def _is_skorchs(cls):
 
 
 # ---- before training
-
-
-def refuse_keras(estimator: Any) -> None:
-    """Raise ValueError for a model of Keras, which does not go on exactly where it was."""
-    if any(cls.__module__.partition(".")[0] == KERAS for cls in type(estimator).__mro__):
-        raise ValueError(
-            f"{type(estimator).__name__} of scikeras cannot be trained in parts: a model that "
-            "was stored, or came from another process, goes on otherwise than the one that was "
-            "not. Search with resource='n_samples' or 'folds', or with "
-            "resource=ParameterResource('epochs'), which fits it anew at each rung."
-        )
 
 
 def check_labels(net: Any, labels: Any) -> None:
@@ -211,11 +193,8 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
     state.generators = (at_split, generator_states()) if alone else None
 
 
-def check_finite(estimator: Any) -> None:
-    """Raise DivergedError if the last step is a net with weights that are no numbers."""
-    net = last_step(estimator)
-    if not is_net(net):
-        return
+def check_finite(net: Any) -> None:
+    """Raise DivergedError if a net has weights that are no numbers."""
     torch = sys.modules["torch"]
     for module in _parts(net, "_modules"):
         if not all(torch.isfinite(p).all() for p in module.parameters()):
@@ -228,15 +207,12 @@ def check_finite(estimator: Any) -> None:
 # ---- between rungs
 
 
-def park(estimator: Any) -> None:
-    """Make a net in the last step ready to lie between two rungs; nothing to other estimators.
+def park(net: Any) -> None:
+    """Make a net ready to lie between two rungs.
 
     It leaves the GPU. Its schedules let go of the optimizer, of which a pickle by skorch would
     have a second one, and they would set the rate of that one.
     """
-    net = last_step(estimator)
-    if not is_net(net):
-        return
     _move(net, "cpu")
     for schedule in _schedules(net):
         vars(schedule).pop("optimizer", None)
@@ -297,3 +273,63 @@ def _is_schedule(value):
         and hasattr(value, "step")
         and not hasattr(value, "initialize")
     )
+
+
+# ---- the family
+
+
+def skorch_net(estimator: Any, size: Size) -> SpaceDict:
+    """A rate for the optimizer, and rows of a batch; the module's own names are the user's."""
+    sgd = getattr(estimator.optimizer, "__name__", "SGD") == "SGD"
+    batches = [32, 64, 128, 256]
+    return {
+        "lr": loguniform(1e-3, 0.3) if sgd else loguniform(1e-4, 0.03),
+        "batch_size": [b for b in batches if b <= size.rows // 4] or [32],
+    }
+
+
+class Skorch(Family):
+    """Nets of skorch."""
+
+    spaces = {"skorch.NeuralNet": skorch_net}
+    lists_params = False
+    smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")
+
+    def changing(self, estimator: Any) -> tuple[str, ...]:
+        """Return what the next epoch reads; all else begins its training anew."""
+        return ("lr", "batch_size", "optimizer__*")
+
+    def check_epochs(self, model: Any) -> None:
+        """Raise ValueError for a net with a callback that candidates cannot have."""
+        check_net(model)
+
+    def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:
+        """Raise ValueError: only a net itself goes on where it was."""
+        raise ValueError(
+            f"resource={resource!r} trains a net of skorch epoch by epoch where it is the "
+            f"estimator or the last step of a Pipeline, and not inside of {type(outer).__name__}: "
+            "pass the net itself, or resource='n_samples' or 'folds'."
+        )
+
+    def train_epochs(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> bool:
+        """Go on as if the training had not been interrupted."""
+        train_net(state, model, X, y, n, params, ends)
+        return True
+
+    def check_labels(self, model: Any, labels: Any) -> None:
+        """Raise ValueError for labels that are no numbers of classes."""
+        check_labels(model, labels)
+
+    def check_finite(self, model: Any) -> None:
+        """Raise DivergedError if it has weights that are no numbers."""
+        check_finite(model)
+
+    def park(self, model: Any) -> None:
+        """Leave the GPU, and have schedules let go of the optimizer."""
+        park(model)
+
+    def is_pickled_by_attributes(self, model: Any) -> bool:
+        """Whether skorch pickles the module by itself, where no class of a notebook can be."""
+        return type(model).__getstate__.__module__.startswith("skorch.")

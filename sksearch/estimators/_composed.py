@@ -1,25 +1,15 @@
 """From an estimator to its space: by the names of its classes, and through what it is made of."""
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
-from . import _boosting, _kernels, _linear, _nets, _transformers, _trees
+from ._family import class_names, family_named, family_of
 from ._parts import Size, SpaceDict
 
 # At most so many parameters of a transformer, of one branch of an ensemble, of all but the model.
 OF_A_TRANSFORMER = 2
 OF_A_BRANCH = 3
 OF_ALL_OTHERS = 8
-
-SIMPLE: dict[str, Callable[[Any, Size], SpaceDict]] = {
-    **_linear.SPACES,
-    **_kernels.SPACES,
-    **_trees.SPACES,
-    **_boosting.SPACES,
-    **_nets.SPACES,
-    **_transformers.SPACES,
-}
 
 # What has nothing to search: no parameters that matter, or it finds them by itself.
 _NOTHING = """
@@ -77,11 +67,6 @@ ENSEMBLES = {
 }
 
 
-def class_names(estimator: Any) -> list[str]:
-    """Return "package.Class" for the class of an estimator and for those that it derives from."""
-    return [f"{cls.__module__.split('.')[0]}.{cls.__name__}" for cls in type(estimator).__mro__]
-
-
 def find_space(estimator: Any, size: Size) -> SpaceDict | None:
     """Return the space of an estimator, the most important parameters first.
 
@@ -98,8 +83,6 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
         None if no class of the estimator is known; empty if there is nothing to search.
     """
     for name in class_names(estimator):
-        if name in NOTHING:
-            return {}
         if name == "sklearn.Pipeline":
             return _pipeline(estimator, size)
         if name in ("sklearn.ColumnTransformer", "sklearn.FeatureUnion"):
@@ -108,8 +91,10 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
             return _ensemble(estimator, size)
         if name in WRAPPERS:
             return _wrapper(name, estimator, size)
-        if name in SIMPLE:
-            return _listed(name, estimator, SIMPLE[name](estimator, size))
+        family = family_named(name)
+        space = None if family is None else family.space(estimator, size)
+        if space is not None:
+            return _listed(estimator, space)
     return None
 
 
@@ -157,9 +142,9 @@ def _parts_of(estimator):
     return [(name, part) for name, part in parts if hasattr(part, "get_params")]
 
 
-def _listed(name, estimator, space):
-    """Leave out what a subclass does not have; other libraries take more than they list."""
-    if not name.startswith(("sklearn.", "imblearn.", "sksearch.")):
+def _listed(estimator, space):
+    """Leave out what a subclass does not have; some libraries take more than they list."""
+    if not family_of(estimator).lists_params:
         return space
     own = estimator.get_params(deep=False)
     return {name: values for name, values in space.items() if name in own}
@@ -247,8 +232,8 @@ def _ensemble(estimator, size):
 
 def _wrapper(name, estimator, size):
     """What is wrapped, then the wrapper's own; None where both are unknown."""
-    own = SIMPLE[name](estimator, size) if name in SIMPLE else WRAPPERS_OWN.get(name, {})
-    own = _listed(name, estimator, own)
+    own = family_of(estimator).space(estimator, size) or WRAPPERS_OWN.get(name, {})
+    own = _listed(estimator, own)
     params = estimator.get_params(deep=False)
     for inner_name in WRAPPERS[name]:
         inner = params.get(inner_name)

@@ -1,6 +1,5 @@
 """What to search of which estimator, and where to begin: for who has not said it."""
 
-from ._default import default_space, own_candidate
-from ._first import first_candidates
+from sksearch.estimators import default_space, first_candidates, own_candidate
 
 __all__ = ["default_space", "first_candidates", "own_candidate"]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ._lookup import class_names
+from ._family import class_names
 
 # Minus the inertia, which falls with each cluster more, and with each column less.
 CLUSTERS = {"sklearn.KMeans", "sklearn.MiniBatchKMeans", "sklearn.BisectingKMeans"}

@@ -2,7 +2,23 @@
 
 from typing import Any
 
-from ._parts import Size, SpaceDict, known, log_ints, loguniform, randint, uniform
+from ._family import Family, class_names
+from ._parts import (
+    Size,
+    SpaceDict,
+    known,
+    log_ints,
+    loguniform,
+    most_components,
+    randint,
+    uniform,
+)
+
+#: What has no more components than features.
+OF_FEATURES = {
+    f"sklearn.{name}"
+    for name in ("PCA", "IncrementalPCA", "TruncatedSVD", "NeighborhoodComponentsAnalysis")
+}
 
 
 def pca(estimator: Any, size: Size) -> SpaceDict:
@@ -130,44 +146,55 @@ def sampling_neighbors(estimator: Any, size: Size) -> SpaceDict:
     return {"n_neighbors": log_ints(2, 10)}
 
 
-SPACES = {
-    "sklearn.PCA": pca,
-    "sklearn.IncrementalPCA": components,
-    "sklearn.FactorAnalysis": components,
-    "sklearn.FastICA": components,
-    "sklearn.NMF": components,
-    "sklearn.MiniBatchNMF": components,
-    "sklearn.GaussianRandomProjection": components,
-    "sklearn.SparseRandomProjection": components,
-    "sklearn.TruncatedSVD": truncated_svd,
-    "sklearn.LatentDirichletAllocation": topics,
-    "sklearn.KernelPCA": kernel_pca,
-    "sklearn.Nystroem": nystroem,
-    "sklearn.RBFSampler": rbf_sampler,
-    "sklearn.SelectKBest": select_k_best,
-    "sklearn.SelectPercentile": select_percentile,
-    "sklearn.SelectFpr": select_alpha,
-    "sklearn.SelectFdr": select_alpha,
-    "sklearn.SelectFwe": select_alpha,
-    "sklearn.SelectFromModel": select_from_model,
-    "sklearn.RFE": rfe,
-    "sklearn.CountVectorizer": count_vectorizer,
-    "sklearn.TfidfVectorizer": tfidf_vectorizer,
-    "sklearn.HashingVectorizer": words,
-    "sklearn.TfidfTransformer": tfidf,
-    "sklearn.OneHotEncoder": one_hot,
-    "sklearn.TargetEncoder": target_encoder,
-    "sklearn.SimpleImputer": simple_imputer,
-    "sklearn.KNNImputer": knn_imputer,
-    "sklearn.PolynomialFeatures": polynomials,
-    "sklearn.SplineTransformer": splines,
-    "sklearn.KBinsDiscretizer": bins,
-    "imblearn.SMOTE": smote,
-    "imblearn.BorderlineSMOTE": smote,
-    "imblearn.SVMSMOTE": smote,
-    "imblearn.SMOTENC": smote,
-    "imblearn.SMOTEN": smote,
-    "imblearn.ADASYN": sampling_neighbors,
-    "imblearn.EditedNearestNeighbours": sampling_neighbors,
-    "imblearn.NearMiss": sampling_neighbors,
-}
+class Transformers(Family):
+    """What stands before a model."""
+
+    classes = ("sklearn.NeighborhoodComponentsAnalysis",)
+    spaces = {
+        "sklearn.PCA": pca,
+        "sklearn.IncrementalPCA": components,
+        "sklearn.FactorAnalysis": components,
+        "sklearn.FastICA": components,
+        "sklearn.NMF": components,
+        "sklearn.MiniBatchNMF": components,
+        "sklearn.GaussianRandomProjection": components,
+        "sklearn.SparseRandomProjection": components,
+        "sklearn.TruncatedSVD": truncated_svd,
+        "sklearn.LatentDirichletAllocation": topics,
+        "sklearn.KernelPCA": kernel_pca,
+        "sklearn.Nystroem": nystroem,
+        "sklearn.RBFSampler": rbf_sampler,
+        "sklearn.SelectKBest": select_k_best,
+        "sklearn.SelectPercentile": select_percentile,
+        "sklearn.SelectFpr": select_alpha,
+        "sklearn.SelectFdr": select_alpha,
+        "sklearn.SelectFwe": select_alpha,
+        "sklearn.SelectFromModel": select_from_model,
+        "sklearn.RFE": rfe,
+        "sklearn.CountVectorizer": count_vectorizer,
+        "sklearn.TfidfVectorizer": tfidf_vectorizer,
+        "sklearn.HashingVectorizer": words,
+        "sklearn.TfidfTransformer": tfidf,
+        "sklearn.OneHotEncoder": one_hot,
+        "sklearn.TargetEncoder": target_encoder,
+        "sklearn.SimpleImputer": simple_imputer,
+        "sklearn.KNNImputer": knn_imputer,
+        "sklearn.PolynomialFeatures": polynomials,
+        "sklearn.SplineTransformer": splines,
+        "sklearn.KBinsDiscretizer": bins,
+        "imblearn.SMOTE": smote,
+        "imblearn.BorderlineSMOTE": smote,
+        "imblearn.SVMSMOTE": smote,
+        "imblearn.SMOTENC": smote,
+        "imblearn.SMOTEN": smote,
+        "imblearn.ADASYN": sampling_neighbors,
+        "imblearn.EditedNearestNeighbours": sampling_neighbors,
+        "imblearn.NearMiss": sampling_neighbors,
+    }
+    smaller, larger = ("n_components", "k", "degree", "n_knots"), ("alpha",)
+
+    def largest(self, model: Any, name: str) -> float:
+        """As many components as features, where that is so."""
+        if name == "n_components" and not OF_FEATURES.isdisjoint(class_names(model)):
+            return most_components(model)
+        return super().largest(model, name)

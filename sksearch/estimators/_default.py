@@ -4,9 +4,9 @@ import numbers
 from typing import Any
 
 from sksearch._plain import warn
+from sksearch.space import Outcome
 
-from ..space import Outcome
-from ._lookup import find_space, listed, unknown_parts
+from ._composed import find_space, listed, unknown_parts
 from ._parts import Size, SpaceDict
 
 _BY_HAND = (
@@ -23,8 +23,9 @@ def default_space(
     Parameters
     ----------
     estimator : estimator
-        An estimator of scikit-learn, LightGBM, XGBoost, CatBoost, imbalanced-learn or skorch; or a
-        pipeline, ColumnTransformer, stack or other composition of such.
+        An estimator of scikit-learn, imbalanced-learn, skorch or a library of boosting, or of a
+        `sksearch.estimators.Family` of one's own; or a pipeline, ColumnTransformer, stack or
+        other composition of such.
     n_samples : int, default=None
         Count of rows, on which sizes of leaves and counts of neighbours depend. None: a
         thousand.
@@ -122,7 +123,7 @@ def own_candidate(estimator: Any, space: SpaceDict | list[SpaceDict]) -> dict[st
     dict of str to object
         The values. They may lie outside of the space, as ``gamma="scale"`` does. Names of an
         `sksearch.space.Outcome` are left out, and so are those that the estimator does not list,
-        as CatBoost does with what was not set.
+        as some libraries do with what was not set.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """Training of the last step of a pipeline whose transformers are fitted once."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from sksearch._compat import consumed_params, num_samples
-from sksearch.base import Resource, State
+
+from ._state import State
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 
@@ -18,6 +20,20 @@ def last_step(estimator: Any) -> Any:
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
+
+
+def path_of_last_step(estimator: Any) -> str:
+    """Return the name of the last step as in ``set_params``, "" outside of a pipeline."""
+    names = []
+    while hasattr(estimator, "steps") and last_step(estimator) is not estimator:
+        name, estimator = estimator.steps[-1]
+        names.append(name)
+    return "__".join(names)
+
+
+def is_searched(path: str, names: Collection[str]) -> bool:
+    """Return whether a step, or one that it is part of, is itself among the searched params."""
+    return any(path == name or path.startswith(f"{name}__") for name in names)
 
 
 def replace_last_step(estimator: Any, last: Any) -> Any:
@@ -38,15 +54,8 @@ def resamples(estimator: Any) -> bool:
     return False
 
 
-def check_resampled(
-    estimator: Any, fit_params: dict[str, Any], n_samples: int, resource: Resource | None = None
-) -> None:
-    """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled.
-
-    With a resource that fits pipelines as a whole, nothing is raised here.
-    """
-    if resource is not None and not (resource.continues and resource.comparable):
-        return
+def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) -> None:
+    """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled."""
     resampled = False
     while isinstance(estimator, Pipeline):
         resampled = resampled or any(map(_is_sampler, estimator.steps[:-1]))

@@ -5,7 +5,8 @@ Ranges of widths (gamma, bandwidth) are for columns of variance 1: scale them fi
 
 from typing import Any
 
-from ._parts import Size, SpaceDict, known, log_ints, loguniform, uniform
+from ._family import Family, class_names
+from ._parts import Size, SpaceDict, known, log_ints, loguniform, most_components, uniform
 
 
 def kernel(estimator: Any, size: Size) -> SpaceDict:
@@ -114,32 +115,81 @@ def clusters(estimator: Any, size: Size) -> SpaceDict:
     return {"n_clusters": log_ints(2, size.root(30))}
 
 
-SPACES = {
-    "sklearn.SVC": svc,
-    "sklearn.SVR": svr,
-    "sklearn.NuSVC": nu_svc,
-    "sklearn.NuSVR": nu_svr,
-    "sklearn.KernelRidge": kernel_ridge,
-    "sklearn.GaussianProcessRegressor": gaussian_process_regressor,
-    "sklearn.KNeighborsClassifier": k_neighbors,
-    "sklearn.KNeighborsRegressor": k_neighbors,
-    "sklearn.NearestCentroid": nearest_centroid,
-    "sklearn.LabelPropagation": label_propagation,
-    "sklearn.LabelSpreading": label_spreading,
-    "sklearn.GaussianNB": gaussian_nb,
-    "sklearn.MultinomialNB": discrete_nb,
-    "sklearn.BernoulliNB": discrete_nb,
-    "sklearn.CategoricalNB": discrete_nb,
-    "sklearn.ComplementNB": complement_nb,
-    "sklearn.LinearDiscriminantAnalysis": lda,
-    "sklearn.QuadraticDiscriminantAnalysis": qda,
-    "sklearn.PLSRegression": pls,
-    "sklearn.PLSCanonical": pls,
-    "sklearn.KernelDensity": kernel_density,
-    "sklearn.GaussianMixture": mixture,
-    "sklearn.BayesianGaussianMixture": mixture,
-    "sklearn.KMeans": clusters,
-    "sklearn.MiniBatchKMeans": clusters,
-    "sklearn.BisectingKMeans": clusters,
-    "sklearn.Birch": clusters,
-}
+class Kernels(Family):
+    """Machines with kernels."""
+
+    spaces = {
+        "sklearn.SVC": svc,
+        "sklearn.SVR": svr,
+        "sklearn.NuSVC": nu_svc,
+        "sklearn.NuSVR": nu_svr,
+        "sklearn.KernelRidge": kernel_ridge,
+        "sklearn.GaussianProcessRegressor": gaussian_process_regressor,
+        "sklearn.LabelPropagation": label_propagation,
+        "sklearn.LabelSpreading": label_spreading,
+        "sklearn.KernelDensity": kernel_density,
+    }
+    portfolios = {"sklearn.SVC": "SVM", "sklearn.SVR": "SVM"}
+    smaller, larger = ("C", "degree"), ("alpha",)
+
+
+class Neighbours(Family):
+    """Neighbours and centroids."""
+
+    spaces = {
+        "sklearn.KNeighborsClassifier": k_neighbors,
+        "sklearn.KNeighborsRegressor": k_neighbors,
+        "sklearn.NearestCentroid": nearest_centroid,
+    }
+    portfolios = dict.fromkeys(list(spaces)[:2], "KNeighbors")
+    larger = ("n_neighbors",)
+
+
+class Bayes(Family):
+    """Naive Bayes, discriminants and mixtures."""
+
+    spaces = {
+        "sklearn.GaussianNB": gaussian_nb,
+        "sklearn.MultinomialNB": discrete_nb,
+        "sklearn.BernoulliNB": discrete_nb,
+        "sklearn.CategoricalNB": discrete_nb,
+        "sklearn.ComplementNB": complement_nb,
+        "sklearn.LinearDiscriminantAnalysis": lda,
+        "sklearn.QuadraticDiscriminantAnalysis": qda,
+        "sklearn.GaussianMixture": mixture,
+        "sklearn.BayesianGaussianMixture": mixture,
+    }
+    smaller, larger = ("n_components",), ("alpha", "var_smoothing")
+
+    def largest(self, model: Any, name: str) -> float:
+        """As many components of a discriminant as features, or as classes but one."""
+        if name == "n_components" and "sklearn.LinearDiscriminantAnalysis" in class_names(model):
+            return most_components(model)
+        return super().largest(model, name)
+
+
+class Projections(Family):
+    """Partial least squares."""
+
+    spaces = {
+        "sklearn.PLSRegression": pls,
+        "sklearn.PLSCanonical": pls,
+    }
+    smaller = ("n_components",)
+
+    def largest(self, model: Any, name: str) -> float:
+        """As many components as features."""
+        if name == "n_components" and "sklearn.PLSRegression" in class_names(model):
+            return most_components(model)
+        return super().largest(model, name)
+
+
+class Clusters(Family):
+    """Clusters."""
+
+    spaces = {
+        "sklearn.KMeans": clusters,
+        "sklearn.MiniBatchKMeans": clusters,
+        "sklearn.BisectingKMeans": clusters,
+        "sklearn.Birch": clusters,
+    }

@@ -70,6 +70,12 @@ class Size:
         Count of columns.
     nested : bool
         Whether another estimator trains this one, so that its curve cannot be followed.
+
+    Examples
+    --------
+    >>> from sksearch.estimators import Size
+    >>> Size(n_samples=100).leaf(100), Size(n_samples=100_000).leaf(100)
+    (5, 100)
     """
 
     n_samples: int | None = None
@@ -90,18 +96,41 @@ class Size:
         return max(2, min(most, math.isqrt(self.rows)))
 
     def gamma(self) -> Any:
-        """Widths of a kernel: from 0.01 to 10 times 1 / n_features, for columns of variance 1."""
+        """Return widths of a kernel, for columns of variance 1.
+
+        Returns
+        -------
+        widths : distribution
+            From 0.01 to 10 times 1 / n_features.
+        """
         unit = 1 / (self.n_features or 10)
         return loguniform(0.01 * unit, 10 * unit)
 
     def components(self, most: int = 300) -> Any:
-        """Counts of components: fewer than columns; None if those are not known, or too few."""
+        """Return counts of components.
+
+        Parameters
+        ----------
+        most : int, default=300
+            Largest count.
+
+        Returns
+        -------
+        counts : LogRandInt or None
+            Fewer than columns; None if those are not known, or too few.
+        """
         if self.n_features is None or self.n_features < 3:
             return None
         return log_ints(1, min(self.n_features - 1, most, max(2, self.rows // 4)))
 
     def share_of_columns(self) -> Any:
-        """Shares of the columns that a split looks at, from half the square root to all."""
+        """Return shares of the columns that a split looks at.
+
+        Returns
+        -------
+        shares : distribution
+            From half the square root of their count to all.
+        """
         p = self.n_features or 20
         return loguniform(min(0.3, max(0.02, 0.5 / math.sqrt(p))), 1.0)
 
@@ -112,8 +141,13 @@ class Size:
         ----------
         high : int
             Largest count.
-        own : int or None
+        own : int or None, default=None
             The estimator's own count, which may be larger.
+
+        Returns
+        -------
+        count : Outcome or LogRandInt
+            What to search.
         """
         if self.nested:
             return log_ints(20, high // 3)
@@ -127,3 +161,9 @@ class Size:
 def known(space: SpaceDict) -> SpaceDict:
     """Leave out what is None: parameters whose range is not known."""
     return {name: values for name, values in space.items() if values is not None}
+
+
+def most_components(model: Any) -> float:
+    """The most components of a fitted projection: of features, or of classes but one."""
+    n_classes = len(getattr(model, "classes_", ())) or math.inf
+    return min(getattr(model, "n_features_in_", math.inf), n_classes - 1)
