@@ -1,1 +1,1 @@
-"""What users see of the whole product, frozen in a file: cases, and the file that has their answers."""
+"""What users see of the whole product: cases, and the file that has what they tell."""

@@ -22,7 +22,7 @@ from sksearch.space import Outcome
 from sksearch.spaces import default_space, first_candidates
 from tests.frozen.answers import log_of, model_of
 from tests.frozen.cases import case
-from tests.frozen.estimators import X, XR, y, yr
+from tests.frozen.estimators import XR, X, y, yr
 
 RATES = {"learning_rate": [0.05, 0.2, 0.5]}
 

@@ -26,7 +26,8 @@ N_HEAD = 4
 LONG = re.compile(r"\d+\.\d{6,}(e[-+]\d+)?")  # numbers with more digits than any text shows
 #: What is another one in each run: folders, addresses, digests of data, lines of tracebacks.
 OTHERWISE = re.compile(
-    r"(?<=')/[^']*(?=')|(?<=at )0x[0-9a-f]+|#[0-9a-f]{16}|(Below are more|Traceback \().*", re.DOTALL
+    r"(?<=')/[^']*(?=')|(?<=at )0x[0-9a-f]+|#[0-9a-f]{16}|(Below are more|Traceback \().*",
+    re.DOTALL,
 )
 WIDTH = 160  # characters of a line that are kept as they are
 
@@ -144,7 +145,9 @@ def write_file(answers: Mapping[str, Mapping[str, Any]]) -> None:
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     blocks = [
         f"{json.dumps(name)}: {{\n"
-        + ",\n".join(f" {json.dumps(part)}: {_json(frozen(parts[part]))}" for part in sorted(parts))
+        + ",\n".join(
+            f" {json.dumps(part)}: {_json(frozen(parts[part]))}" for part in sorted(parts)
+        )
         + "\n}"
         for name, parts in sorted(answers.items())
     ]

@@ -27,7 +27,7 @@ from sksearch.schedulers import FoldRace, FullFidelity, Hyperband, SuccessiveHal
 from sksearch.space import LogRandInt, Outcome, Space, When
 from tests.frozen.answers import errors_of
 from tests.frozen.cases import case
-from tests.frozen.estimators import PLANE, SPACE, Hill, X, XR, y, yr
+from tests.frozen.estimators import PLANE, SPACE, XR, Hill, X, y, yr
 
 PIPE = make_pipeline(StandardScaler(), SVC())
 

@@ -15,7 +15,7 @@ from sksearch import (
 )
 from tests.frozen.answers import found
 from tests.frozen.cases import case
-from tests.frozen.estimators import PLANE, SPACE, Hill, TimedKNeighborsClassifier, X, XR, y, yr
+from tests.frozen.estimators import PLANE, SPACE, XR, Hill, TimedKNeighborsClassifier, X, y, yr
 
 BELIEF = {"x": norm(0.3, 0.1), "y": norm(0.6, 0.1)}
 

@@ -55,7 +55,7 @@ from sksearch.stats import (
 )
 from tests.frozen.boosters import description
 from tests.frozen.cases import case
-from tests.frozen.estimators import PLANE, SPACE, Hill, X, XR, y, yr
+from tests.frozen.estimators import PLANE, SPACE, XR, Hill, X, y, yr
 
 RUNGS = {"resource": "epochs", "max_resources": 9, "cv": 2, "random_state": 0}
 
@@ -103,7 +103,7 @@ def the_report_of_real_models():
     space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 10)}
     search = RandomSearchCV(SVC(), space, n_iter=15, cv=5, random_state=0).fit(X, y)
     lines = [re.sub(r"[\d.]+ \w+ of training", "... of training", line)
-             for line in str(report(search)).splitlines()]  # fmt: skip
+             for line in str(report(search)).splitlines() if "fastest" not in line]  # fmt: skip
     return {"text": lines}
 
 
@@ -145,7 +145,9 @@ PLANNED = {
 
 @case
 def plans_in_text():
-    return {name: str(search.plan(XR, yr)) for name, search in PLANNED.items() if name != "nothing"}
+    return {
+        name: str(search.plan(XR, yr)) for name, search in PLANNED.items() if name != "nothing"
+    }
 
 
 @case
@@ -287,4 +289,3 @@ def statistics_of_optimizers():
         "anytime": [anytime_regret(np.arange(1, 21), losses[0, 0], [0.5, 4, 9.5, 30])],
         "profiles": vars(profiles(losses[0])),
     }
-

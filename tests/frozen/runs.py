@@ -28,12 +28,13 @@ from sksearch import (
     TPESearchCV,
     load_history,
 )
+from sksearch.executors import VirtualClock
 from sksearch.resources import EpochsResource
 from sksearch.samplers import GridSampler, QuasiRandomSampler
 from sksearch.schedulers import MedianStopping, SuccessiveHalving
 from tests.frozen.answers import error_of, found, rows_of
 from tests.frozen.cases import case
-from tests.frozen.estimators import ALPHAS, PLANE, SPACE, Hill, X, XR, y, yr
+from tests.frozen.estimators import ALPHAS, PLANE, SPACE, XR, Hill, X, y, yr
 from tests.interrupted import Trouble, scorer
 
 KNN = KNeighborsClassifier()
@@ -92,7 +93,8 @@ def predictions_out_of_fold():
 @case
 def failures_are_kept_and_told():
     args = {"resource": "epochs", "max_resources": 9, "cv": 2, "random_state": 0}
-    search = HyperbandSearchCV(Hill(fails_above=0.6), PLANE, **args).fit(XR, yr)
+    with VirtualClock():
+        search = HyperbandSearchCV(Hill(fails_above=0.6), PLANE, **args).fit(XR, yr)
     return found(search, XR, report=str(search.report()).splitlines()[1:])
 
 
