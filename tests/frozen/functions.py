@@ -94,6 +94,18 @@ def units_of_a_function_on_three_workers():
 
 
 @case
+def rungs_that_models_learn_from():
+    """Of 100 units 3 are enough, and 2 are too few."""
+    args = {"scheduler": SuccessiveHalving(20), "sampler": TPESampler(), "random_state": 0}
+    return {
+        f"from {low}": of_function(
+            minimize(trained, PLANE, min_resources=low, max_resources=high, **args)
+        )["trials"]
+        for low, high in ((3, 100), (2, 100), (1, 27))
+    }
+
+
+@case
 def repetitions_of_a_function_are_raced():
     def repeated(params, n_resources):
         return bowl(params) + 0.02 * sum(math.sin(9 * k) for k in range(n_resources)) / n_resources
