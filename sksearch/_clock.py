@@ -29,25 +29,6 @@ def wall_time() -> float:
     return time.time() if clock is None else clock.seconds
 
 
-class Stopwatch:
-    """The seconds that a search has taken, over all processes in which it ran.
-
-    It runs from the first start on; what lies between a process that died and the moment at which
-    the next one knows as much does not count.
-    """
-
-    def __init__(self) -> None:
-        self._began = now()
-
-    def seconds(self) -> float:
-        """Return how many there are by now."""
-        return now() - self._began
-
-    def go_on(self, seconds: float) -> None:
-        """Go on from what an earlier process has taken."""
-        self._began = now() - seconds
-
-
 def spend(seconds: float) -> None:
     """Let simulated seconds pass, in an estimator that imitates training.
 

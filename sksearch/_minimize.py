@@ -13,6 +13,7 @@ from scipy.optimize import OptimizeResult
 
 from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
 from sksearch._seeds import draw_seed
+from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.fitting._aims import MEASURES, Aims, bounds_of, make_allows
@@ -330,7 +331,8 @@ def _prepare(search, rng):
         )
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
     folds = Folds(context.splits)
-    return Setup(context, problem, sampler, scheduler, plan, {}, "score", folds, earlier)
+    time = TimeLimit(search.timeout)
+    return Setup(context, problem, sampler, scheduler, plan, {}, "score", folds, earlier, time)
 
 
 # ---- after

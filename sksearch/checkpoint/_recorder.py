@@ -80,7 +80,7 @@ class JournalRecorder(Recorder):
         self.folder = checkpoint.states
         self._know_search()
         self.unfinished_jobs: list = []
-        self.takes_over, self.ending = False, Ending()
+        self.ending = Ending()
         header = checkpoint.header
         self.goes_on = header is not None
         self._journal = checkpoint.path / JOURNAL
@@ -129,7 +129,7 @@ class JournalRecorder(Recorder):
             If it is of another search.
         """
         checkpoint, old = self.checkpoint, self._header
-        self._stopwatch = setup.stopwatch
+        self._time = setup.time
         self._space = setup.problem.space
         self._rungs = {(rung.bracket, rung.n_resources) for rung in setup.plan.rungs}
         self._versions = versions_of_setup(setup)
@@ -167,7 +167,7 @@ class JournalRecorder(Recorder):
         self.unfinished_jobs = list(jobs.values())
         if self.goes_on:
             written = (*self.checkpoint.earlier, *self.checkpoint.events, {})
-            self._stopwatch.go_on(max(record.get("seconds") or 0.0 for record in written))
+            self._time.go_on(max(record.get("seconds") or 0.0 for record in written))
         self.checkpoint.events.clear()
         # What is noted has no use for them, and what was never noted may be another candidate now.
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
@@ -178,7 +178,8 @@ class JournalRecorder(Recorder):
         waiting = [*self._memo.values(), *filter(None, map(self._in_spool, self._spooled))]
         known = {output.state.path.name for output in waiting if output.state is not None}
         self.checkpoint.sweep(run.states.files().keys() | known)
-        self.takes_over = not self.ending.why and bool(self._memo or self._spooled)
+        self._time.was_up = self.ending.up
+        self._time.stands_still = not self.ending.why and bool(self._memo or self._spooled)
 
     # ---- while it runs
 
@@ -195,7 +196,7 @@ class JournalRecorder(Recorder):
             key = key_of(self._space, before, params, task.resource, task.fold)
             output = self._memo.get(key)
         if output is None:
-            self.takes_over = False
+            self._time.stands_still = False
             return None
         return self._with_state(output)
 
@@ -246,7 +247,8 @@ class JournalRecorder(Recorder):
     def _append(self, event, sync=True):
         """Append what the search does, and when."""
         self.ending = _ending(event, self.ending)
-        record = event.to_record() | {"seconds": self._stopwatch.seconds()}
+        self._time.was_up = self.ending.up
+        record = event.to_record() | {"seconds": self._time.elapsed()}
         self.checkpoint.append(record, sync)
 
     def _know_search(self):

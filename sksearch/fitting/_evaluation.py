@@ -66,7 +66,6 @@ class Context:
     return_train_score: bool
     verbose: int
     n_candidates: int  # as planned, for messages
-    curve_seconds: float | None = None  # for one candidate on one fold, whose steps are an outcome
     search: Any = None  # what callbacks are told is being fitted; None if there are none
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
     aims: Aims = field(default_factory=Aims)  # objectives and bounds

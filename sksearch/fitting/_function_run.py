@@ -45,7 +45,7 @@ class FunctionRun(Workload):
         study = OneThreadStudy if self._learns else Study
         self.study = study(setup.problem, sampler, schedule)
         self.states = StateStore()  # a function leaves none
-        self._stopwatch = setup.stopwatch
+        self._time = setup.time
         self._tasks: dict[int, Task] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         self.message: str | None = None
@@ -69,7 +69,7 @@ class FunctionRun(Workload):
             recorder.stop("interrupted", keep=set())
             raise
         why = {None: "finished", CALLBACK: "callback"}.get(self.message, "stopped")
-        recorder.stop(why, set(), search.timeout if self.message == TIME_IS_UP else None)
+        recorder.stop(why, set(), self._time.timeout if self.message == TIME_IS_UP else None)
 
     # ---- what the loop calls
 
@@ -126,10 +126,8 @@ class FunctionRun(Workload):
 
     def seconds_left(self):
         """Until the deadline; 0 when the search has ended."""
-        timeout = self._search.timeout
-        if self.message is None and timeout is not None and not self._recorder.takes_over:
-            was_up = timeout <= self._recorder.ending.up
-            left = 0.0 if was_up else timeout - self._stopwatch.seconds()
+        left = self._time.left()
+        if self.message is None and left is not None:
             if left > 0:
                 return left
             self.message = TIME_IS_UP

@@ -4,11 +4,11 @@ import math
 from typing import Any
 
 from sksearch._compat import num_samples
+from sksearch._time_limit import on_more_rows
 from sksearch.base import Job
 from sksearch.fitting._curves import CurveTask, common
 from sksearch.fitting._input import count_rows
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._row_sample import PART_TO_CHOOSE
 from sksearch.history import History, Trial
 from sksearch.resources import growth_of
 
@@ -20,13 +20,11 @@ class Incumbent:
     ----------
     n_in_vain : int
         Count of candidates since the best one.
-    refit_seconds : float
-        What its last training will take, by what it took on the folds; 0 where there is none.
     """
 
     def __init__(self, refits: bool):
         self._refits, self._score = refits, -math.inf
-        self.n_in_vain, self.refit_seconds = 0, 0.0
+        self.n_in_vain = 0
 
     def compare(self, run: Any, job: Job, score: float) -> None:
         """Enter a candidate that has got the largest resource."""
@@ -36,8 +34,10 @@ class Incumbent:
             self.expect(run, job)
 
     def expect(self, run: Any, job: Job) -> None:
-        """Foretell the last training, if it is of this candidate."""
-        self.refit_seconds = _seconds_to_refit(run, job) if self._refits else 0.0
+        """Keep the time for the last training, if it is of this candidate."""
+        if self._refits:
+            seconds = _seconds_to_refit(run, job)
+            run.time.keep_for_last(seconds, leaves_some=run.context.sample is not None)
 
 
 def _seconds_to_refit(run, job):
@@ -52,11 +52,8 @@ def _seconds_to_refit(run, job):
     growth = 1.0
     if context.sample is not None:
         n_rows, growth = [min(n, context.sample.n_rows) for n in n_rows], context.sample.growth
-    ratio = (num_samples(context.X) * len(n_rows) / sum(n_rows)) ** growth
-    seconds = ratio * sum(output.fit_time for output in fits) / len(run.folds(job.resource, 0))
-    if context.sample is not None and run.stops.timeout is not None:
-        seconds = min(seconds, (1 - PART_TO_CHOOSE) * run.stops.timeout)
-    return seconds
+    seconds = sum(output.fit_time for output in fits) / len(run.folds(job.resource, 0))
+    return on_more_rows(seconds, sum(n_rows) / len(n_rows), num_samples(context.X), growth)
 
 
 def knows_baseline(history: History) -> bool:
@@ -82,7 +79,8 @@ def curve_task(run: Any, trial_id: int, params: dict, before: list) -> CurveTask
 
     The estimator as it is is fitted plainly, and has no curve, where its own fit ends otherwise.
     """
-    problem, seconds = run.study.history.problem, run.context.curve_seconds
+    problem = run.study.history.problem
+    seconds = run.time.of_curve(len(run.context.splits))
     outcome = problem.space.outcome(params)
     is_baseline = trial_id == 0 and problem.has_baseline
     if not outcome or (is_baseline and _is_fitted_otherwise(run.context, outcome[0])):

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sksearch._clock import now
 from sksearch._compat import check_method_params, num_samples, safe_split, to_namespace_of
 from sksearch._seeds import seeded
+from sksearch._time_limit import TimeLimit, on_more_rows
 from sksearch.base import fit
 from sksearch.executors import Interrupts
 from sksearch.fitting._folds import row_numbers, trains_on_the_past
@@ -21,14 +22,10 @@ from sksearch.resources._data import first_rows
 MIN_ROWS = 2_000  # of a training fold, which are never too many
 N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least
 STEP = 2  # ratio of the counts of rows at which the cost is measured
-PART = 0.05  # of the time that such a measurement may take
-PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
 PROBABLE_GROWTH = 2.0  # of most estimators, at most
 LEAST_GROWTH = 0.5  # with less, fewer rows save too little
 WORTH = 0.75  # of the rows; with more, all are taken
-PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
-SLACK = 1.5  # as many times what that of the estimator as it is takes is no less allowed
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ def check_last_training(context: Any, trial_id: int, seconds: float) -> None:
     sample = context.sample
     if sample is None or sample.limit is None or trial_id == 0 or context.error_score == "raise":
         return
-    last = seconds * (num_samples(context.X) / sample.n_rows) ** sample.growth
+    last = on_more_rows(seconds, sample.n_rows, num_samples(context.X), sample.growth)
     if last > sample.limit:
         raise TooLongError(
             f"on all rows its training would take about {last:.0f} s, and the timeout leaves it "
@@ -114,7 +111,7 @@ def choose_sample(
     seconds_of: Callable[[int], tuple[float, float]],
     n_train: int,
     n_samples: int,
-    timeout: float,
+    time: TimeLimit,
     n_workers: int = 1,
     n_folds: int = 1,
 ) -> RowSample | None:
@@ -131,8 +128,8 @@ def choose_sample(
         Count of rows of a training fold.
     n_samples : int
         Count of rows of the last training; 0 if there is none.
-    timeout : float
-        Seconds in all.
+    time : TimeLimit
+        Of the search.
     n_workers : int, default=1
         Count of trainings at a time.
     n_folds : int, default=1
@@ -145,18 +142,19 @@ def choose_sample(
 
     Examples
     --------
+    >>> from sksearch._time_limit import TimeLimit
     >>> from sksearch.fitting._row_sample import choose_sample
     >>> quadratic = lambda n_rows: ((n_rows / 10_000) ** 2, 0.0)  # seconds
-    >>> choose_sample(quadratic, 16_000, 20_000, timeout=20).n_rows
+    >>> choose_sample(quadratic, 16_000, 20_000, TimeLimit(20)).n_rows
     8164
-    >>> choose_sample(quadratic, 16_000, 20_000, timeout=70) is None
+    >>> choose_sample(quadratic, 16_000, 20_000, TimeLimit(70)) is None
     True
     """
     if n_train <= MIN_ROWS:
         return None
 
     def time_for_each(last: float) -> float:
-        return max(timeout - last, PART_TO_CHOOSE * timeout) * n_workers / max(N_FITS, 2 * n_folds)
+        return time.of_each(max(N_FITS, 2 * n_folds), last) * n_workers
 
     rows, growths = MIN_ROWS // STEP**2, (LARGEST_GROWTH, LARGEST_GROWTH)
     known: list[tuple[float, float]] = []  # seconds of the training, and with its scoring
@@ -166,10 +164,10 @@ def choose_sample(
             growths = tuple(map(_growth, *known[-3:]))
         # With few rows the cost grows by less than with many.
         most_alone, most = (max(each, PROBABLE_GROWTH) for each in growths)
-        last = parts[0] * (n_samples / rows) ** most_alone
-        if whole * (n_train / rows) ** most <= time_for_each(last):
+        last = on_more_rows(parts[0], rows, n_samples, most_alone)
+        if on_more_rows(whole, rows, n_train, most) <= time_for_each(last):
             return None
-        is_dear = whole * STEP ** growths[1] > PART * timeout
+        is_dear = time.is_long(whole * STEP ** growths[1])
         if len(known) > 1 and (is_dear or rows * STEP >= n_train):
             break
         rows *= STEP
@@ -178,7 +176,7 @@ def choose_sample(
     alone, growth = max(growths[0], 1.0), growths[1]
     if growth < LEAST_GROWTH:
         return None
-    last = parts[0] * (n_samples / rows) ** alone
+    last = on_more_rows(parts[0], rows, n_samples, alone)
     n_rows = max(MIN_ROWS, int(rows * (time_for_each(last) / whole) ** (1 / growth)))
     return RowSample(n_rows, alone, last) if n_rows < WORTH * n_train else None
 
@@ -229,7 +227,7 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> tuple[float, 
 
 
 def measured_sample(
-    context: Any, timeout: float, n_workers: int, refits: bool
+    context: Any, time: TimeLimit, n_workers: int, refits: bool
 ) -> RowSample | None:
     """Choose the rows of a search by the time that the estimator as it is takes.
 
@@ -237,8 +235,8 @@ def measured_sample(
     ----------
     context : Context
         Of the search.
-    timeout : float
-        Seconds that the search may take.
+    time : TimeLimit
+        Of the search.
     n_workers : int
         Count of trainings at a time.
     refits : bool
@@ -264,8 +262,8 @@ def measured_sample(
     n_samples = num_samples(context.X) if refits else 0
     sizes = n_train, n_samples
     with Interrupts():
-        sample = choose_sample(seconds_of, *sizes, timeout, n_workers, len(context.splits))
+        sample = choose_sample(seconds_of, *sizes, time, n_workers, len(context.splits))
     if sample is None:
         return None
-    limit = max(PART_OF_LAST * timeout, SLACK * sample.last_seconds) if refits else None
+    limit = time.of_last(sample.last_seconds) if refits else None
     return replace(sample, limit=limit, latest=trains_on_the_past(context.splits))

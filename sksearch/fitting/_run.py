@@ -56,8 +56,6 @@ class Recorder:
         What that spends on a candidate, step by step.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
-    takes_over : bool
-        Whether what comes next may be known from earlier processes, and so cost no time.
     ending : Ending
         Whether the search has ended, and how.
     """
@@ -67,7 +65,6 @@ class Recorder:
     goes_on: bool = False
     unit: str | None = None
     unfinished_jobs: Sequence[Job] = ()
-    takes_over: bool = False
     ending: Ending = Ending()
 
     def rng(self, random_state: Any) -> np.random.RandomState:
@@ -111,8 +108,6 @@ class Recorder:
 class Stops:
     """What ends a search before its plan does: parameters of the search, None for no such end."""
 
-    timeout: float | None = None
-    overtime: float | None = None
     target_score: float | None = None
     patience: int | None = None
     stop: str | None = None
@@ -126,7 +121,7 @@ class Run(Workload):
     def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size):
         self.study, self.context, self.plan = study, setup.context, setup.plan
         self.recorder, self.watch, self.stops = recorder, watch, stops
-        self._stopwatch = setup.stopwatch
+        self.time = setup.time
         self.outputs = Outputs()
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins
@@ -144,7 +139,7 @@ class Run(Workload):
         self._warned = False
         self._max_resources = setup.problem.max_resources
         self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
-        self._budget = Budget(setup.plan, stops.timeout, watch, setup.stopwatch)
+        self._budget = Budget(setup.plan, watch, setup.time)
         self._convergence = Convergence(self.top) if stops.stop == "converged" else None
 
     # ---- what the loop calls
@@ -271,22 +266,13 @@ class Run(Workload):
         """Until the deadline; 0 once it was reached, or when something else ends the search."""
         if self.done or self._is_up:
             return 0.0
-        left = self._left() if knows_baseline(self.study.history) else None
+        left = self.time.left() if knows_baseline(self.study.history) else None
         self._is_up = left is not None and left <= 0
         return left
 
     def seconds_to_stop(self):
         """Until what runs is stopped, so that there is time for the last training."""
-        left, overtime = self._left(), self.stops.overtime
-        return None if left is None or overtime is None else left + overtime
-
-    def _left(self):
-        """Seconds of the timeout, without those for the last training; None for no end."""
-        if self.stops.timeout is None or self.recorder.takes_over:
-            return None
-        if self.stops.timeout <= self.recorder.ending.up:
-            return 0.0
-        return self.stops.timeout - self._stopwatch.seconds() - self.incumbent.refit_seconds
+        return self.time.left_to_stop()
 
     # ---- before and afterwards
 
@@ -318,7 +304,7 @@ class Run(Workload):
         why = "interrupted" if interrupted else "callback" if self._heard_stop else why
         files = self.states.files().items()
         keep = {name for name, trial_id in files if trial_id in self.best}
-        self.recorder.stop(why, keep, self.stops.timeout if self._is_up else None)
+        self.recorder.stop(why, keep, self.time.timeout if self._is_up else None)
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
@@ -404,8 +390,8 @@ def _check_results(run):
         )
     if seconds is not None and seconds <= 0 and not history.has_results:
         raise TimeoutError(
-            f"No candidate had its score within timeout={run.stops.timeout:g} and "
-            f"overtime={run.stops.overtime:g} seconds: pass more of either, or fewer rows."
+            f"No candidate had its score within timeout={run.time.timeout:g} and "
+            f"overtime={run.time.overtime:g} seconds: pass more of either, or fewer rows."
         )
 
 
@@ -415,7 +401,7 @@ def _warn_of_folds_left_out(run):
     if first is not None:
         is_untuned = first.id == 0 and run.study.history.problem.has_baseline
         warnings.warn(
-            f"timeout={run.stops.timeout:g} was up after {max(first.results)} of {run.top} "
+            f"timeout={run.time.timeout:g} was up after {max(first.results)} of {run.top} "
             f"folds of the first candidate{', the estimator as it is' * is_untuned}: pass a "
             "larger timeout, fewer folds or fewer rows.",
             UserWarning,

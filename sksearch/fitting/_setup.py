@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._clock import Stopwatch
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
+from sksearch._time_limit import TimeLimit
 from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.fitting._checks import check_inheritance
 from sksearch.fitting._evaluation import Context
@@ -33,7 +33,7 @@ class Setup:
     refit_metric: str  # the metric that counts
     folds: Folds
     earlier: tuple[EarlierTask, ...] = ()
-    stopwatch: Stopwatch = field(default_factory=Stopwatch)  # what `timeout` is compared with
+    time: TimeLimit = field(default_factory=TimeLimit)
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing

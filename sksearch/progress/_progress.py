@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Self
 
-from sksearch._clock import Stopwatch, now, open_clock
+from sksearch._clock import now, open_clock
+from sksearch._time_limit import TimeLimit
 from sksearch.base import ENDLESS
 from sksearch.history import History, Result
 from sksearch.progress._search_log import SearchLog
@@ -183,12 +184,10 @@ class Watch:
         earlier.
     name : str, default=""
         Name of the search.
-    timeout : float or None, default=None
-        Seconds that it may take.
     verbose : int, default=0
         As for `StatusLine`; from 2 on there is a line for each rung.
-    stopwatch : Stopwatch or None, default=None
-        What `timeout` is compared with; None: it begins with the context.
+    time : TimeLimit or None, default=None
+        Of the search; None for no limit.
     """
 
     def __init__(
@@ -196,17 +195,16 @@ class Watch:
         plan: Any,
         history: History,
         name: str = "",
-        timeout: float | None = None,
         verbose: int = 0,
-        stopwatch: Stopwatch | None = None,
+        time: TimeLimit | None = None,
     ):
         self._counts = _Counts(plan, history)
-        self._name, self._timeout, self._unit = name, timeout, plan.unit
+        self._name, self._unit = name, plan.unit
         self._line = StatusLine(self, verbose)
         self._log = SearchLog(plan, history, name, verbose)
         self._lock = Lock()
         self._start: Any = None  # seconds, once it runs
-        self._stopwatch, self._earlier = stopwatch, 0.0
+        self._time, self._earlier = time, 0.0
         self._noted_seconds: float | None = None  # virtual ones: other threads have no clock
         self._end: Progress | None = None
 
@@ -215,7 +213,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         self._start = now()
-        self._earlier = 0.0 if self._stopwatch is None else self._stopwatch.seconds()
+        self._earlier = 0.0 if self._time is None else self._time.elapsed()
         self._noted_seconds = None if open_clock() is None else 0.0
         self._counts.begin()
         self._log.begin()
@@ -242,8 +240,8 @@ class Watch:
             self._counts.read()
             seconds = self._seconds()
             left = None if seconds is None else self._counts.seconds_left(seconds)
-            if seconds is not None and left is not None and self._timeout is not None:
-                left = max(0.0, min(left, self._timeout - self._earlier - seconds))
+            if seconds is not None and left is not None and self._time is not None:
+                left = min(left, self._time.left_at(self._earlier + seconds))
             return Progress(
                 name=self._name,
                 **self._counts.fields(),

@@ -201,7 +201,7 @@ def choose_rows(search: Any, setup: Setup) -> None:
     if search.timeout is None or search.n_iter is not None:
         return
     n_workers = effective_n_jobs(search.n_jobs)
-    args = search.timeout, n_workers, bool(search.refit)
+    args = setup.time, n_workers, bool(search.refit)
     sample = setup.context.sample = measured_sample(setup.context, *args)
     if sample is not None and search.refit and sample.last_seconds > search.timeout:
         warnings.warn(

@@ -28,6 +28,7 @@ from sksearch._compat import (
 )
 from sksearch._earlier import read_earlier, with_knowledge
 from sksearch._seeds import seeded
+from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
@@ -90,9 +91,6 @@ from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, 
 from sksearch.search._split import make_folds
 from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
-
-#: Of the timeout, for one candidate whose count of iterations training finds.
-SHARE = 0.2
 
 
 @documented
@@ -353,12 +351,12 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
             return_train_score=self.return_train_score,
             verbose=self.verbose,
             n_candidates=plan.n_candidates,
-            curve_seconds=self.timeout and self.timeout * SHARE / len(splits),
             aims=aims,
             blocks=blocks_of_rows(splits, num_samples(X), routed.splitter.split.get("groups")),
         )  # fmt: skip
         parts = problem, sampler, scheduler, plan
-        return Setup(context, *parts, params, refit_metric, folds, earlier)
+        time = TimeLimit(self.timeout, self.overtime)
+        return Setup(context, *parts, params, refit_metric, folds, earlier, time)
 
     def _check_input(self, X, y, params):
         """Check what can be checked by itself, and return the data as they are used."""
@@ -397,13 +395,9 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
         verbose = self.verbose if self.verbose < CV_LINES else 0
-        self._watch = watch = Watch(
-            plan, study.history, name, self.timeout, verbose, setup.stopwatch
-        )
-        stops = Stops(
-            self.timeout, self.overtime, self.target_score, self.patience, self.stop,
-            may_train=not limits_trainings(self),
-        )  # fmt: skip
+        self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
+        may_train = not limits_trainings(self)
+        stops = Stops(self.target_score, self.patience, self.stop, may_train)
         run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size)
         recorder.replay(run)
         run.done |= recorder.ending.why == "callback" and root.listens

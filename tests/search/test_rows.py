@@ -15,6 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
+from sksearch._time_limit import TimeLimit
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample
@@ -81,12 +82,12 @@ def test_the_time_is_enough_for_some_trainings_of_the_estimator_as_it_is(power):
     def seconds(n_rows):
         return 4 * (n_rows / 10_000) ** power
 
-    sample = choose_sample(Measured(seconds), 40_000, 50_000, timeout=60)
+    sample = choose_sample(Measured(seconds), 40_000, 50_000, TimeLimit(60))
     assert sample.growth == pytest.approx(max(power, 1.0))
     if sample.n_rows > MIN_ROWS:
         left = max(60 - seconds(50_000), 15)
         assert N_FITS * seconds(sample.n_rows) == pytest.approx(left, rel=0.01)
-    more = choose_sample(Measured(seconds), 40_000, 50_000, timeout=60, n_workers=2)
+    more = choose_sample(Measured(seconds), 40_000, 50_000, TimeLimit(60), n_workers=2)
     assert more is None or more.n_rows >= sample.n_rows
 
 
@@ -102,22 +103,23 @@ def test_the_time_is_enough_for_some_trainings_of_the_estimator_as_it_is(power):
     ],
 )  # fmt: skip
 def test_all_rows_where_fewer_would_not_help(seconds, n_train):
-    assert choose_sample(Measured(seconds), n_train, n_train, timeout=60) is None
+    assert choose_sample(Measured(seconds), n_train, n_train, TimeLimit(60)) is None
 
 
 def test_measuring_takes_a_small_part_of_the_time():
     for power in (1.0, 2.0):
         measured = Measured(lambda n, power=power: (n / 10_000) ** power)
-        choose_sample(measured, 400_000, 500_000, timeout=60)
+        choose_sample(measured, 400_000, 500_000, TimeLimit(60))
         assert sum(map(measured.seconds, measured.asked)) < 0.12 * 60
     small = Measured(lambda n: 1.0)
-    choose_sample(small, MIN_ROWS, MIN_ROWS, timeout=60)
+    choose_sample(small, MIN_ROWS, MIN_ROWS, TimeLimit(60))
     assert not small.asked
 
 
 def test_a_training_that_takes_all_the_time_leaves_the_fewest_rows():
     assert (
-        choose_sample(Measured(lambda n: n / 100), 40_000, 50_000, timeout=20).n_rows == MIN_ROWS
+        choose_sample(Measured(lambda n: n / 100), 40_000, 50_000, TimeLimit(20)).n_rows
+        == MIN_ROWS
     )
 
 
@@ -160,7 +162,7 @@ def test_the_last_training_is_foretold_without_the_scoring():
 
 
 def test_a_cost_that_is_hidden_at_few_rows_grows_like_the_rows_at_least():
-    sample = choose_sample(lambda n_rows: (1 + n_rows / 2_000, 0.0), 40_000, 50_000, timeout=60)
+    sample = choose_sample(lambda n_rows: (1 + n_rows / 2_000, 0.0), 40_000, 50_000, TimeLimit(60))
     assert sample.growth == 1.0
 
 

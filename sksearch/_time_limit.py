@@ -1,0 +1,131 @@
+"""The time of a search: how long is left, how long a training may take, what is kept for the end.
+
+Whoever has to know asks the `TimeLimit` of the search; nobody else has its seconds.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from sksearch._clock import now
+
+PART_OF_CURVE = 0.2  # of the time, for one candidate whose count of iterations training finds
+PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
+PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
+PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
+SLACK = 1.5  # as many times what that of the estimator as it is takes is no less allowed
+
+
+@dataclass(eq=False)
+class TimeLimit:
+    """The seconds that a search may take, over all processes in which it runs.
+
+    They run from the first start on; what lies between a process that died and the moment at which
+    the next one knows as much does not count.
+
+    Parameters
+    ----------
+    timeout : float or None, default=None
+        Seconds for all, the last training included; None for no limit.
+    overtime : float or None, default=None
+        Seconds after that, when what runs is stopped; None: it is waited for.
+
+    Attributes
+    ----------
+    for_last : float
+        Seconds that are kept for the last training.
+    was_up : float
+        The timeout that was up when the search had ended before; 0 if it had not.
+    stands_still : bool
+        Whether what comes next may be known from earlier processes, and so cost no time.
+
+    Examples
+    --------
+    >>> from sksearch._time_limit import TimeLimit
+    >>> from sksearch.executors import VirtualClock, spend
+    >>> with VirtualClock():
+    ...     time = TimeLimit(60, overtime=5)
+    ...     spend(20)
+    ...     time.for_last = 10
+    ...     time.left(), time.left_to_stop()
+    (30.0, 35.0)
+    """
+
+    timeout: float | None = None
+    overtime: float | None = None
+    for_last: float = field(default=0.0, init=False)
+    was_up: float = field(default=0.0, init=False)
+    stands_still: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._began = now()
+
+    def elapsed(self) -> float:
+        """Return the seconds that the search has taken."""
+        return now() - self._began
+
+    def go_on(self, seconds: float) -> None:
+        """Go on from what earlier processes have taken."""
+        self._began = now() - seconds
+
+    def left(self) -> float | None:
+        """Return the seconds for what may begin, without those for the last training."""
+        if self.timeout is None or self.stands_still:
+            return None
+        if self.timeout <= self.was_up:
+            return 0.0
+        return self.timeout - self.elapsed() - self.for_last
+
+    def left_to_stop(self) -> float | None:
+        """Return the seconds until what runs is stopped, None where it is waited for."""
+        left = self.left()
+        return None if left is None or self.overtime is None else left + self.overtime
+
+    def left_at(self, elapsed: float) -> float:
+        """Return the seconds that are left when so many have gone."""
+        return math.inf if self.timeout is None else max(0.0, self.timeout - elapsed)
+
+    def of_curve(self, n_folds: int) -> float | None:
+        """Return the seconds for a training on a fold that finds its count of iterations."""
+        return None if self.timeout is None else self.timeout * PART_OF_CURVE / n_folds
+
+    def of_each(self, n_fits: int, last: float) -> float:
+        """Return the seconds for each of so many trainings before a last one of `last` seconds."""
+        if self.timeout is None:
+            return math.inf
+        return max(self.timeout - last, PART_TO_CHOOSE * self.timeout) / n_fits
+
+    def of_last(self, untuned: float) -> float | None:
+        """Return the seconds for the last training, where that untuned takes so many."""
+        if self.timeout is None:
+            return None
+        return max(PART_OF_LAST * self.timeout, SLACK * untuned)
+
+    def is_long(self, seconds: float) -> bool:
+        """Whether a training to measure the cost takes too many of them."""
+        return self.timeout is not None and seconds > PART_OF_MEASURE * self.timeout
+
+    def keep_for_last(self, seconds: float, leaves_some: bool) -> None:
+        """Keep seconds for the last training, and some to choose by if it `leaves_some`."""
+        if leaves_some and self.timeout is not None:
+            seconds = min(seconds, (1 - PART_TO_CHOOSE) * self.timeout)
+        self.for_last = seconds
+
+
+def on_more_rows(seconds: float, n_rows: float, n_samples: float, growth: float = 1.0) -> float:
+    """Foretell the seconds of a training.
+
+    Parameters
+    ----------
+    seconds : float
+        What it takes on `n_rows`.
+    n_rows, n_samples : float
+        Counts of rows.
+    growth : float, default=1.0
+        Exponent of the seconds over the count of rows.
+
+    Returns
+    -------
+    seconds : float
+        What it will take on `n_samples`.
+    """
+    return seconds * (n_samples / n_rows) ** growth
