@@ -27,7 +27,7 @@ from sksearch.fitting._incumbent import (
     unfinished_first,
 )
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._results import Outputs, cv_results, job_result, try_rule
+from sksearch.fitting._results import COLUMNS, Outputs, cv_results, job_result, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
@@ -316,14 +316,14 @@ class Run(Workload):
             return
         rule, self._rule = self._rule, None
         context = self.context
-        with_resources = not isinstance(context.resource, WholeResource)
-        args = len(context.splits), context.return_train_score, with_resources
+        columns = () if isinstance(context.resource, WholeResource) else COLUMNS
+        shown = len(context.splits), context.return_train_score
         rows = self.rows()
         told = self.study.history.trials
         results = [told[row.trial_id].results[row.n_resources] for row in rows]
         violations = [each.violation for each in results] if context.aims.bounds else None
         wins = self._any_rung_wins
-        try_rule(rule, cv_results(rows, *args, wins, violations, self.plan.by_folds))
+        try_rule(rule, cv_results(rows, *shown, columns, wins, violations, self.plan.by_folds))
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""

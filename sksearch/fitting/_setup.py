@@ -60,8 +60,8 @@ def make_problem(
     Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
     first candidates, and whether the first of them is the estimator as it is.
     """
-    low, high = limits
-    low = "auto" if isinstance(low, str) else low
+    high: Any = limits[1]
+    low: Any = "auto" if isinstance(limits[0], str) else limits[0]
     n_samples = num_samples(X)
     if "auto" in (low, high):
         n_classes = len(classes) if isinstance(classes, np.ndarray) else 1

@@ -15,6 +15,7 @@ HOW = (
 )
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES],
