@@ -17,6 +17,7 @@ SECTIONS = {
     "Searches": "sksearch",
     "Spaces": "sksearch.space",
     "Default spaces": "sksearch.spaces",
+    "Estimator families": "sksearch.estimators",
     "Samplers": "sksearch.samplers",
     "Schedulers": "sksearch.schedulers",
     "Resources": "sksearch.resources",

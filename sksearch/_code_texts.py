@@ -24,11 +24,20 @@ class CodeTexts:
         Where to put the texts of data that code uses; None: they are part of the code's.
     wanted : bool
         False: code has no text.
+    codes : dict or None
+        Where to put the digest of each function and class alone, by module and name.
     """
 
-    def __init__(self, visit: Callable, visit_all_of: Callable, found: Found | None, wanted: bool):
+    def __init__(
+        self,
+        visit: Callable,
+        visit_all_of: Callable,
+        found: Found | None,
+        wanted: bool,
+        codes: dict[str, str] | None = None,
+    ):
         self._visit, self._visit_all_of, self._globals = visit, visit_all_of, found
-        self._wanted = wanted
+        self._wanted, self._codes = wanted, {} if codes is None else codes
         self._known: dict[int, tuple[Any, str, list]] = {}  # by id: it, its text, what it uses
 
     def suffix(self, value: Any) -> str:
@@ -54,6 +63,7 @@ class CodeTexts:
                 inside.append(given_to(value))
             text = digest(f"{path_of(value)} {self._visit(inside)} {self._data_of(code, value)}")
             self._known[id(value)] = value, text, code.used
+            self._codes[path_of(value)] = text
         return self._known[id(value)][1:]
 
     def _data_of(self, code, owner):

@@ -84,6 +84,7 @@ __all__ = [
     "is_valid_value",
     "listening",
     "masked_param_columns",
+    "metric_of_scorer",
     "normalize_score_results",
     "num_samples",
     "owner_of",
@@ -261,6 +262,13 @@ def task_of_metric(name: str) -> str:
     return kinds.get(module, "classification" if module == "_ranking" else "")
 
 
+def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
+    """Return the function that a scorer calls, None if that is not known, and its sign."""
+    if isinstance(scorer, _PassthroughScorer):
+        return _OWN_METRICS.get(_name_of_score(scorer._estimator)), 1
+    return getattr(scorer, "_score_func", None), getattr(scorer, "_sign", 0)
+
+
 def trees_attribute(boosting: Any) -> str:
     """Name of the attribute with the trees of a booster of scikit-learn, one entry a step."""
     return "_predictors" if is_hist_gradient_boosting(boosting) else "estimators_"
@@ -292,11 +300,11 @@ def owner_of(estimator: Any, name: str) -> tuple[Any, str]:
 
 
 def unlisted_params(estimator: Any) -> set[str]:
-    """Return what ``__init__`` takes but ``get_params`` does not list (as CatBoost's)."""
+    """Return what ``__init__`` takes but ``get_params`` does not list."""
     taken = inspect.signature(type(estimator).__init__).parameters.values()
     if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in taken):
         return set()
-    # "params" of CatBoost's base class is a dict of them.
+    # "params" of a base class of a booster is a dict of them.
     return {p.name for p in taken} - {"self", "params", *estimator.get_params(deep=False)}
 
 

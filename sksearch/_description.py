@@ -53,6 +53,7 @@ def describe(
     exact: bool = False,
     code: bool = True,
     data: Found | None = None,
+    codes: dict[str, str] | None = None,
 ) -> str:
     """Describe any object.
 
@@ -79,13 +80,17 @@ def describe(
     data : dict or None, default=None
         Where to put the data that code uses, by module and name, with their texts; what it reads
         from elsewhere has no `Datum`. None: they are part of the text.
+    codes : dict or None, default=None
+        Where to put the digest of each function and class that is looked at, by module and name.
 
     Returns
     -------
     str
         At most 2000 characters.
     """
-    return _Visitor({} if memo is None else memo, deep, exact, code, data).visit(value)
+    return _Visitor({} if memo is None else memo, deep, exact, code, data, codes=codes).visit(
+        value
+    )
 
 
 def fingerprint(value: Any) -> str:
@@ -103,6 +108,11 @@ def short_repr(value: Any, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a count with its noun: 1 candidate, 2 candidates."""
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
 def is_free(name: str, estimator: Any) -> bool:
     """Whether a parameter of an estimator, by its own name, has no effect on results."""
     return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)
@@ -111,11 +121,11 @@ def is_free(name: str, estimator: Any) -> bool:
 class _Visitor:
     """Visits an object and all that it is made of, and returns their texts."""
 
-    def __init__(self, memo, deep, exact, code, data=None, whole=False):
+    def __init__(self, memo, deep, exact, code, data=None, whole=False, codes=None):
         self._memo = memo  # texts by id, with the object so that no other gets its id
         self._deep, self._exact, self._code = deep, exact, code
         self._globals = data
-        self._codes = CodeTexts(self.visit, self.visit_all_of, data, code)
+        self._codes = CodeTexts(self.visit, self.visit_all_of, data, code, codes)
         self._whole = whole  # fitted attributes, indices and attributes of functions, too
         self._depth = self._n_objects = 0
         self._of_data = self if whole else None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._description import counted
 from sksearch.base import Sampler
 from sksearch.checkpoint import load_history
 from sksearch.fitting._aims import Aims, Allows, allowed_guesses
@@ -100,10 +101,11 @@ def read_earlier(prior_results: Any, space: Space) -> tuple[EarlierTask, ...]:
             if params is not None and math.isfinite(score)
         ]
         if not known:
+            many = counted(len(task.params), "candidate")
             where = f"prior_results[{i}]" if is_list else "prior_results"
             raise ValueError(
-                f"{where} has {len(task.params)} candidates, and none of them lies in the space "
-                f"of {', '.join(space.names)}: a candidate needs a value for each of these "
+                f"{where} has {many}, and none of them lies in the "
+                f"space of {', '.join(space.names)}: a candidate needs a value for each of these "
                 "parameters, inside its range."
             )
         candidates, scores = zip(*known, strict=True)

@@ -1,5 +1,6 @@
 """The same searches on a plain function: a search without an estimator."""
 
+import inspect
 import math
 import numbers
 import os
@@ -22,6 +23,7 @@ from sksearch.fitting._folds import Folds
 from sksearch.fitting._function import FunctionContext, Units
 from sksearch.fitting._function_run import FunctionRun
 from sksearch.fitting._input import check_folder
+from sksearch.fitting._keywords import known_names
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._results import Row, warn_if_none_keeps_bounds
 from sksearch.fitting._setup import Setup
@@ -37,6 +39,7 @@ NO_RESULT = Result(math.nan)  # of a candidate that has none at the top
 OTHERS = {"n_iter": None, "max_resources": None, "n_jobs": None, "batch_size": "auto"}
 
 
+@known_names
 @plain_errors
 def minimize(
     func: Callable[..., Any],
@@ -226,6 +229,7 @@ def _check(search):
     """Refuse arguments before anything is evaluated."""
     if not callable(search.func):
         raise TypeError(f"func={search.func!r} must be callable: func(params) -> float.")
+    _check_call(search.func, ("params", "n_resources")[: 2 - (search.max_resources is None)])
     for name in ("n_iter", "min_resources", "max_resources", "batch_size", "n_jobs"):
         _check_integer(search, name)
     for name in ("timeout", "candidate_timeout", "target"):
@@ -248,6 +252,21 @@ def _check(search):
     if not isinstance(search.checkpoint_dir, str | os.PathLike | None):
         raise TypeError(f"checkpoint_dir={search.checkpoint_dir!r} must be a folder, or None.")
     check_folder(search.checkpoint_dir)
+
+
+def _check_call(func, arguments):
+    """Raise TypeError for a function that cannot be called with these arguments."""
+    try:
+        inspect.signature(func).bind(*arguments)
+    except ValueError:  # of a builtin
+        return
+    except TypeError as error:
+        cure = "params is a dict, so pass lambda params: func(**params) for one of its entries"
+        if len(arguments) == 2:
+            cure = "give it a second argument, or leave max_resources out"
+        raise TypeError(
+            f"func is called as func({', '.join(arguments)}), and cannot be ({error}): {cure}."
+        ) from None
 
 
 def _check_integer(search, name):
@@ -349,7 +368,7 @@ def _result(run):
     if failed:
         warn(
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
-            f"{failed[-1].error}.",
+            f"{failed[-1].error.rstrip('.')}.",
             UserWarning,
             stacklevel=4,
         )
@@ -377,8 +396,11 @@ def _result(run):
 
 def _raise_that_all_failed(run, failed):
     """Raise RuntimeError with the last error: its cause, or its text if a worker had it."""
-    last = f"; the last error: {failed[-1].error}" if failed else ""
-    error = RuntimeError(f"All {len(failed)} evaluations failed: look at what func returns{last}.")
+    last = f", the last with {failed[-1].error.rstrip('.')}" if failed else ""
+    error = RuntimeError(
+        f"All {len(failed)} evaluations failed{last}. func gets a dict of params, as "
+        "params['x'], and returns a number."
+    )
     if run.context.error is None and run.traceback is not None:
         error.add_note(run.traceback)
     raise error from run.context.error

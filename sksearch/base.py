@@ -11,14 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._catboost import without_files
+from sksearch.estimators import Labels, State, fit
 from sksearch.history import History, Params, Prediction, Problem
 
 #: Count of candidates in the plan of a scheduler that goes on until the search is ended.
 ENDLESS = 10**9
-
-#: Class labels of the whole y: one array, a list of them for several outputs, None for no labels.
-Labels = np.ndarray | list[np.ndarray] | None
 
 __all__ = [
     "ENDLESS",
@@ -333,45 +330,6 @@ class Scheduler(ABC):
         return ()
 
 
-@dataclass
-class State:
-    """The estimator of one candidate and fold between two rungs.
-
-    Parameters
-    ----------
-    estimator : estimator object
-        Unfitted for a new candidate.
-    n_steps : int
-        Count of training steps that a later rung goes on from; 0 when it begins anew.
-    seconds : float
-        Time spent in training so far.
-    rows : array-like or None
-        The training rows as the last step of a pipeline saw them, where they cannot be made again.
-    y : array-like or None
-        Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
-    generators : object
-        States of the global generators that a net goes on with; None for other estimators.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch.base import State
-    >>> from sksearch.resources import EpochsResource
-    >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
-    >>> state = State(SGDClassifier(random_state=0))
-    >>> state = EpochsResource().train(state, X, y, 3, 0, [0, 1], {})
-    >>> state.n_steps
-    3
-    """
-
-    estimator: Any
-    n_steps: int = 0
-    seconds: float = 0.0
-    rows: Any = None
-    y: Any = None
-    generators: Any = None
-
-
 class Resource(ABC):
     """What one unit of effort is on a scikit-learn estimator.
 
@@ -541,9 +499,3 @@ class Resource(ABC):
             Fitted.
         """
         return self.train(state, X, y, amount, 0, classes, fit_params)
-
-
-def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
-    """Call ``fit`` with or without y, as scikit-learn's searches do."""
-    with without_files(estimator):
-        return estimator.fit(X, *(() if y is None else (y,)), **fit_params)

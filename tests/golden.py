@@ -4,7 +4,12 @@
     ... change the code ...
     python tests/golden.py compare before.json
 
-It holds for one machine and one set of versions: that is why no golden file is in the repository.
+It holds for one machine and one set of versions: that is why no such file is in the repository.
+There are the named searches, each with all resources, and the cases of `tests/frozen`: what users
+see of the whole product. Of the latter there is a file with fewer digits, which a test compares on
+every machine; this writes it anew, where it is meant to change:
+
+    python tests/golden.py freeze
 """
 
 import inspect
@@ -25,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sksearch
 from sksearch.space import When
+from tests.frozen.cases import FILE, all_cases, as_json, run, write_file
 
 X, y = make_classification(120, 6, n_informative=4, flip_y=0.2, random_state=0)
 XR, yr = make_regression(90, 4, noise=20, random_state=0)
@@ -130,15 +136,28 @@ def record(search, data):
     }
 
 
-def main(mode, path):
+def freeze():
+    """Write what the cases of `tests/frozen` tell to the file of the repository."""
+    answers = {name: run(case) for name, case in all_cases().items()}
+    write_file(answers)
+    print(f"{len(answers)} cases frozen in {FILE}")
+    return 0
+
+
+def main(mode, path=None):
+    if mode == "freeze":
+        return freeze()
     found = {}
     for name, search, data in cases():
         found[name] = record(search, data)
         print(".", end="", flush=True)
+    for name, case in all_cases().items():
+        found[name] = as_json(run(case))
+        print(".", end="", flush=True)
     print()
     if mode == "write":
         Path(path).write_text(json.dumps(found))
-        print(f"{len(found)} searches written to {path}")
+        print(f"{len(found)} cases written to {path}")
         return 0
     before = json.loads(Path(path).read_text())
     found = json.loads(json.dumps(found))
@@ -150,7 +169,7 @@ def main(mode, path):
     }
     for line in sorted(different):
         print(line)
-    print(f"{len(before)} searches compared, {len(different)} parts differ")
+    print(f"{len(before)} cases compared, {len(different)} parts differ")
     return bool(different)
 
 

@@ -9,18 +9,23 @@ import pytest
 from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
 from sklearn.datasets import load_iris, make_regression
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, make_scorer, mean_squared_error
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, minimize, report, tune
 from sksearch.samplers import TPESampler
+from sksearch.schedulers import Hyperband
 
 X, Y = load_iris(return_X_y=True)
 X_NUMBERS, Y_NUMBERS = make_regression(60, 4, random_state=0)
@@ -28,6 +33,7 @@ TEXTS = pd.DataFrame({"city": ["a", "b", "c"] * 50, "n": range(150)})
 WITH_GAPS = np.where(X > 6, np.nan, X)
 SPACE = {"C": [1.0, 2.0]}
 PIPE = make_pipeline(StandardScaler(), SVC())
+LINE = {"x": uniform(0, 1)}
 
 
 def fit(estimator=None, space=SPACE, data=(X, Y), fit_params=None, **params):
@@ -160,7 +166,7 @@ MISTAKES = {
     "a file of results": (lambda: fit(prior_results="x.pkl"), "prior_results='x.pkl'.*load"),
     "a guess outside": (lambda: fit(initial_params={"C": 7}), "'C' to 7: it must be one of"),
     "a sampler's class": (
-        lambda: SearchCV(SVC(), SPACE, sampler=TPESampler).fit(X, Y), "sampler.*instance of",
+        lambda: SearchCV(SVC(), SPACE, sampler=TPESampler).fit(X, Y), "sampler.*pass an instance",
     ),
     "predict before fit": (lambda: RandomSearchCV(SVC(), SPACE).predict(X), "Call 'fit'"),
     "report before fit": (lambda: report(RandomSearchCV(SVC(), SPACE)), "call fit first"),
@@ -168,6 +174,91 @@ MISTAKES = {
     "data before the model": (lambda: tune(X, Y, SVC(), timeout=1), "estimator"),
     "space before the function": (
         lambda: minimize({"x": uniform(0, 1)}, abs, n_iter=3), "must be callable",
+    ),
+    "a trial of Optuna": (
+        lambda: minimize(lambda trial: trial.suggest_float("x", 0, 1), LINE, n_iter=3),
+        r"no attribute 'suggest_float'. func gets a dict of params, as params\['x'\]",
+    ),
+    "the entries as arguments": (
+        lambda: minimize(lambda x, y: x + y, LINE, n_iter=3), r"lambda params: func\(\*\*params\)",
+    ),
+    "another name for a count of calls": (
+        lambda: minimize(abs, LINE, max_evals=9), "has no parameter max_evals: write n_iter",
+    ),
+    "bounds": (lambda: minimize(abs, bounds=[(0, 1)]), "bounds: write space"),
+    "maximise": (lambda: minimize(abs, LINE, mode="max"), "minus what is to be large"),
+    "bounds alone": (
+        lambda: minimize(abs, [(0.0, 1.0)], n_iter=3), r"such as {'C': scipy.stats.uniform",
+    ),
+    # more of each kind
+    "a task": (lambda: fit(task="classification"), "leave it out"),
+    "generations": (lambda: fit(generations=5), "write n_iter"),
+    "a sampler by its name": (
+        lambda: SearchCV(SVC(), SPACE, sampler="tpe").fit(X, Y),
+        r"such as sksearch.samplers.TPESampler\(\)",
+    ),
+    "a class of schedulers": (
+        lambda: SearchCV(SVC(), SPACE, scheduler=Hyperband).fit(X, Y),
+        r"scheduler=Hyperband is no Scheduler: pass an instance",
+    ),
+    "a pipeline of classes": (
+        lambda: fit(Pipeline([("svc", SVC)]), {"svc__C": [1]}),
+        r"step 'svc' is the class SVC: pass an instance, SVC\(\)",
+    ),
+    "a set": (lambda: fit(space={"C": {1, 2}}), r"Of a set make a list.*sorted"),
+    "a function": (lambda: fit(space={"C": np.linspace}), "call it, and pass what it returns"),
+    "a dict in a dict": (lambda: fit(PIPE, {"svc": SPACE}), "write its name, as 'svc__C'"),
+    "a seed": (
+        lambda: fit(RandomForestClassifier(2), {"random_state": randint(0, 9)}), "luckiest one",
+    ),
+    "an error to be large": (
+        lambda: fit(SVR(), scoring=make_scorer(mean_squared_error)), "greater_is_better=False",
+    ),
+    "an error among several": (
+        lambda: fit(SVR(), scoring={"a": make_scorer(mean_squared_error)}, refit="a"),
+        "greater_is_better=False",
+    ),
+    "percent": (lambda: fit(target_score=95), r"the score is at most 1. Pass it as.*0\.95"),
+    "an error to reach": (
+        lambda: fit(SVR(), scoring="neg_mean_absolute_error", target_score=40.0), r"Pass -40\.",
+    ),
+    "classes in order": (lambda: fit(cv=KFold(3)), r"fold 0 tests only classes.*shuffle=True"),
+    "no test rows": (
+        lambda: fit(cv=[(np.arange(150), np.arange(150))]), "fold 0 tests 150 rows that it trains",
+    ),
+    "the name of the groups": (
+        lambda: fit(cv=GroupKFold(3), fit_params={"groups": "a"}), r"pass the column, X\['a'\]",
+    ),
+    "a dict of columns": (lambda: fit(data=({"a": X[:, 0]}, Y)), r"pandas.DataFrame\(X\)"),
+    "columns of one name": (
+        lambda: fit(data=(pd.concat([TEXTS[["n"]], TEXTS[["n"]]], axis=1), Y)),
+        r"several columns of the name 'n'.*columns\.duplicated",
+    ),
+    "a column without values": (
+        lambda: fit(
+            HistGradientBoostingClassifier(max_iter=2), {"max_depth": [1, 2]},
+            data=(TEXTS[["n"]].assign(z=np.nan), Y),
+        ),
+        "column 'z' of X: there is no value",
+    ),
+    "rows in another order": (
+        lambda: fit(data=(TEXTS[["n"]][::-1], pd.Series(Y))), r"pass y\.loc\[X\.index\]",
+    ),
+    "a distribution in a list": (
+        lambda: fit(space={"C": [loguniform(0.1, 1)]}), "itself, and not in a list",
+    ),
+    "a function without a resource": (
+        lambda: minimize(abs, LINE, max_resources=9), "leave max_resources out",
+    ),
+    "groups for tune": (
+        lambda: tune(SVC(), X, Y, groups=Y), r"pass fit_params={'groups': \.\.\.}",
+    ),
+    "spans of time": (
+        lambda: fit(data=(TEXTS.assign(city=pd.Timedelta("1D")), Y)), r"\.dt\.total_seconds\(\)",
+    ),
+    "more neighbours than rows": (
+        lambda: fit(KNeighborsClassifier(), {"n_neighbors": [500, 600]}),
+        r"No candidate has a finite score.*Expected n_neighbors <= n_samples_fit",
     ),
 }  # fmt: skip
 
@@ -187,6 +278,24 @@ def told(mistake):
 def test_a_mistake_is_named_with_its_cure(name):
     mistake, cure = MISTAKES[name]
     assert re.search(cure, told(mistake), flags=re.DOTALL)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "search",
+    [
+        RandomSearchCV(SVR(), SPACE, scoring="neg_mean_absolute_error", target_score=-0.4),
+        RandomSearchCV(SVC(), SPACE, scoring="accuracy", target_score=1.0),
+        RandomSearchCV(
+            SVR(), SPACE, scoring={"a": make_scorer(mean_squared_error), "r2": "r2"}, refit="r2"
+        ),
+        RandomSearchCV(SVC(), SPACE, cv=KFold(3, shuffle=True)),
+        RandomSearchCV(SVR(), SPACE, cv=KFold(3)),
+    ],
+    ids=repr,
+)
+def test_what_looks_like_a_mistake_and_is_none_is_allowed(search):
+    search.set_params(n_iter=2, random_state=0).fit(X, Y)
 
 
 def test_there_are_sixty():

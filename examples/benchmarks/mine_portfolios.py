@@ -32,7 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import LabelEncoder, OneHotEncoder, OrdinalEncoder, StandardScaler
 from xgboost import XGBClassifier, XGBRegressor
 
-import sksearch.spaces
+import sksearch.estimators
 from sksearch.datasets import load
 from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space, first_candidates
@@ -44,7 +44,7 @@ MOST = 8  # candidates of a portfolio
 UNSURE = 0.04  # how much a relative error differs from table to table
 PATIENCE = 50  # iterations
 ENOUGH = 80  # entries of a family
-SPACES = Path(sksearch.spaces.__file__).parent / "portfolios.json"
+SPACES = Path(sksearch.estimators.__file__).parent / "portfolios.json"
 
 # Estimators for classes and for numbers, and the share of the time.
 FAMILIES = {

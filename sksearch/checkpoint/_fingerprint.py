@@ -42,14 +42,16 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
 
     Each part has its digest ``sha`` and a readable ``text``; a part of several things also has
     ``items``, their texts by name. ``bare`` is the digest without code, which cannot be compared
-    between versions of Python. All values are strings.
+    between versions of Python. ``code`` has digests of functions and classes by name, which tell
+    what has changed in it. All values are strings.
     """
     data: dict = {}
+    codes: dict[str, str] = {}
     bare = _parts(partial(describe, memo={}, code=False), search, setup)
-    parts = _parts(partial(describe, memo={}, data=data), search, setup)
+    parts = _parts(partial(describe, memo={}, data=data, codes=codes), search, setup)
     for name, part in parts.items():
         part["bare"] = bare[name]["sha"]
-    parts[GLOBALS] = _items(texts_of(data))
+    parts[GLOBALS] = _items(texts_of(data)) | {"code": codes}
     if setup.context.estimator is not None:  # and not a plain function
         X, y = map(partial(describe, memo={}), (setup.context.X, setup.context.y))
         parts |= {"data": _items({"X": X, "y": y}), "folds": fold_part(setup.context.splits)}
@@ -100,7 +102,8 @@ def check_same(
         if changes:
             found[name] = changes
     if found:
-        raise SearchMismatchError(_message(found, old_parts, new_parts, path))
+        text = _message(found, old_parts, new_parts, path, with_code)
+        raise SearchMismatchError(text)
     return extended
 
 
@@ -121,11 +124,15 @@ def _changed_globals(changes: list, path: Any, with_code: bool, accepted: Collec
     return [change for change in changes if change not in of_start]
 
 
-def _message(found: dict[str, list], old: dict, new: dict, path: str | Path) -> str:
+def _message(
+    found: dict[str, list], old: dict, new: dict, path: str | Path, with_code: bool
+) -> str:
     """Say what differs, what was compared, and what to do."""
     lines = [f"The checkpoint in {str(path)!r} is of another search:"]
     for name, changes in found.items():
         lines.append(f"  {name} differs: {'; '.join(_sentence(*change) for change in changes)}")
+    if with_code and (changed := _changed_code(old, new)):
+        lines.append(f"  what has changed in the code: {', '.join(changed)}")
     lines.append(compared(new))
     lines.append("Pass another checkpoint_dir, or delete this one to start from the beginning.")
     if "data" in found:
@@ -140,6 +147,12 @@ def _message(found: dict[str, list], old: dict, new: dict, path: str | Path) -> 
             f"sksearch.checkpoint.accept_changes({texts})"
         )
     return "\n".join(lines)
+
+
+def _changed_code(old: dict, new: dict) -> list[str]:
+    """Name functions and classes that were there before and are others now."""
+    was, now = (parts.get(GLOBALS, {}).get("code", {}) for parts in (old, new))
+    return [name for name in now if was.get(name, now[name]) != now[name]]
 
 
 def compared(parts: dict) -> str:

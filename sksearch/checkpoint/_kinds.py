@@ -192,6 +192,7 @@ def _is_part(value):
         and text(value.get("sha"))
         and text(value.get("text"))
         and _texts_by_name(value.get("items", {}))
+        and _texts_by_name(value.get("code", {}))
     )
 
 

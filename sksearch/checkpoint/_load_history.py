@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._description import counted
 from sksearch.checkpoint._checkpoint import JOURNAL, read_journal
 from sksearch.checkpoint._events import blaming, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
@@ -183,7 +184,7 @@ class SavedSearch:
     def __repr__(self):
         counts = [(len(self.history_.trials), "candidate"), (len(self.statuses_), "evaluation")]
         parts = [self._header.search]
-        parts += [f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts]
+        parts += [counted(n, noun) for n, noun in counts]
         best = self.best_score_
         parts.append("no score" if best is None else f"best score {best:.4g}")
         parts.append("finished" if self.finished else "not finished")

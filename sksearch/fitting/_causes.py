@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from sksearch.estimators import last_step
 from sksearch.fitting._checks import one_class_folds
-from sksearch.resources import last_step
 
 MOST_NAMES = 8  # of columns in a sentence
 UNSET = re.compile(
@@ -59,12 +59,20 @@ def _text(context, details):
 
 
 def _dates(context, details):
+    """Columns of dates, or of spans of time."""
     names = [name for name, column in _columns(context.X) if _kind(column) in "mM"]
     if not names:
         return ""
+    holds = "holds" if len(names) == 1 else "hold"
+    spans = [name for name, column in _columns(context.X) if _kind(column) == "m"]
+    if spans == names:
+        return (
+            f"{_named(names)} of X {holds} spans of time: make numbers of them, as "
+            f"X[{names[0]!r}].dt.total_seconds(), or take them out."
+        )
     return (
-        f"{_named(names)} of X {'holds' if len(names) == 1 else 'hold'} dates: make numbers of "
-        f"them, as X[{names[0]!r}].dt.year and .dt.dayofyear, or take them out."
+        f"{_named(names)} of X {holds} dates: make numbers of them, as X[{names[0]!r}].dt.year "
+        "and .dt.dayofyear, or take them out."
     )
 
 
@@ -176,6 +184,23 @@ def _names_of_columns(context, details):
     return "X has columns with names of several types: X.columns = X.columns.astype(str)."
 
 
+def _repeated_columns(context, details):
+    names = [str(name) for name in getattr(context.X, "columns", ())]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if not repeated:
+        return ""
+    return (
+        f"X has several columns of the name {', '.join(map(repr, repeated[:MOST_NAMES]))}: keep "
+        "one of each, as X.loc[:, ~X.columns.duplicated()]."
+    )
+
+
+def _empty_columns(context, details):
+    """Columns without a single value."""
+    names = [n for n, column in _columns(context.X) if _count(column, np.isnan) == len(column)]
+    return f"{_named(names)} of X: there is no value in any row. Take it out." if names else ""
+
+
 def _no_eval_set(context, details):
     return (
         f"{_name(context)} is to stop early, and has no rows to see when: take early stopping out "
@@ -194,9 +219,11 @@ def _two_classes(context, details):
 def _positive_label(context, details):
     if not isinstance(context.classes, np.ndarray) or len(context.classes) != 2:
         return ""
+    labels, counts = context.classes.tolist(), np.bincount(context.strata, minlength=2)
+    rarer = labels[0] if counts[0] < counts[1] else labels[1]
     return (
-        f"The metric of scoring asks which of the labels {context.classes.tolist()} is positive: "
-        f"pass make_scorer(f1_score, pos_label={context.classes.tolist()[1]!r}) or the like."
+        f"The metric of scoring asks which of the labels {labels} is positive: "
+        f"pass make_scorer(f1_score, pos_label={rarer!r}) or the like."
     )
 
 
@@ -210,7 +237,7 @@ def _no_probabilities(context, details):
 #: What the text of an error has, and who explains it; the first that can.
 RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
-    (r"DateTime64|datetime", _dates),
+    (r"(?i)DateTime64|datetime|timedelta", _dates),
     (
         r"(?i)convert str|to float|dtypes (must|for)|non-numeric|bytes/strings|dtype='numeric'",
         _text,
@@ -228,6 +255,8 @@ RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
     (r"pos_label=.* is not (a valid label|specified)", _positive_label),
     (r"none of the following attributes: [\w, ]*predict_proba", _no_probabilities),
     (r"Feature names are only supported if all", _names_of_columns),
+    (r"(?i)unique column names", _repeated_columns),
+    (r"window shape cannot be larger", _empty_columns),
     (r"(?i)for early stopping, at least one|must have at least 1 validation", _no_eval_set),
 )
 

@@ -18,6 +18,8 @@ from sksearch._compat import (
 )
 from sksearch._plain import warn
 from sksearch.base import Plan, Rung, Scheduler
+from sksearch.estimators import changing_params, growth_of, last_step, ways_to_go_on
+from sksearch.estimators._pipeline import check_resampled
 from sksearch.executors import can_limit_memory
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._input import check_fit_params
@@ -27,11 +29,7 @@ from sksearch.resources import (
     SamplesResource,
     SecondsResource,
     WholeResource,
-    changing_params,
-    growth_of,
-    last_step,
 )
-from sksearch.resources._pipeline import check_resampled
 from sksearch.space import When
 from sksearch.space._values import native
 
@@ -73,7 +71,8 @@ def check_training(resource: Any, estimator: Any, space: Any, fit_params: dict, 
     resource.check(estimator, space.names)
     by_epochs = isinstance(resource, EpochsResource | SecondsResource)
     check_fit_params(estimator, fit_params, space.names, by_epochs)
-    check_resampled(estimator, fit_params, num_samples(X), resource)
+    if resource.continues and resource.comparable:  # else pipelines are fitted as a whole
+        check_resampled(estimator, fit_params, num_samples(X))
 
 
 def cuts_training(resource: Any) -> bool:
@@ -195,10 +194,8 @@ def check_inheritance(
             f"scheduler={scheduler} goes on from fitted models, and with a resource of "
             f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "
             "resource='epochs' for an estimator with partial_fit, or the count of trees, such as "
-            "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for LightGBM, "
-            "XGBoost or CatBoost of the plain kind, without early stopping, callbacks and "
-            "eval_set; of CatBoost set or search learning_rate and leaf_estimation_iterations, "
-            "and max_ctr_complexity where there are cat_features."
+            "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for "
+            f"{ways_to_go_on()}."
         )
     changing = changing_params(estimator, space.changeable_names)
     if not changing:
@@ -259,6 +256,19 @@ def check_values(estimator: Any, space: Any) -> None:
             raise ValueError(f"param_distributions[{name!r}]: {fault} {cure}")
 
 
+def warn_of_seeds(space: Any) -> None:
+    """Warn where a seed is searched, so that luck wins."""
+    for name in space.names:
+        if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
+            warn(
+                f"param_distributions[{name!r}]: of several seeds the luckiest one wins, and new "
+                "data do not know it. Take it out of the space; with RepeatedKFold() as cv luck "
+                "counts less.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
 def _warn_of_width(estimator, dimension):
     """Warn where the width of a uniform distribution looks like its upper end."""
     if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():
@@ -279,6 +289,8 @@ def _warn_of_width(estimator, dimension):
 
 def _cure(estimator, dimension, shown):
     """What to write in place of values that an estimator does not take."""
+    if any(hasattr(value, "rvs") for value in shown):
+        return "A distribution is passed itself, and not in a list."
     ends = None
     if dimension.kind == "real":
         bounds = dimension.bounds if np.isfinite(dimension.bounds).all() else (shown[0], shown[-1])

@@ -27,6 +27,7 @@ from sksearch._pickles import here
 from sksearch._plain import printable
 from sksearch._seeds import seeded
 from sksearch.base import Resource, State
+from sksearch.estimators import change, family_of, growth_of, last_step
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._callbacks import Message, callback_arguments
@@ -43,7 +44,6 @@ from sksearch.fitting._scores import (
 )
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line, shortened
 from sksearch.history import Params
-from sksearch.resources import change, check_finite, growth_of, park
 
 
 @dataclass
@@ -247,7 +247,8 @@ def train_further(context, task, environment, state, legs, train_rows, fit_param
                 state, *train_rows, leg.resource, before.resource, context.classes, fit_params
             )
         Interrupts.heed()  # an MLP of scikit-learn swallows it
-        check_finite(state.estimator)
+        last = last_step(state.estimator)
+        family_of(last).check_finite(last)
     return state
 
 
@@ -289,7 +290,8 @@ def load_state(context, task):
 
 def _save_state(environment, task, output, state):
     """Put the state into the output as it can travel, or say why it cannot be written."""
-    park(state.estimator)
+    last = last_step(state.estimator)
+    family_of(last).park(last)
     if environment.folder is None and environment.shares_memory:
         output.state = state
         return

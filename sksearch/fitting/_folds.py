@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from sksearch._compat import FOLDS_DIFFER, num_samples
+from sksearch._plain import warn
 from sksearch.fitting._input import check_folds, count_rows
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
@@ -55,6 +56,39 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
             "or the splitter itself."
         )
     return check_folds(splits, num_samples(X))
+
+
+def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
+    """Warn of a fold that tests what it trains on, or classes that it has never seen.
+
+    Parameters
+    ----------
+    splits : list of (array, array)
+        Training and test rows of each fold.
+    strata : ndarray of shape (n_samples,) or None
+        Index of the class of each row, of classifiers.
+    """
+    for fold, (train, test) in enumerate(splits):
+        known, tested = row_numbers(train), row_numbers(test)
+        if n := len(np.intersect1d(known, tested)):
+            _warn(
+                f"cv: fold {fold} tests {n:,} rows that it trains on, so that its scores are too "
+                "good: pass a count of folds, or a splitter such as StratifiedKFold()."
+            )
+            return
+        if strata is None:
+            continue
+        classes = np.unique(strata[known])  # of one alone an error tells
+        if len(classes) > 1 and not np.isin(strata[tested], classes).any():
+            _warn(
+                f"cv: fold {fold} tests only classes that it does not train on, so that nobody "
+                "can predict them: pass StratifiedKFold(), or KFold(shuffle=True)."
+            )
+            return
+
+
+def _warn(text):
+    warn(text, UserWarning, stacklevel=2)
 
 
 def trains_on_the_past(splits: list) -> bool:

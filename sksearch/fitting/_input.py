@@ -1,45 +1,24 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
-import difflib
 import inspect
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.metrics import get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import (
     GroupsConsumerMixin,
-    InvalidParameterError,
     num_samples,
     pre_dispatch_count,
     routing_enabled,
-    task_of_metric,
     to_numpy,
 )
 from sksearch._plain import warn
-from sksearch.resources import check_labels, last_step
-
-#: Short names of metrics that users of other libraries know.
-SHORT = {
-    "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
-    "mae": "neg_mean_absolute_error", "mape": "neg_mean_absolute_percentage_error",
-    "msle": "neg_mean_squared_log_error", "rmsle": "neg_root_mean_squared_log_error",
-    "r_squared": "r2", "acc": "accuracy", "auc": "roc_auc", "roc": "roc_auc",
-    "logloss": "neg_log_loss", "cross_entropy": "neg_log_loss", "brier": "neg_brier_score",
-    "aucpr": "average_precision", "pr_auc": "average_precision", "mcc": "matthews_corrcoef",
-}  # fmt: skip
-#: What is for two classes alone, and what is for more.
-MACRO = {
-    **{name: f"{name}_macro" for name in ("f1", "precision", "recall", "jaccard")},
-    "roc_auc": "roc_auc_ovr",
-}
-METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
-
+from sksearch.estimators import family_of, last_step
 
 # ---- parameters of the search
 
@@ -96,106 +75,6 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
         raise ValueError(
             f"overtime={overtime} begins when the timeout is up, and there is none: pass timeout=."
         )
-
-
-def check_scoring(scoring: Any, n_arguments: int) -> None:
-    """Raise ValueError for metrics where scorers are needed, and for names of none.
-
-    Parameters
-    ----------
-    scoring : object
-        As the user gave it.
-    n_arguments : int
-        Of a scorer: estimator, X, and y if there is one.
-    """
-    if isinstance(scoring, list | tuple | dict) and not scoring:
-        raise ValueError(
-            f"scoring={scoring!r} names no metric: pass a name such as 'accuracy', a list or dict "
-            "of them, or leave it out for the estimator's own score."
-        )
-    if scoring is not None and not (
-        callable(scoring) or isinstance(scoring, str | list | tuple | set | dict)
-    ):
-        raise InvalidParameterError(
-            f"scoring={scoring!r:.80} is a {type(scoring).__name__}: pass the name of a scorer, "
-            "such as 'accuracy', a function of (estimator, X, y), or a list or dict of them."
-        )
-    for each in names_of_scorers(scoring):
-        if each not in get_scorer_names():
-            raise InvalidParameterError(f"scoring={each!r} is no scorer{_nearest_scorer(each)}.")
-    named = scoring.items() if isinstance(scoring, dict) else [(None, scoring)]
-    for name, scorer in named:
-        if callable(scorer) and _is_metric(scorer, n_arguments):
-            at = "scoring" if name is None else f"scoring[{name!r}]"
-            text = getattr(scorer, "__name__", scorer)
-            raise ValueError(
-                f"{at}={text} looks like a metric of y_true and y_pred, and a scorer is called "
-                f"with an estimator, X and y: pass sklearn.metrics.make_scorer({text}), or the "
-                "name of a scorer such as 'accuracy'."
-            )
-
-
-def names_of_scorers(scoring: Any) -> list[str]:
-    """Return the names of scorers among what a user gave."""
-    if isinstance(scoring, dict):
-        scoring = list(scoring.values())
-    listed = scoring if isinstance(scoring, list | tuple | set) else [scoring]
-    return [name for name in listed if isinstance(name, str)]
-
-
-def _nearest_scorer(name):
-    """The scorers that may be meant."""
-    low = name.lower().replace(" ", "_").replace("-", "_")
-    known = get_scorer_names()
-    meant = [SHORT[low]] if low in SHORT else difflib.get_close_matches(low, known, n=3)
-    if not meant:
-        return ": sklearn.metrics.get_scorer_names() lists all of them"
-    return f": did you mean {' or '.join(map(repr, meant))}"
-
-
-def check_task(scoring: Any, estimator: Any, y: Any) -> None:
-    """Raise ValueError for a metric that fails on what the estimator predicts.
-
-    One that does not fail, but compares class labels as if they were numbers, is warned about.
-    """
-    names, model = names_of_scorers(scoring), type(estimator).__name__
-    if y is None or not names or not (is_classifier(estimator) or is_regressor(estimator)):
-        return
-    kind = type_of_target(y)
-    for name in names:
-        task = task_of_metric(name)
-        if is_classifier(estimator) and task == "regression":
-            text = (
-                f"scoring={name!r} is a metric of numbers, and {model} predicts classes: pass "
-                "'accuracy', 'balanced_accuracy', 'roc_auc_ovr' or the like."
-            )
-            if to_numpy(y).dtype.kind in "OUS":
-                raise ValueError(text)
-            warn(text, UserWarning, stacklevel=2)
-        if is_classifier(estimator) and kind == "multiclass" and name in MACRO:
-            raise ValueError(
-                f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."
-            )
-        if is_regressor(estimator) and task == "classification" and kind.startswith("continuous"):
-            raise ValueError(
-                f"scoring={name!r} is a metric of classes, and {model} predicts numbers: pass "
-                "'r2', 'neg_root_mean_squared_error' or the like."
-            )
-
-
-def _is_metric(scorer, n_arguments):
-    """Whether a function cannot be called as a scorer, or is named like a metric."""
-    try:
-        signature = inspect.signature(scorer)
-    except (TypeError, ValueError):  # of a builtin
-        return False
-    if tuple(signature.parameters)[:2] == METRIC_ARGUMENTS:
-        return True
-    try:
-        signature.bind(*[None] * n_arguments)
-    except TypeError:
-        return True
-    return False
 
 
 def check_refit(refit: Any) -> None:
@@ -256,6 +135,8 @@ def _fault_of(indices, n_samples):
 
 def check_containers(X: Any, y: Any) -> None:
     """Raise TypeError for data that have no rows."""
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
         if (data is None and name == "y") or _has_rows(data):
             continue
@@ -287,7 +168,8 @@ def check_target(estimator: Any, y: Any) -> None:
             _check_numbers(estimator, y)
         return
     _check_labels(y)
-    check_labels(last_step(estimator), to_numpy(y))
+    last = last_step(estimator)
+    family_of(last).check_labels(last, to_numpy(y))
     if type_of_target(y).startswith("continuous"):
         raise ValueError(
             f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "
@@ -360,6 +242,28 @@ def _is_missing(label):
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
+
+
+def warn_of_index(X: Any, y: Any) -> None:
+    """Warn where two tables have the same labels of rows in another order."""
+    own: Any = getattr(X, "index", None)
+    other: Any = getattr(y, "index", None)
+    if not (hasattr(own, "equals") and hasattr(other, "equals")) or own.equals(other):
+        return
+    if own.is_unique and len(own) == len(other) and own.isin(other).all():
+        warn(
+            "X and y have the same index in another order, and rows are matched by their places: "
+            "pass y.loc[X.index].",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def check_columns(params: dict[str, Any]) -> None:
+    """Raise TypeError for the name of a column where its values are needed."""
+    for name in ("groups", "sample_weight"):
+        if isinstance(column := params.get(name), str):
+            raise TypeError(f"{name}={column!r} is a name: pass the column, X[{column!r}].")
 
 
 def check_sample_weight(X: Any, params: dict[str, Any]) -> None:

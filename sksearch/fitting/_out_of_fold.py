@@ -15,6 +15,7 @@ from sksearch._compat import (
     to_numpy,
 )
 from sksearch.base import State
+from sksearch.estimators import growth_of
 from sksearch.executors import LostTask, TaskEnvironment, make_executor
 from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._evaluation import (
@@ -27,7 +28,6 @@ from sksearch.fitting._evaluation import (
 )
 from sksearch.fitting._lineage import Leg, legs_to
 from sksearch.history import Params, Trial
-from sksearch.resources import growth_of
 
 METHODS = ("predict_proba", "decision_function", "predict")
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sksearch.base import Labels, Resource, State
+from sksearch.base import Resource, State
+from sksearch.estimators import Labels, growth_of
 from sksearch.fitting._evaluation import Context, change_to
 from sksearch.fitting._results import Row
-from sksearch.resources import growth_of
 
 
 def refit(

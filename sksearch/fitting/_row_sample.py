@@ -13,7 +13,7 @@ from sksearch._clock import now
 from sksearch._compat import check_method_params, num_samples, safe_split, to_namespace_of
 from sksearch._seeds import seeded
 from sksearch._time_limit import TimeLimit, on_more_rows
-from sksearch.base import fit
+from sksearch.estimators import fit
 from sksearch.executors import Interrupts
 from sksearch.fitting._folds import row_numbers, trains_on_the_past
 from sksearch.fitting._input import count_rows

@@ -1,6 +1,7 @@
 """One run of a search: jobs into tasks, outputs into results, and when to stop."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from sksearch.fitting._incumbent import (
     unfinished_first,
 )
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._results import Outputs, cv_results, job_result, try_rule
+from sksearch.fitting._results import COLUMNS, Outputs, cv_results, job_result, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
@@ -315,14 +316,14 @@ class Run(Workload):
             return
         rule, self._rule = self._rule, None
         context = self.context
-        with_resources = not isinstance(context.resource, WholeResource)
-        args = len(context.splits), context.return_train_score, with_resources
+        columns = () if isinstance(context.resource, WholeResource) else COLUMNS
+        shown = len(context.splits), context.return_train_score
         rows = self.rows()
         told = self.study.history.trials
         results = [told[row.trial_id].results[row.n_resources] for row in rows]
         violations = [each.violation for each in results] if context.aims.bounds else None
         wins = self._any_rung_wins
-        try_rule(rule, cv_results(rows, *args, wins, violations, self.plan.by_folds))
+        try_rule(rule, cv_results(rows, *shown, columns, wins, violations, self.plan.by_folds))
 
     def rows(self):
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
@@ -355,8 +356,8 @@ class Run(Workload):
             )
         if self._n_finite == 0:
             warn(
-                "No candidate has a finite score, so the best one is no better than any other: "
-                "look at the scorer, or pass error_score='raise'.",
+                "No candidate has a finite score, so the best one is no better than any other"
+                f"{_most_common_error(outputs)}: look at the scorer, or pass error_score='raise'.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -396,6 +397,12 @@ def check_hope(run: Run) -> None:
         if all(output.fit_error is not None for output in outputs):
             run.check_failures(outputs)
         raise ValueError(explained(run.context, outputs, outputs[0].error))
+
+
+def _most_common_error(outputs):
+    """The commonest error of scores, in brackets, "" if there is none."""
+    errors = Counter(output.error for output in outputs if output.error)
+    return f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
 
 
 def _check_results(run):

@@ -10,10 +10,10 @@ import numpy as np
 
 from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
 from sksearch._plain import warn
+from sksearch.estimators import DivergedError
 from sksearch.executors import Interrupts
 from sksearch.fitting._row_sample import TooLongError
 from sksearch.fitting._states import first_line
-from sksearch.resources import DivergedError
 
 #: In the text of a RuntimeError of PyTorch, which has no class for a full memory of the CPU.
 MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")

@@ -8,7 +8,8 @@ import numpy as np
 from sksearch._compat import num_samples
 from sksearch._seeds import draw_seed
 from sksearch._time_limit import TimeLimit
-from sksearch.base import Labels, Resource, Sampler, Scheduler
+from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.estimators import Labels
 from sksearch.fitting._checks import check_inheritance
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._folds import Folds
@@ -59,8 +60,8 @@ def make_problem(
     Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
     first candidates, and whether the first of them is the estimator as it is.
     """
-    low, high = limits
-    low = "auto" if isinstance(low, str) else low
+    high: Any = limits[1]
+    low: Any = "auto" if isinstance(limits[0], str) else limits[0]
     n_samples = num_samples(X)
     if "auto" in (low, high):
         n_classes = len(classes) if isinstance(classes, np.ndarray) else 1

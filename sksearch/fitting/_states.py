@@ -13,7 +13,7 @@ from sksearch._files import read_own, remove, write_atomically
 from sksearch._pickles import Address, Pickler, classes_of, here
 from sksearch._plain import printable
 from sksearch.base import State
-from sksearch.resources import is_net
+from sksearch.estimators import family_of
 
 N_DIGITS = 16  # of a state's digest, in the name of its file
 
@@ -171,8 +171,7 @@ class _StatePickler(Pickler):
         return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
 
     def reducer_override(self, obj: Any) -> Any:
-        # skorch pickles the module by itself, where no class of a notebook can be pickled.
-        if is_net(obj) and type(obj).__getstate__.__module__.startswith("skorch."):
+        if family_of(obj).is_pickled_by_attributes(obj):
             return object.__new__, (type(obj),), vars(obj), None, None, _set_attributes
         return super().reducer_override(obj)
 

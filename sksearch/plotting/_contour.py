@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._description import counted
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
     PALE,
@@ -138,7 +139,7 @@ class ContourDisplay:
             place = [axis.encode([params])[0] for axis in axes]
             place = place if found.at is None else [x[found.at], y[found.at]]
             ax.plot(*place, ms=15, **star_style(found))
-        title = f"{len(x)} candidates{found.where}" + (
+        title = f"{counted(len(x), 'candidate')}{found.where}" + (
             found.about_star and f"\n{found.about_star}"
         )
         ax.set_title(title, loc="left", fontsize=11)

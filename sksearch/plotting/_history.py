@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._description import counted
 from sksearch.history import History, Trial
 from sksearch.plotting._style import (
     ACCENT,
@@ -183,7 +184,7 @@ class HistoryDisplay:
             legend_title = f"{self.unit} reached (candidates)"
             x_of_scores = np.concatenate([on for on, _ in curves.values()])
         self._cut_outliers(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
-        title = f"{len(self.history.trials)} candidates"
+        title = counted(len(self.history.trials), "candidate")
         if won is not None:
             title += f", the winner has {won.score:.4g}" + f" ({won.folds})" * won.is_partial
         ax.set_title(title, loc="left", fontsize=11)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._description import counted
 from sksearch.plotting._style import (
     COLORS,
     GREY,
@@ -144,7 +145,7 @@ class SliceDisplay:
             part.set_xlabel(short(name, 26))
             part.tick_params(labelleft=i % N_COLUMNS == 0)
             tidy(part)
-        title = f"{self.score_name}: {len(found.scores)} candidates{found.where}"
+        title = f"{self.score_name}: {counted(len(found.scores), 'candidate')}{found.where}"
         title += found.about_star and f"\n{found.about_star}"
         self.axes_[0].set_title(title, loc="left", fontsize=11)
         return self

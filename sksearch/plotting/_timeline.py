@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._description import counted
 from sksearch.history import History
 from sksearch.plotting._style import (
     ACCENT,
@@ -139,7 +140,7 @@ class TimelineDisplay:
         ax.set_xlim(0, (self.seconds_ or 1.0) / scale)
         ax.set_ylabel("Worker")
         ax.set_xlabel(f"Time in {name}")
-        n = f"{self.n_workers_:,} worker{'' if self.n_workers_ == 1 else 's'}"
+        n = counted(self.n_workers_, "worker")
         ax.set_title(f"{n}, busy {100 * self.busy_:.0f} % of the time", loc="left", fontsize=11)
         tidy(ax)
         ax.grid(visible=False)

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any, Self
 
 from sksearch._clock import now, open_clock
+from sksearch._description import counted
 from sksearch._plain import printable
 from sksearch._time_limit import TimeLimit
 from sksearch.base import ENDLESS
@@ -146,7 +147,10 @@ class Progress:
         parts = [how if self.seconds is None else f"{how} {word} {duration(self.seconds)}"]
         if not math.isnan(self.best_score):
             parts.append(f"best {self.best_score:.4g}")
-        parts.append(f"{_of(self.n_candidates, self.n_planned)} candidates")
+        n = counted(self.n_candidates, "candidate")
+        if self.n_candidates < self.n_planned < ENDLESS:
+            n = f"{self.n_candidates:,} of {counted(self.n_planned, 'candidate')}"
+        parts.append(n)
         if self.unit != "fits":
             parts.append(f"{_of(self.spent, self._units_planned)} {self.unit}")
         return self._head + ", ".join(parts)

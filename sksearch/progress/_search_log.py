@@ -14,7 +14,7 @@ import math
 from statistics import median
 from typing import Any
 
-from sksearch._description import short_repr
+from sksearch._description import counted, short_repr
 from sksearch._plain import PlainRecords
 from sksearch.history import History, Trial
 from sksearch.progress._status_line import write_line
@@ -58,7 +58,7 @@ class SearchLog:
         n_told = sum(map(len, self._scores.values()))
         earlier = f", {n_told:,} evaluations are known" if n_told else ""
         plan = self._plan
-        n = f"{plan.n_candidates:,} candidates"
+        n = counted(plan.n_candidates, "candidate")
         n = "candidates until the time is up" if plan.is_endless else n
         self._is_open = True
         LOGGER.info("%sbegins, %s, %d folds%s", self._head, n, plan.n_splits, earlier)
@@ -108,7 +108,8 @@ class SearchLog:
         bracket, resource = rung
         scores = [score for score in self._scores[rung] if not math.isnan(score)]
         n, n_planned = len(self._scores[rung]), self._planned[rung].n_candidates
-        parts = [f"{n:,} candidates" if n >= n_planned else f"{n:,} of {n_planned:,} candidates"]
+        of = counted(max(n, n_planned), "candidate")
+        parts = [of if n >= n_planned else f"{n:,} of {of}"]
         if scores:
             parts += [f"best {max(scores):.4g}", f"median {median(scores):.4g}"]
         if len(scores) < n:

@@ -18,6 +18,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
+from sksearch._description import counted
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values
 from sksearch.reporting._failures import Failures
@@ -163,7 +164,7 @@ def failures(facts: Facts) -> list[Advice]:
 
 def _cure(table: Table, group: Failures) -> tuple[str, str]:
     """Text and code for candidates that failed for one cause."""
-    many, search = words.count(len(group.ids), "candidate"), table.search
+    many, search = counted(len(group.ids), "candidate"), table.search
     if group.status == "timeout":
         limits = {name: getattr(search, name, None) for name in ("candidate_timeout", "timeout")}
         code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")
@@ -204,8 +205,13 @@ def one_candidate(facts: Facts) -> list[Advice]:
         return []
     space = facts.table.space
     timeout = getattr(facts.table.search, "timeout", None)
-    if timeout and facts.table.races and not facts.table.candidates[0].is_complete:
-        text = "The time was up before the first candidate had all folds. Give more time."
+    plan = getattr(facts.table.search, "plan_", None)
+    if timeout and plan is not None and (plan.is_endless or plan.n_candidates > 1):
+        is_partial = facts.table.races and not facts.table.candidates[0].is_complete
+        what = (
+            "the first candidate had all folds" if is_partial else "a second candidate had begun"
+        )
+        text = f"The time was up before {what}. Give more time."
         return [Advice("one_candidate", text, f"timeout={10 * timeout:g}")]
     if (space is not None and space.size == 1) or not hasattr(facts.table.search, "n_iter"):
         text, code = "There was one candidate, so nothing was chosen. Give several values.", ""
@@ -273,7 +279,7 @@ def few_folds(facts: Facts) -> list[Advice]:
 def edges(facts: Facts) -> list[Advice]:
     """The best value is at the end of its range, and so are those of the others at the top."""
     table = facts.table
-    if table.best is None or not facts.tied.any():
+    if table.best is None or not facts.tied.any() or len(table.candidates) == 1:
         return []
     if facts.is_noise or facts.all_equal or facts.nearly_all_tied:
         return []

@@ -1,6 +1,7 @@
 """What a fitted search is asked afterwards."""
 
 import os
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
 from sksearch.history import Params
 from sksearch.reporting._report import Report, report
 from sksearch.reporting._table import read
+from sksearch.stats._rows import key_of_params
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -69,7 +71,7 @@ class AfterSearch:
         return SearchDisplay.from_search(self)
 
     def best(self, n: int = 10) -> list[Params]:
-        """Return the best candidates.
+        """Return the best candidates, each once.
 
         Parameters
         ----------
@@ -151,7 +153,7 @@ class AfterSearch:
         setup.context.sample = self._sample  # type: ignore[attr-defined]
         if table.best is None:
             raise ValueError("No candidate has a score, so there is nothing to predict with.")
-        ids = [table.best] if n is None else table.order[:n]
+        ids = [table.best] if n is None else _best_ids(table, n)
         chosen = []
         for candidate in (table.candidates[i] for i in ids if np.isfinite(table.means[i])):
             trial = history.trials[table.trial_ids[candidate.row]]
@@ -164,7 +166,7 @@ class AfterSearch:
 
 
 def best(search: Any, n: int = 10) -> list[Params]:
-    """Return the best candidates of a fitted search.
+    """Return the best candidates of a fitted search, each once.
 
     Parameters
     ----------
@@ -200,8 +202,16 @@ def best(search: Any, n: int = 10) -> list[Params]:
     """
     check_count(n)
     table = read(search)
-    order = [i for i in table.order if np.isfinite(table.means[i])]
-    return [dict(table.candidates[i].params) for i in order[: int(n)]]
+    return [dict(table.candidates[i].params) for i in _best_ids(table, n)]
+
+
+def _best_ids(table, n):
+    """Indices of the n best candidates that have a score; of repeated draws the first."""
+    distinct: dict[Hashable, int] = {}
+    for i in table.order:
+        if np.isfinite(table.means[i]):
+            distinct.setdefault(key_of_params(table.candidates[i].params), i)
+    return list(distinct.values())[: int(n)]
 
 
 def to_frame(search: Any) -> "DataFrame":

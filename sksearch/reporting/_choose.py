@@ -9,57 +9,12 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
 from sksearch._plain import warn
+from sksearch.estimators import families
 from sksearch.fitting._results import best_of_last_iteration
 from sksearch.history import Params
 from sksearch.reporting._table import is_number
 from sksearch.stats import tied_candidates
 from sksearch.stats._rows import count_folds
-
-#: Names of parameters, by which value makes a model simpler.
-SIMPLER_IF_SMALLER = frozenset(
-    [
-        "C",
-        "max_depth",
-        "depth",
-        "n_estimators",
-        "iterations",
-        "max_iter",
-        "max_leaf_nodes",
-        "max_leaves",
-        "num_leaves",
-        "max_bins",
-        "degree",
-        "n_components",
-        "k",
-        "max_features",
-        "hidden_layer_sizes",
-        "n_knots",
-        "n_layers",
-        "n_units",
-    ]
-)
-SIMPLER_IF_LARGER = frozenset(
-    [
-        "alpha",
-        "reg_alpha",
-        "reg_lambda",
-        "l2_regularization",
-        "l2_leaf_reg",
-        "lambda_l1",
-        "lambda_l2",
-        "weight_decay",
-        "dropout",
-        "min_samples_leaf",
-        "min_samples_split",
-        "min_child_samples",
-        "min_child_weight",
-        "min_data_in_leaf",
-        "min_impurity_decrease",
-        "ccp_alpha",
-        "n_neighbors",
-        "var_smoothing",
-    ]
-)
 
 
 def has_simplicity(names: Iterable[str]) -> bool:
@@ -331,12 +286,12 @@ def _first(results, rows, means, allowed, cost):
 def _direction(name: str, names: Sequence[str]) -> int:
     """1 if a smaller value is simpler, -1 if a larger one is, 0 if nobody knows."""
     prefix, _, leaf = name.rpartition("__")
-    if leaf in SIMPLER_IF_SMALLER:
+    if any(leaf in family.smaller for family in families()):
         return 1
     if leaf == "gamma":  # of a kernel; in boosting it is something else
         start = f"{prefix}__" if prefix else ""
         return int(any(start + other in names for other in ("C", "nu", "kernel")))
-    return -1 if leaf in SIMPLER_IF_LARGER else 0
+    return -int(any(leaf in family.larger for family in families()))
 
 
 def _amount(value, direction):

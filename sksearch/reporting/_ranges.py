@@ -8,18 +8,13 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import is_valid_value, owner_of
+from sksearch.estimators import family_of
 from sksearch.reporting._table import Table, is_number
 from sksearch.reporting._words import code_of
 
 BEYOND = 100  # factor by which a logarithmic range is widened
 BEYOND_COUNT = 4  # of integers
 NEW_CHOICES = 2
-CATBOOST_DEPTH = 16
-#: Estimators with no more components than features, or than classes but one.
-OF_FEATURES = (
-    "PCA", "IncrementalPCA", "TruncatedSVD", "PLSRegression", "LinearDiscriminantAnalysis",
-    "NeighborhoodComponentsAnalysis",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -146,12 +141,7 @@ def largest_of(search: Any, name: str) -> float:
     owner, leaf = owner_of(getattr(search, "best_estimator_", search.estimator), name)
     if leaf == "n_neighbors" and hasattr(owner, "n_samples_fit_"):
         return owner.n_samples_fit_ // 2  # a fold has fewer rows
-    if leaf == "n_components" and type(owner).__name__ in OF_FEATURES:
-        n_classes = len(getattr(owner, "classes_", ())) or math.inf
-        return min(getattr(owner, "n_features_in_", math.inf), n_classes - 1)
-    if leaf in ("depth", "max_depth") and type(owner).__module__.startswith("catboost"):
-        return CATBOOST_DEPTH
-    return math.inf
+    return family_of(owner).largest(owner, leaf)
 
 
 def around(search: Any, name: str, value: Any) -> list:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
+from sksearch._description import counted
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity
@@ -81,8 +82,8 @@ def headline(table: Table) -> str:
     failed = f" ({n_failed:,} failed)" if n_failed else ""
     estimator = type(table.search.estimator).__name__
     parts = [
-        words.count(len(table.candidates), "candidate") + failed,
-        words.count(table.n_folds, "fold"),
+        counted(len(table.candidates), "candidate") + failed,
+        counted(table.n_folds, "fold"),
         f"{words.seconds(total_seconds(table))} of training",
     ]
     return f"{type(table.search).__name__}({estimator}): {', '.join(parts)}"
@@ -133,7 +134,7 @@ def _winner(facts):
     lines = [words.params(best.params) + at]
     broken = np.isfinite(table.means) & (table.violations > 0)
     if broken.any():
-        many = words.count(len(table.candidates), "candidate")
+        many = counted(len(table.candidates), "candidate")
         lines.append(f"{broken.sum():,} of {many} break a bound of constraints")
     return Section("Winner", tuple(lines))
 
@@ -242,7 +243,7 @@ def _params(facts, full):
     if given is None or facts.all_equal:
         return None
     if given.explained < 0.1:
-        n = words.count(given.n_candidates, "candidate")
+        n = counted(given.n_candidates, "candidate")
         return Section("Params", (f"{n} do not tell which of the params matter.",))
     shown = len(given.names) if full else N_SHOWN
     bars = tuple(
@@ -304,7 +305,7 @@ def _audit(facts):
         found = f"{better} would have {won}, by up to {gain}"
     else:
         found = f"none would have {won}"
-    who = words.count(n, "stopped candidate")
+    who = counted(n, "stopped candidate")
     most = f"of all stopped at most {words.percent(most)} would, with 95 % confidence"
     return [f"audit of {who}: {found}; {most}"]
 
@@ -314,9 +315,7 @@ def _failed(facts, full):
     if not facts.failures:
         return None
     shown = facts.failures if full else facts.failures[:N_SHOWN]
-    lines = [
-        f"{len(facts.table.failed):,} of {words.count(len(facts.table.candidates), 'candidate')}"
-    ]
+    lines = [f"{len(facts.table.failed):,} of {counted(len(facts.table.candidates), 'candidate')}"]
     for group in shown:
         cause = group.cause or "cause unknown (scikit-learn keeps none)"
         status = "" if group.status == "error" else f"{group.status}: "
@@ -324,7 +323,7 @@ def _failed(facts, full):
         lines.append(f"{len(group.ids):,} x {status}{cause}{where}")
     rest = len(facts.failures) - len(shown)
     if rest:
-        lines.append(f"and {words.count(rest, 'more cause')}")
+        lines.append(f"and {counted(rest, 'more cause')}")
     return Section("Failures", tuple(lines))
 
 

@@ -38,11 +38,6 @@ def seconds(x: float) -> str:
     return f"{x:.2g} s" if x >= 0.1 else f"{1000 * x:.2g} ms"
 
 
-def count(n: int, noun: str) -> str:
-    """A count with its noun: 1 candidate, 2 candidates."""
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
-
-
 def value(x: Any) -> str:
     """One value of a parameter, cut where it is long."""
     x = native(x)

@@ -4,19 +4,10 @@ from collections.abc import Collection
 from typing import Any
 
 from sksearch.base import Resource
-from sksearch.resources._changing import change as change
-from sksearch.resources._changing import changing_params as changing_params
+from sksearch.estimators import can_grow
 from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
-from sksearch.resources._ensembles import can_grow
 from sksearch.resources._epochs import EpochsResource, SecondsResource
-from sksearch.resources._growth import growth_of as growth_of
-from sksearch.resources._nets import DivergedError as DivergedError
-from sksearch.resources._nets import check_finite as check_finite
-from sksearch.resources._nets import check_labels as check_labels
-from sksearch.resources._nets import is_net as is_net
-from sksearch.resources._nets import park as park
 from sksearch.resources._parameter import ParameterResource
-from sksearch.resources._pipeline import last_step as last_step
 
 __all__ = [
     "EpochsResource",

@@ -7,20 +7,11 @@ from numbers import Integral
 from typing import Any
 
 from sksearch._compat import is_valid_value, owner_of, unlisted_params
-from sksearch.base import Labels, Resource, State, fit
+from sksearch.base import Resource, State
+from sksearch.estimators import Labels, can_grow, family_of, fit, last_step, set_params
+from sksearch.estimators._epochs import WAYS
+from sksearch.estimators._pipeline import enter
 from sksearch.history import Params
-from sksearch.resources._ensembles import can_grow, grow, set_params
-from sksearch.resources._epochs import WAYS
-from sksearch.resources._pipeline import enter, last_step
-from sksearch.spaces._boosting import CATBOOST_COUNTS, LIGHTGBM_COUNTS
-
-#: Libraries whose count of trees has several names, or is not told by ``get_params`` if it is not
-#: set: its names, and how many trees there are then.
-COUNTS: tuple[tuple[str, set[str], int], ...] = (
-    ("catboost", set(CATBOOST_COUNTS), 1000),
-    ("lightgbm", set(LIGHTGBM_COUNTS), 100),
-    ("xgboost", {"n_estimators"}, 100),
-)
 
 
 @dataclass(frozen=True)
@@ -140,7 +131,8 @@ class ParameterResource(Resource):
         if can_grow(estimator, self.name, n_rows, fit_params):
             leaf, done = self.name.rpartition("__")[2], state.n_steps
             Xt, yt, fit_params = enter(state, X, y, fit_params)
-            grow(last_step(estimator), leaf, done, amount, Xt, yt, fit_params)
+            model = last_step(estimator)
+            family_of(model).grow(model, leaf, done, amount, Xt, yt, fit_params)
             state.n_steps = amount
             return state
         set_params(estimator, {self.name: amount})
@@ -167,15 +159,11 @@ class ParameterResource(Resource):
 
 def _aliases(owner: Any, leaf: str) -> set[str]:
     """All names of a count of trees, where a library has several."""
-    family = next((names for library, names, _ in COUNTS if _is_of(owner, library)), set())
-    return family if leaf in family else set()
+    counts = set(family_of(owner).counts)
+    return counts if leaf in counts else set()
 
 
 def _own_count(owner: Any, leaf: str) -> int | None:
     """How many trees an estimator makes whose parameter is not set, None if nobody knows."""
-    counts = (n for library, names, n in COUNTS if leaf in names and _is_of(owner, library))
-    return next(counts, None)
-
-
-def _is_of(owner: Any, library: str) -> bool:
-    return any(cls.__module__.partition(".")[0] == library for cls in type(owner).__mro__)
+    family = family_of(owner)
+    return family.own_count if leaf in family.counts else None

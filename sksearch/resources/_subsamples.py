@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import resample
 
-from sksearch.base import Labels, State, fit
+from sksearch.base import State
+from sksearch.estimators import Labels, fit, set_params
 from sksearch.resources._data import SamplesResource
-from sksearch.resources._ensembles import set_params
 from sksearch.resources._parameter import ParameterResource
 
 #: Generators that draw the training rows and the test rows of a fold.

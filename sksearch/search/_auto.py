@@ -43,8 +43,17 @@ from joblib import effective_n_jobs
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
 from sksearch._plain import warn
+from sksearch.estimators import default_space, first_candidates
+from sksearch.estimators._composed import listed, unknown_parts
+from sksearch.estimators._optima import without_optimum
 from sksearch.fitting._aims import Allows, allowed_guesses, bounds_of
-from sksearch.fitting._checks import check_names, check_outcomes, check_values, cuts_training
+from sksearch.fitting._checks import (
+    check_names,
+    check_outcomes,
+    check_values,
+    cuts_training,
+    warn_of_seeds,
+)
 from sksearch.fitting._evaluation import Context
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._input import count_rows
@@ -55,9 +64,6 @@ from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal
-from sksearch.spaces import default_space, first_candidates
-from sksearch.spaces._lookup import listed, unknown_parts
-from sksearch.spaces._optima import without_optimum
 
 MIN_FOLDS_TO_RACE = 3
 N_CANDIDATES = 50  # where nothing else ends the search
@@ -96,6 +102,7 @@ def make_space(search: Any, estimator: Any, X: Any) -> Space:
         space = Space(given, accepts=lambda name, value: is_valid_value(estimator, name, value))
     check_names(estimator, space)
     check_values(estimator, space)
+    warn_of_seeds(space)
     check_outcomes(estimator, space, search)
     check_optimum(search, estimator, space)
     return space

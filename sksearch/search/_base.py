@@ -46,6 +46,7 @@ from sksearch.fitting._checks import (
 from sksearch.fitting._evaluation import Context, evaluate
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._input import (
+    check_columns,
     check_containers,
     check_cv,
     check_folder,
@@ -55,8 +56,9 @@ from sksearch.fitting._input import (
     check_refit,
     check_sample_weight,
     check_target,
-    check_task,
+    warn_of_index,
 )
+from sksearch.fitting._keywords import KnownNames
 from sksearch.fitting._lineage import schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
@@ -70,6 +72,7 @@ from sksearch.fitting._row_sample import seconds_of_one_fit
 from sksearch.fitting._row_scores import RowScores, blocks_of_rows
 from sksearch.fitting._run import Run, Stops, check_hope
 from sksearch.fitting._scores import scores_have_names
+from sksearch.fitting._scoring import check_task
 from sksearch.fitting._setup import Setup, adapt, make_problem
 from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.progress import Progress, Watch
@@ -87,16 +90,16 @@ from sksearch.search._auto import (
     make_space,
     with_rows,
 )
-from sksearch.search._keywords import KnownNames
-from sksearch.search._parameters import CanFit, Count, FieldConstraints, Score, Seconds, documented
+from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
+from sksearch.search._parts import CanFit
 from sksearch.search._split import make_folds
-from sksearch.search._winner import Winner, aimed, aims_of, rule_for, scorers_of
+from sksearch.search._winner import WinnerChoice, aimed, aims_of, rule_for, scorers_of
 from sksearch.space import Space
 
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSearch(KnownNames, AfterSearch, Winner):
+class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
 
     Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.
@@ -372,6 +375,8 @@ class BaseSearch(KnownNames, AfterSearch, Winner):
         check_overtime(self.timeout, self.overtime)
         check_refit(self.refit)
         check_containers(X, y)
+        check_columns(params)
+        warn_of_index(X, y)
         X, y = indexable(X, y)
         params = check_method_params(X, params=params)
         check_target(self.estimator, y)

@@ -28,6 +28,7 @@ from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._auto import N_CANDIDATES, may_race
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
+from sksearch.search._parts import PartOf
 from sksearch.search._split import leaves_folds
 from sksearch.space import Outcome, Space, When
 
@@ -124,8 +125,10 @@ class SearchCV(BaseSearch):
     """
 
     n_iter: Count | None = None
-    sampler: Sampler | None = None
-    scheduler: Scheduler | None = None
+    sampler: Annotated[Sampler, PartOf(Sampler, "sksearch.samplers.TPESampler()")] | None = None
+    scheduler: (
+        Annotated[Scheduler, PartOf(Scheduler, "sksearch.schedulers.Hyperband()")] | None
+    ) = None
     resource: str | Resource | None = "auto"
     min_resources: CountOrAuto = "auto"
     max_resources: CountOrAuto = "auto"

@@ -15,70 +15,16 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from weakref import WeakKeyDictionary
 
-from sklearn.utils import get_tags
-
-from sksearch._compat import HasMethods, Interval, StrOptions
+from sksearch._compat import Interval, StrOptions
 from sksearch.base import Resource
 
 T = TypeVar("T")
 NUMBERS = {int: Integral, float: Real}  # as scikit-learn understands them
-MODULE = "torch.nn.modules.module.Module"
-SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
 Select = Literal["auto", "best", "top"]
 Score = Annotated[float, Interval(Real, None, None, closed="neither")]  # and so not NaN
 Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
-
-
-class CanFit(HasMethods):
-    """Constraint of an estimator: scikit-learn can fit it, unlike those of some libraries."""
-
-    def __init__(self):
-        super().__init__("fit")
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Whether a value may be passed; TypeError for what another library searches or wraps."""
-        kind = val if isinstance(val, type) else type(val)
-        if any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__):
-            raise TypeError(
-                f"estimator is a {kind.__name__} of skrub, whose steps are hidden in a plan: "
-                "search it by data_op.skb.make_randomized_search(), or pass a pipeline, "
-                "such as skrub.tabular_pipeline(...)."
-            )
-        if any(f"{cls.__module__}.{cls.__name__}" == MODULE for cls in kind.__mro__):
-            text = f"{kind.__name__}{'' if isinstance(val, type) else '(...)'}"
-            raise TypeError(
-                f"estimator={text} is a torch.nn.Module, which is no estimator: pass "
-                f"skorch.NeuralNetClassifier({text}, train_split=None), or NeuralNetRegressor."
-            )
-        if isinstance(val, type) and super().is_satisfied_by(val):
-            raise TypeError(
-                f"estimator={val.__name__} is a class: pass an instance, {val.__name__}()."
-            )
-        if isinstance(val, list | tuple | dict):
-            raise TypeError(
-                f"estimator={val!r:.80} is a {kind.__name__}, and a search has one estimator, "
-                "before its param_distributions: of several, make each a choice for a step, as in "
-                "Pipeline([('model', a)]) with {'model': [a, b]}."
-            )
-        if not super().is_satisfied_by(val):
-            return False
-        try:
-            get_tags(val)
-        except AttributeError:
-            raise TypeError(
-                f"estimator is a {kind.__name__}, which has no tags of scikit-learn "
-                "(__sklearn_tags__): derive it from sklearn.base.BaseEstimator, or search it with "
-                "the tools of its library, as sktime's ForecastingRandomizedSearchCV."
-            ) from None
-        return True
-
-    __repr__ = HasMethods.__str__
-
-
-def _is_of(package, cls):
-    return cls.__module__.split(".")[0] == package
 
 
 # ---- parameters that several searches share, in the base of those that have them

@@ -70,9 +70,9 @@ class PBTSearchCV(BaseSearch):
     which are drawn once and inherited. Of SGD they are ``alpha``, ``eta0``, ``power_t``,
     ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``, of MLP ``learning_rate_init``,
     ``alpha`` and ``batch_size``, of nets of skorch ``lr``, ``batch_size`` and ``optimizer__*``,
-    of boosting and forests those of the trees, and of HistGradientBoosting, LightGBM, XGBoost
-    and CatBoost ``learning_rate``, too: each tree keeps the rate that it was made with. An
-    estimator of another library has to read its params whenever it is trained.
+    of boosting and forests those of the trees, and of all boosting but GradientBoosting
+    ``learning_rate``, too: each tree keeps the rate that it was made with. An estimator of which
+    nothing is known (`sksearch.estimators.Family`) has to read its params whenever it is trained.
 
     A row of ``cv_results_`` is a member at one count of units, and its params are those of the
     last step. A trial ends where it is replaced, and the one that takes its place has it as

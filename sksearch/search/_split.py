@@ -10,7 +10,8 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeries
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, to_numpy
-from sksearch.fitting._folds import Folds, freeze_folds, why_unlike
+from sksearch.fitting._checks import classes_of
+from sksearch.fitting._folds import Folds, freeze_folds, warn_of_folds, why_unlike
 from sksearch.fitting._input import check_groups
 from sksearch.search._auto import may_race
 
@@ -44,6 +45,7 @@ def make_folds(search: Any, X: Any, y: Any, split_params: dict, unit: str | None
     splits = freeze_folds(
         search._cv() if cv is search.cv else cv, search.estimator, X, y, split_params
     )
+    warn_of_folds(splits, classes_of(search.estimator, y)[1])
     unlike = ""
     if may_race(search, len(splits)) and unit != "folds":
         unlike = why_unlike(splits, num_samples(X))

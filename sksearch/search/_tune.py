@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from sksearch._description import counted
 from sksearch._plain import say
 from sksearch.search._full import SearchCV
 from sksearch.stats._winner import winner_of
@@ -64,6 +65,9 @@ def tune(
     >>> bool(tuned.best_score_ >= untuned)
     True
     """
+    for name in ("groups", "sample_weight"):
+        if name in params:
+            raise TypeError(f"tune has no parameter {name}: pass fit_params={{{name!r}: ...}}.")
     search = SearchCV(estimator, timeout=timeout, verbose=verbose, **params)
     search.fit(X, y, **(fit_params or {}))
     if verbose > 0:
@@ -88,7 +92,7 @@ def summary(search: SearchCV) -> str:
     params = getattr(search, "best_params_", None)
     if best is None or params is None:
         n = len(search.history_.trials)
-        return f"{n} candidates; refit={search.refit!r} has chosen nobody with a score"
+        return f"{counted(n, 'candidate')}; refit={search.refit!r} has chosen nobody with a score"
     lines = [f"best score {best.score:.4g}, {best.folds}{_beside(search)}"]
     lines += [f"    {name}: {_text(value)}" for name, value in params.items()]
     if hasattr(search, "refit_time_"):
@@ -103,7 +107,7 @@ def _beside(search):
     if not problem.has_baseline or result is None or math.isnan(result.score):
         return ""
     n = len(search.history_.trials)
-    return f"; {result.score:.4g} for the estimator as it is; {n} candidates"
+    return f"; {result.score:.4g} for the estimator as it is; {counted(n, 'candidate')}"
 
 
 def _text(value):

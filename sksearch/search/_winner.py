@@ -13,8 +13,8 @@ from sksearch._compat import BaseSearchCV, is_scorer
 from sksearch._earlier import check_same_task
 from sksearch.base import Sampler
 from sksearch.fitting._aims import Aims, Allows, Bound, make_aims, make_allows
-from sksearch.fitting._input import check_scoring
 from sksearch.fitting._results import COLUMNS, chosen_index
+from sksearch.fitting._scoring import check_losses, check_scoring, check_target_score
 from sksearch.history import Problem
 from sksearch.reporting._choose import check_rule, rule_of
 from sksearch.reporting._front import check_choice, choose
@@ -25,7 +25,7 @@ from sksearch.space import Space
 N_DRAWS = 20  # candidates of which one must be able to predict
 
 
-class Winner(BaseSearchCV):
+class WinnerChoice(BaseSearchCV):
     """What a search does with `refit`, where it has several objectives and where it has one."""
 
     refit: Any
@@ -147,4 +147,8 @@ def rule_for(
 def scorers_of(search: Any, y: Any) -> tuple[Any, str]:
     """Scorers and the metric of the refit, as scikit-learn finds them."""
     check_scoring(search.scoring, 2 if y is None else 3)
-    return search._get_scorers()
+    scorers, metric = search._get_scorers()
+    if not (search.objectives or callable(search.refit)):
+        check_losses(scorers, metric)
+        check_target_score(search.target_score, scorers, metric)
+    return scorers, metric

@@ -51,7 +51,7 @@ class Beyond:
         u = self._place(which, params, place)
         for name in subspace.names:
             if name not in params and name not in subspace.conditions:
-                u[subspace.coordinates[name]] = 0.5  # CatBoost does not tell what it is
+                u[subspace.coordinates[name]] = 0.5  # a library may not tell what it is
         return u
 
     def changeable(self, params: dict[str, Any]) -> dict[str, Dimension]:

@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -299,7 +299,7 @@ def _choices(name, values, accepts, where):
         if getattr(values, "ndim", None) != 1 or not hasattr(values, "tolist"):
             raise TypeError(
                 f"{where} is {values!r}: it needs a list of choices or a distribution with an "
-                f"rvs method. For a single value, wrap it in a list: [{values!r}]."
+                f"rvs method. {_instead_of(name, values)}"
             )
         values = values.tolist()
     if len(values) == 0:
@@ -314,6 +314,18 @@ def _choices(name, values, accepts, where):
                 f"{where} has the choice {value!r}, which the estimator does not take: remove it."
             )
     return _distinct(choices, where)
+
+
+def _instead_of(name, values):
+    """What to write in place of what is no list."""
+    if isinstance(values, Set):
+        return "Of a set make a list, whose order is known: sorted(...)."
+    if isinstance(values, Mapping):
+        inner = next((key for key in values if isinstance(key, str)), "...")
+        return f"For a parameter of a step write its name, as {name + '__' + inner!r}."
+    if callable(values):
+        return "It is a function: call it, and pass what it returns."
+    return f"For a single value, wrap it in a list: [{values!r}]."
 
 
 def _warn_of_pair(values, where):

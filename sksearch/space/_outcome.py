@@ -30,8 +30,8 @@ class Outcome:
     Notes
     -----
     It is for the ``max_iter`` of ``HistGradientBoosting``, the ``n_estimators`` of
-    ``GradientBoosting``, LightGBM and XGBoost, the ``iterations`` of CatBoost, and the
-    ``max_iter`` of a ``MLP``, which is trained epoch by epoch by ``partial_fit``.
+    ``GradientBoosting``, the count of trees of other libraries' boosting, and the ``max_iter`` of
+    a ``MLP``, which is trained epoch by epoch by ``partial_fit``.
 
     Examples
     --------

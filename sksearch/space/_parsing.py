@@ -35,7 +35,8 @@ def parse(
     for grid in param_distributions:
         if not isinstance(grid, Mapping):
             raise TypeError(
-                f"param_distributions contains {grid!r}: every item of the list must be a dict."
+                f"param_distributions contains {grid!r}: every item of the list must be a dict, "
+                "such as {'C': scipy.stats.uniform(0, 1)}."
             )
     split = [split_outcome(grid) for grid in param_distributions]
     return [_parse_dict(grid, accepts) for grid, _ in split], [found for _, found in split]

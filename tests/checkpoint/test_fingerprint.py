@@ -156,6 +156,7 @@ def test_a_drawn_seed_is_not_compared_and_a_given_one_is():
     assert "random_state differs: it was drawn, now 3" in mismatch(drawn, parts(random_state=3))
 
 
+@pytest.mark.filterwarnings("ignore:cv. fold 0 tests only classes:UserWarning")
 def test_folds_that_are_listed_count_by_their_rows_and_those_of_a_generator_by_their_number():
     folds = list(KFold(3).split(X))
     once, listed = parts(cv=iter(folds)), parts(cv=folds)
@@ -175,6 +176,7 @@ def test_fit_params_are_compared_one_by_one():
     assert "fit_params differs: sample_weight was ndarray (150,)" in mismatch(plain, other)
 
 
+@pytest.mark.filterwarnings("ignore:.*luckiest one wins:UserWarning")
 def test_texts_are_short_and_all_is_json():
     steps = [(f"scale{i}", StandardScaler()) for i in range(100)]
     estimator = Pipeline([*steps, ("sgd", SGDClassifier())])

@@ -326,6 +326,17 @@ def test_code_that_is_accepted_is_that_of_the_search_from_then_on(script, tmp_pa
         script.start("1.0")
 
 
+def test_the_function_that_has_changed_is_named(script):
+    helpers = "def near():\n    return far()\ndef far():\n    return %s"
+    script.start("near()", definitions=helpers % 1)
+    with pytest.raises(SearchMismatchError) as caught:
+        script.start("near()", definitions=helpers % 2)
+    assert "\n  what has changed in the code: users_module.far\n" in str(caught.value)
+    with pytest.raises(SearchMismatchError) as caught:
+        script.start("near()", definitions=helpers % 1, error_score=0)
+    assert "what has changed" not in str(caught.value)
+
+
 def test_a_global_that_is_accepted_is_no_longer_compared(script, tmp_path):
     script.start("R[0]", "R = [1]")
     accept_changes(tmp_path / "run", "users_module.R")

@@ -128,6 +128,7 @@ def test_weights_and_groups_are_sliced_with_their_rows(tmp_path):  # row 35
     assert len(trainings(tmp_path / "log")) == n_trainings
 
 
+@pytest.mark.filterwarnings("ignore:cv. fold 0 tests only classes:UserWarning")
 def test_partial_fit_is_told_the_classes_of_the_whole_y():  # row 36
     # Each training fold of an unshuffled KFold lacks one of the classes.
     y = np.repeat(["ant", "bee", "cat"], 20)

@@ -122,6 +122,7 @@ def test_every_search_ends_soon(search):
             "for two classes, and y has 3: .*'f1_macro'",
         ),
         (SVC(), "f1", NAMES, "pos_label='yes'"),
+        (SVC(), "f1", np.where(np.arange(90) % 3, "well", "sick"), "pos_label='sick'"),
         (SVC(), "neg_log_loss", y, r"CalibratedClassifierCV\(estimator\)"),
     ],
 )

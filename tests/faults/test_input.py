@@ -450,6 +450,7 @@ def test_sample_weight_is_sliced_with_its_rows(n_jobs):  # row 35
     assert search.best_params_["checked__quality"] == 0.3
 
 
+@pytest.mark.filterwarnings("ignore:cv. fold 0 tests only classes:UserWarning")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_partial_fit_is_told_the_classes_of_the_whole_y(n_jobs):  # row 36
     # Each training fold of an unshuffled KFold lacks one of the classes.

@@ -23,11 +23,12 @@ from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
 from sksearch.base import State
+from sksearch.estimators import growth_of
+from sksearch.estimators._growth import counts
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._curves import CurveTask, choose_count, common, settle
 from sksearch.fitting._evaluation import Output
-from sksearch.resources import SamplesResource, growth_of
-from sksearch.resources._growth import counts
+from sksearch.resources import SamplesResource
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Outcome, Space, When
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
-from sksearch.resources import growth_of
+from sksearch.estimators import growth_of
 from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space
 

@@ -16,8 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch.base import State
+from sksearch.estimators import change, changing_params
 from sksearch.fitting._states import dump_state, load_state
-from sksearch.resources import ParameterResource, as_resource, change, changing_params
+from sksearch.resources import ParameterResource, as_resource
 from tests.comparisons import assert_same_results
 from tests.interrupted import Trouble, scorer
 

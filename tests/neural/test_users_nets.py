@@ -16,9 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch._compat import cloudpickle
 from sksearch.base import State
+from sksearch.estimators import last_step
+from sksearch.estimators._skorch import park, wake
 from sksearch.fitting._states import dump_state, load_state
-from sksearch.resources import EpochsResource, SecondsResource, last_step, park
-from sksearch.resources._nets import wake
+from sksearch.resources import EpochsResource, SecondsResource
 
 torch = pytest.importorskip("torch")
 skorch = pytest.importorskip("skorch")
@@ -134,7 +135,7 @@ def by_rungs(net, *rungs, travels=True, data=(X, y)):
     state, spent = State(net), 0
     for amount in rungs:
         state = EpochsResource().train(state, *data, amount, spent, CLASSES, {})
-        park(state.estimator)
+        park(last_step(state.estimator))
         if travels:
             state = load_state(dump_state(state))
             torch.manual_seed(spent)  # what another task leaves behind

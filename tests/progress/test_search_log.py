@@ -41,7 +41,7 @@ def test_info_is_begin_rungs_and_end(caplog):
     results = search.cv_results_
     for line in rungs:
         bracket, resource, n, best, middle = re.fullmatch(
-            r"Hyperband: bracket (\d), (\d) epochs: (\d) candidates, best (\S+), median (\S+)",
+            r"Hyperband: bracket (\d), (\d) epochs: (\d) candidates?, best (\S+), median (\S+)",
             line,
         ).groups()
         rows = (results["bracket"] == int(bracket)) & (results["n_resources"] == int(resource))

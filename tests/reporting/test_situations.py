@@ -171,6 +171,16 @@ def test_one_candidate_was_no_choice():
     assert selected.corrected == pytest.approx(selected.seen)
 
 
+def test_where_the_time_ends_after_one_candidate_more_time_is_asked_for():
+    search = RandomSearchCV(
+        Known(), {"a": uniform(0, 1)}, initial_params={"a": 1.0}, timeout=1e-9, random_state=0
+    ).fit(X, Y)
+    assert len(search.history_.trials) == 1
+    assert [(each.rule, each.code) for each in told(search).advice] == [
+        ("one_candidate", "timeout=1e-08")
+    ]
+
+
 def test_a_space_of_one_candidate_wants_more_values():
     search = random_search({"a": [0.5]}, n_iter=1, noise=0.01)
     code = advice_of(search, "one_candidate").code

@@ -17,7 +17,7 @@ from sksearch.base import Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler, GridSampler, RandomSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.schedulers._race import rungs_of_race
+from sksearch.schedulers._race import RaceState, rungs_of_race
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Failing
@@ -336,3 +336,12 @@ def test_models_learn_from_dropped_candidates_as_if_they_had_all_folds():
     assert data.U[:, 0] == pytest.approx([0, 1 / 3, 2 / 3])
     assert set(data.resource) == {4}
     assert len(data.pending) == len(data.failed) == 0
+
+
+def test_others_count_for_no_more_than_sixteen_degrees_of_freedom():
+    rng = np.random.default_rng(0)
+    state = RaceState(list(range(1, 7)), 0.2, leader=0)
+    state.finished = {i: rng.random(6) for i in range(4)}
+    assert state._pooled()[1] == 15
+    state.finished[4] = rng.random(6)
+    assert state._pooled()[1] == 16

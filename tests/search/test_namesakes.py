@@ -225,6 +225,7 @@ def test_a_report_can_be_made_of_rows_that_repeat():
     assert len(search.history_.trials) == len(search.cv_results_["params"]) == 10
     assert "RandomizedSearchCV(KNeighborsClassifier)" in str(search.report())
     assert search.best(1) == [search.best_params_]
+    assert sorted(each["n_neighbors"] for each in search.best()) == [1, 2, 3]
     assert len(search.to_frame()) == 10
 
 

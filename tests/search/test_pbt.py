@@ -24,9 +24,10 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV, When
 from sksearch.base import State
+from sksearch.estimators import change, changing_params
 from sksearch.history import Problem, Result
 from sksearch.plotting import ScheduleDisplay
-from sksearch.resources import as_resource, change, changing_params
+from sksearch.resources import as_resource
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import PopulationBasedTraining
 from sksearch.space import Space

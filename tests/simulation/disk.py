@@ -56,7 +56,7 @@ class File:
     def lose_power(self, rng):
         """Keep a part of what was not synced."""
         if self.pending:
-            fate = rng.choice(["lost", "torn", "reordered", "kept"])
+            fate = rng.choice(["kept", "lost", "torn", "reordered"])
             for offset, data in _surviving(self.pending, fate, rng):
                 _write(self.durable, offset, data)
         self.data, self.pending, self.lock = bytearray(self.durable), [], None

@@ -4,6 +4,7 @@ import hashlib
 import pickle
 
 from sksearch.checkpoint._lines import decode, encode
+from tests.simulation.chance import happens
 
 exploded = []
 
@@ -39,7 +40,7 @@ def forge_state(disk, folder, rng):
     if not found:
         return False
     path, number, n = rng.choice(found)
-    if rng.random() < 0.3:  # no sum and no signature is forged
+    if happens(rng, 0.3):  # no sum and no signature is forged
         record = decode(_lines(disk, path)[number])
         entry = (record["o"][n] if "o" in record else record)["state"]
         put(disk, f"{folder}/states/{entry['f']}", pickle.dumps(Bomb()))

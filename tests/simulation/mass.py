@@ -3,7 +3,8 @@
     python -m tests.simulation --seeds 10000 [--from 0] [--workers 2] [--record FILE]
     python -m tests.simulation --record FILE
 
-Without ``--seeds`` the record is summed up. Exit status 1 if a promise was not kept.
+Parts that the record has are not told again, unless a promise was not kept in them. Without
+``--seeds`` the record is summed up. Exit status 1 if a promise was not kept.
 """
 
 import argparse
@@ -13,6 +14,8 @@ import json
 import os
 import platform
 import random
+import signal
+import subprocess
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -27,7 +30,7 @@ from tests.simulation.stories import tell
 from tests.simulation.world import BrokenPromiseError
 
 ROOT = Path(__file__).parents[2]
-PART = 250  # seeds of a line of the record
+PART = 1000  # seeds of a line of the record
 STUCK_SECONDS = 1800  # of one story, which takes less than one on an idle machine
 
 
@@ -40,25 +43,37 @@ def main(arguments=None):
     parser.add_argument("--record", type=Path, help="file of JSON lines, which is added to")
     args = parser.parse_args(arguments)
     os.environ["PYTHONHASHSEED"] = "0"  # so that a seed tells the same story in each process
-    firsts = range(args.first, args.first + args.seeds, PART)
-    end, lines = args.first + args.seeds, []
+    end = args.first + args.seeds
+    known = read(args.record)
+    firsts = [
+        first
+        for first in range(args.first, end, PART)
+        if first not in known or known[first]["broken"]
+    ]
     with ProcessPoolExecutor(
         args.workers, mp_context=get_context("spawn"), max_tasks_per_child=1
     ) as pool:
         parts = [pool.submit(part, first, min(first + PART, end)) for first in firsts]
         for future in as_completed(parts):
-            lines.append(future.result())
+            line = future.result()
+            known[line["from"]] = line
             if args.record:
                 with open(args.record, "a") as file:
-                    file.write(json.dumps(lines[-1]) + "\n")
-            print(lines[-1]["from"], lines[-1]["counts"]["crashes"], flush=True)
-    if args.record:
-        lines = [json.loads(line) for line in args.record.read_text().splitlines()]
-    return report(lines)
+                    file.write(json.dumps(line) + "\n")
+            print(line["from"], line["counts"].get("crashes", 0), len(line["broken"]), flush=True)
+    return report(list(known.values()))
+
+
+def read(record):
+    """Return the last line of each part of a record, by its first seed."""
+    text = record.read_text() if record and record.exists() else ""
+    lines = map(json.loads, text.splitlines())
+    return {line["from"]: line for line in lines}
 
 
 def part(first, end):
     """Tell the stories of some seeds; a line of the record."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take from background
     counts, broken, start = Counter(), [], time.process_time()
     for seed in range(first, end):
         faulthandler.dump_traceback_later(STUCK_SECONDS, exit=True)
@@ -74,6 +89,7 @@ def part(first, end):
         "broken": broken,
         "seconds": round(time.process_time() - start, 1),
         "code": digest_of_code(),
+        "commit": commit(),
         "versions": {
             "sksearch": sksearch.__version__,
             "sklearn": sklearn.__version__,
@@ -89,6 +105,12 @@ def digest_of_code():
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
+def commit():
+    """The commit that the code is of, or that it was changed from."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
 def report(lines):
     """Print what the parts of a record add up to; return the exit status."""
     counts = sum((Counter(line["counts"]) for line in lines), Counter())
@@ -96,7 +118,11 @@ def report(lines):
     seeds = {seed for line in lines for seed in range(line["from"], line["from"] + line["seeds"])}
     seconds = sum(line["seconds"] for line in lines)
     print(f"{len(seeds)} stories, {counts['crashes']} crashes, {len(broken)} promises broken")
-    print(f"{seconds:.0f} seconds of a core; code {', '.join(sorted({x['code'] for x in lines}))}")
+    print(f"{seconds:.0f} seconds of a core")
+    codes = Counter((line["commit"], line["code"]) for line in lines)
+    for (commit, code), n_parts in codes.items():
+        now = ", which is the code of today" if code == digest_of_code() else ""
+        print(f"{n_parts} parts by code {code} of commit {commit}{now}")
     for name, count in counts.most_common():
         print(f"{count:10} {name}")
     for case in broken:

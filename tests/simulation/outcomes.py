@@ -10,7 +10,8 @@ import numpy as np
 
 from sksearch.checkpoint import JournalError
 from tests.simulation.computer import FAILING
-from tests.simulation.searches import X, Y
+from tests.simulation.functions import Minimization
+from tests.simulation.learners import X, Y
 
 #: What a search may say, and when: the names of what has happened to it before.
 WARNINGS = {
@@ -26,7 +27,10 @@ WARNINGS = {
     r"key that signs the models of checkpoints, has \d+ bytes": {"key", "power", "error"},
     r"A fitted estimator cannot travel": {"error", "vanish", "power", "forge"},
     r"is not what a worker writes": {"forge"},
-    r"scores are non-finite|fits failed|No candidate (has|but)": {"failures"},
+    r"scores are non-finite|fits failed|evaluations failed|No candidate (has|but)": {"failures"},
+    r"timeout=.* was up after|The first bracket will take": {"timeout"},
+    r"No candidate keeps all bounds": {"bounds"},
+    r"goes on, though your code .* to start: tests\.simulation\.learners\.RUN was": {"start"},
     r"Worker process 0 has not started in 30 seconds": {"start"},
 }
 
@@ -48,16 +52,32 @@ def undisturbed(search):
 
 
 def outcome(search):
-    """Text of everything that a search has found, but for times."""
+    """Text of everything that a search has found, but for times; a line for each row."""
+    if isinstance(search, Minimization):
+        return search.outcome()
     columns = {n: list(c) for n, c in search.cv_results_.items() if not n.endswith("_time")}
-    lines = [f"{name}: {column!r}" for name, column in columns.items()]
-    lines += [f"{name}: {getattr(search, name)!r}" for name in ("statuses_", "errors_")]
+    columns |= {name: getattr(search, name) for name in ("statuses_", "errors_")}
+    of_all = [name for name in columns if name.startswith("rank_")]  # and not of a row alone
+    # A parameter that nobody has has no column; `params` say the same.
+    own = [name for name in columns if not name.startswith(("rank_", "param_"))]
+    lines = [
+        "row " + ", ".join(f"{name}={value!r}" for name, value in zip(own, row, strict=True))
+        for row in zip(*(columns[name] for name in own), strict=True)
+    ]
+    lines += [f"{name}: {columns[name]!r}" for name in of_all]
     for name in ("best_index_", "best_params_", "best_score_"):
         lines.append(f"{name}: {getattr(search, name, None)!r}")
     for name in ("best_estimator_", "ensemble_"):
         if (model := getattr(search, name, None)) is not None:
             lines.append(f"{name}: {np.asarray(model.predict(X)).tolist()!r}")
+    if (front := getattr(search, "pareto_", None)) is not None:
+        lines.append(f"front: {list(front.index)!r}")
     return "\n".join(lines)
+
+
+def rows_of(found):
+    """The rows of an outcome."""
+    return {line for line in found.splitlines() if line.startswith("row ")}
 
 
 def told(error):

@@ -4,65 +4,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.stats import randint, uniform
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import sksearch
-from sksearch import When
+from sksearch import Bound, When, earlier_results
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity, MedianStopping
-
-N_ROWS = 12
-X = np.arange(2.0 * N_ROWS).reshape(N_ROWS, 2)
-Y = np.arange(float(N_ROWS))
-
-
-class Learner(RegressorMixin, BaseEstimator):
-    """Its scores depend on params, rows, epochs, and on every random number on its way."""
-
-    def __init__(self, quality=0.5, other=0, kind="a", fails_above=2.0, diverges_below=-1.0):
-        self.quality = quality
-        self.other = other
-        self.kind = kind
-        self.fails_above = fails_above
-        self.diverges_below = diverges_below
-
-    def fit(self, X, y=None):
-        self.n_, self.noise_, self.n_rows_ = 0, 0.0, 0
-        return self.partial_fit(X, y)
-
-    def partial_fit(self, X, y=None):
-        if self.quality > self.fails_above:
-            raise RuntimeError(f"quality {self.quality:.2f} is too good to be true")
-        self.n_features_in_ = np.shape(X)[1]
-        self.n_ = getattr(self, "n_", 0) + 1
-        self.noise_ = 0.7 * getattr(self, "noise_", 0.0) + 0.3 * np.random.rand()
-        self.n_rows_ = len(X)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.quality + 0.1 * self.noise_)
-
-    def score(self, X, y=None):
-        if self.quality < self.diverges_below:
-            return np.nan
-        value = self.quality * (1 - 0.5 / self.n_) + 0.01 * self.other + 0.1 * (self.kind == "b")
-        return value + 0.2 * self.noise_ + 1e-3 * self.n_rows_ + 1e-4 * float(np.sum(X))
-
-
-def by_score(estimator, X, y):
-    """One metric."""
-    return estimator.score(X, y)
-
-
-def by_noise(estimator, X, y):
-    """Another one."""
-    return -estimator.noise_
-
-
-def by_both(estimator, X, y):
-    """Several from one function."""
-    return {"score": estimator.score(X, y), "noise": -estimator.noise_}
+from tests.simulation.chance import happens
+from tests.simulation.functions import draw_function
+from tests.simulation.learners import Learner, by_both, by_noise, by_score
 
 
 @dataclass
@@ -97,7 +47,8 @@ class Drawn:
             space = space | {"quality": uniform(0, 0.9)}
         else:
             return None
-        if self.name == "GridSearchCV" and kind == 2:
+        known = self.kwargs.keys() & {"prior_results", "initial_params"}
+        if kind == 2 and (known or self.name == "GridSearchCV"):
             return None
         return replace(self, kwargs=kwargs, estimator=estimator, space=space, small={})
 
@@ -142,36 +93,49 @@ ASYNCHRONOUS = {"ASHASearchCV", "PASHASearchCV", "PBTSearchCV"}
 
 def draw_search(rng):
     """Draw a search of five to fifty jobs."""
+    drawn = draw_fit(rng) if happens(rng, 0.88) else draw_function(rng, draw_space(rng, False))
+    if happens(rng, 0.12) and not drawn.estimator and drawn.kwargs.get("resource") != "folds":
+        drawn.kwargs["timeout"] = rng.choice([2.0, 5.0, 20.0, 60.0])
+        drawn.small = {}
+    return drawn
+
+
+def draw_fit(rng):
+    """Draw a search of an estimator."""
     name = rng.choices(list(CLASSES), list(CLASSES.values()))[0]
     kwargs = {
         "random_state": rng.randrange(1000),
-        "refit": rng.random() < 0.3,
+        "refit": happens(rng, 0.3),
         "cv": draw_folds(rng),
-        "return_train_score": rng.random() < 0.2,
+        "return_train_score": happens(rng, 0.2),
     }
     draw_scoring(rng, kwargs)
     space = draw_space(rng, is_grid=name == "GridSearchCV")
     estimator = {}
-    if rng.random() < 0.25:
+    if happens(rng, 0.25):
         estimator["fails_above"] = rng.uniform(0.6, 1.0)
-    if rng.random() < 0.15:
+    if happens(rng, 0.15):
         estimator["diverges_below"] = rng.uniform(0.0, 0.4)
     is_async = draw_size(rng, name, kwargs)
-    if name in LEARNING and rng.random() < 0.5:
+    if name in LEARNING and happens(rng, 0.5):
         kwargs["batch_size"] = rng.randint(1, 4)
-    if rng.random() < 0.15 and kwargs.get("resource") != "folds" and not is_async:
+    if happens(rng, 0.15) and kwargs.get("resource") != "folds" and not is_async:
         kwargs["ensemble_size"] = rng.randint(1, 3)
+    if kwargs.get("resource") != "folds":  # whose rows grow while they last
+        draw_stops(rng, kwargs)
+    draw_knowledge(rng, kwargs, space)
     small = {}
     for size in {"n_iter", "n_candidates"} & kwargs.keys():
-        if name in GROWING and "quality" in space and not isinstance(space["quality"], list):
-            small = {size: rng.randint(2, kwargs[size])} if rng.random() < 0.3 else {}
+        grows = name in GROWING and not kwargs.keys() & {"target_score", "patience"}
+        if grows and "quality" in space and not isinstance(space["quality"], list):
+            small = {size: rng.randint(2, kwargs[size])} if happens(rng, 0.3) else {}
     return Drawn(
         name,
         kwargs,
         estimator,
         space,
         n_workers=1 if is_async else rng.randint(1, 4),
-        generator=rng.random() < 0.1,
+        generator=happens(rng, 0.1),
         small=small,
     )
 
@@ -199,19 +163,49 @@ def draw_scoring(rng, kwargs):
         kwargs["scoring"] = by_both
     if kind in (1, 2):
         kwargs["refit"] = rng.choice(["score", "noise"])
+    if kind in (1, 2) and happens(rng, 0.3):
+        kwargs["constraints"] = Bound("noise", ">=", rng.uniform(-0.8, 0.0))
+    if kind in (1, 2) and happens(rng, 0.3):
+        kwargs["objectives"] = ["score", "noise"]
+
+
+def draw_stops(rng, kwargs):
+    """Draw what ends a search before its plan does."""
+    if happens(rng, 0.1):
+        kwargs["target_score"] = rng.uniform(0.5, 1.0)
+    if happens(rng, 0.1):
+        kwargs["patience"] = rng.randint(1, 4)
+
+
+def draw_knowledge(rng, kwargs, space):
+    """Draw what is known before: first candidates, earlier results."""
+    quality = space["quality"]
+    values = [
+        rng.choice(quality) if isinstance(quality, list) else round(rng.uniform(0, 1), 3)
+        for _ in range(4)
+    ]
+    rest = {name: 0 for name in ("other",) if not isinstance(space.get(name, 0), int)}
+    rest = {"kind": "b"} | rest if "kind" in space else rest
+    if happens(rng, 0.15):
+        kwargs["initial_params"] = [{"quality": value} | rest for value in values[:2]]
+    if happens(rng, 0.15):
+        table = {"params": [{"quality": v} | rest for v in values], "mean_test_score": values}
+        aims = kwargs.keys() & {"objectives", "constraints"}
+        same = happens(rng, 0.5) and not aims
+        kwargs["prior_results"] = earlier_results(table, same_task=same)
 
 
 def draw_space(rng, is_grid):
     """Draw a space: of one parameter or several, finite or not, with a condition or none."""
-    if is_grid or rng.random() < 0.15:
+    if is_grid or happens(rng, 0.15):
         values = [round(rng.uniform(0, 1), 3) for _ in range(rng.randint(2, 4))]
         return {"quality": values, "other": list(range(rng.randint(1, 3)))}
     space = {"quality": uniform(0, 1)}
-    if rng.random() < 0.5:
+    if happens(rng, 0.5):
         space["other"] = randint(0, 6)
-    if rng.random() < 0.4:
+    if happens(rng, 0.4):
         space["kind"] = ["a", "b"]
-        if "other" in space and rng.random() < 0.5:
+        if "other" in space and happens(rng, 0.5):
             space["other"] = When(randint(0, 6), "kind", "==", "b")
     return space
 

@@ -2,10 +2,17 @@
 
 import re
 import signal
+from functools import partial
 
+from tests.simulation import others
+from tests.simulation.chance import happens
 from tests.simulation.computer import FAILING, Fate
 from tests.simulation.searches import draw_search
-from tests.simulation.world import EXECUTORS, FOLDER, KEY, BrokenPromiseError, World, watching
+from tests.simulation.watching import watching
+from tests.simulation.world import EXECUTORS, FOLDER, KEY, BrokenPromiseError, World
+
+#: How often something happens between two starts.
+SHARES = {"grows": 0.2, "meets another search": 0.04, "meddles": 0.07, "edits": 0.03}
 
 
 def tell(rng, n_crashes=40):
@@ -30,10 +37,10 @@ def tell(rng, n_crashes=40):
         If a promise was not kept.
     """
     world = World(rng, draw_search(rng))
-    counts, pace = world.counts, rng.choice([15, 40, 100])
+    counts, pace = world.counts, rng.choice([10, 20, 40, 100])
     with watching(world):
         for _ in range(n_crashes):
-            if rng.random() < 0.2:
+            if happens(rng, SHARES["grows"]):
                 world.grow()
             fate, ending = draw_fate(world, pace)
             ended, found = world.start(fate)
@@ -41,7 +48,7 @@ def tell(rng, n_crashes=40):
             if ended == "finished":
                 world.check_found(found)
                 world.check()
-                if not world.size:
+                if not world.size and (world.found is None or happens(rng, 0.3)):
                     break
                 world.grow()
                 continue
@@ -51,10 +58,12 @@ def tell(rng, n_crashes=40):
                 world.lose_power()
             if ended == "error":
                 world.happened.add("error")
-            if rng.random() < 0.04:
-                world.meet_another_search()
-            if rng.random() < 0.04:
-                world.meddle()
+            if happens(rng, SHARES["meets another search"]):
+                others.meet_another_search(world)
+            if happens(rng, SHARES["meddles"]):
+                others.meddle(world)
+            if happens(rng, SHARES["edits"]):
+                others.edit(world)
         _end(world)
     return counts
 
@@ -65,16 +74,20 @@ def _end(world):
     world.grow()
     for _ in range(3):
         ended, found = world.start(Fate(world.rng))
-        if ended != "locked":  # by what a dead process has started
+        if ended not in ("locked", "error"):
             break
-        world.disk.files()[f"{FOLDER}/lock"].lock = None
+        if ended == "locked":  # by what a dead process has started
+            world.disk.files()[f"{FOLDER}/lock"].lock = None
     world.check_found(found)
     world.check()
     files = {p.removeprefix(f"{FOLDER}/") for p in world.disk.files("/sim")}
     kept = {"journal.jsonl", "lock", "splits.npz", KEY}
     left = {f for f in files - kept if not re.match(r"journal\.bad(\.\d+)?$", f)}
-    if world.drawn.kwargs.get("ensemble_size"):
-        left = {f for f in left if not f.startswith("states/") or f.endswith(".tmp")}
+    # An ensemble has models; and one that was stopped may go on with more time.
+    may_keep = r"states/(?!.*\.tmp$)" if "ensemble_size" in world.drawn.kwargs else "$"
+    if world.stops:
+        may_keep = r"(states|spool)/(?!.*\.tmp$)"
+    left = {f for f in left if not re.match(may_keep, f)}
     if left:
         raise BrokenPromiseError(f"files are left: {sorted(left)}")
     if world.disk.files()[f"{FOLDER}/lock"].holder() is not None:
@@ -86,36 +99,36 @@ def draw_fate(world, pace):
     rng, happened = world.rng, world.happened
     world.kind = rng.choice(list(EXECUTORS))
     world.n_workers = rng.randint(1, world.drawn.n_workers)
-    world.is_far = world.kind == "threads" and rng.random() < 0.3
+    world.is_far = world.kind == "threads" and happens(rng, 0.3)
     fate = Fate(rng)
     at = 1 + rng.randrange(rng.choice([pace, pace, 4 * pace, 10]))
-    ending = rng.choices(["kill", "power", "signal", "error", "none"], [45, 30, 12, 10, 3])[0]
+    ending = rng.choices(["none", "kill", "power", "signal", "error"], [3, 45, 30, 12, 10])[0]
     if ending in ("kill", "power"):
         fate.kill_at = at
         happened.add("kill")
     elif ending == "signal":
         fate.signal = rng.choice([signal.SIGINT, signal.SIGINT, signal.SIGTERM])
-        if rng.random() < 0.3:
+        if happens(rng, 0.3):
             fate.signal, fate.line = signal.SIGINT, 1 + rng.randrange(40 * pace)
         else:
             fate.signal_at = at
-        if rng.random() < 0.3:
+        if happens(rng, 0.3):
             fate.kill_at = at + 1 + rng.randrange(30)
             happened.add("kill")
     elif ending == "error":
         fate.error = rng.choice(list(FAILING))
         fate.error_at = range(at, at + rng.choice([1, 1, 3, 20, 1000]))
         happened.add("error")
-        if rng.random() < 0.5:
+        if happens(rng, 0.5):
             fate.kill_at = at + rng.randrange(60)
             ending = rng.choice(["kill", "power"])
-    if rng.random() < 0.1:
+    if happens(rng, 0.1):
         fate.jumps = {1 + rng.randrange(pace): rng.choice([-1e9, -3600.0, 3600.0, 1e9])}
         world.counts["clock jumps"] += 1
-    if rng.random() < 0.1:
+    if happens(rng, 0.1):
         fate.short = {at + n for n in range(20)}
-    if rng.random() < 0.05:
-        fate.meanwhile[1 + rng.randrange(2 * pace)] = world.second_master
-    if rng.random() < 0.01:
-        fate.meanwhile[1 + rng.randrange(2 * pace)] = world.vanish
+    if happens(rng, 0.05):
+        fate.meanwhile[1 + rng.randrange(2 * pace)] = partial(others.second_master, world)
+    if happens(rng, 0.01):
+        fate.meanwhile[1 + rng.randrange(2 * pace)] = partial(others.vanish, world)
     return fate, ending

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from types import SimpleNamespace
 
-from sksearch._clock import _open_clock
+from sksearch._clock import _open_clock, spend
 from sksearch.executors import _shared_data
 from sksearch.executors._base import Executor, TaskEnvironment
 from sksearch.executors._in_process import SerialExecutor
@@ -22,7 +22,6 @@ from sksearch.executors._shared_data import Ref
 from sksearch.executors.local import _process
 from sksearch.executors.local._pool import ProcessExecutor
 from sksearch.executors.local._process import WorkerProcess, _answer, _numbered, _parted
-from sksearch.fitting._evaluation import evaluate
 from tests.simulation.computer import Computer, Killed, OpenFile, running_on
 from tests.simulation.disk import File
 
@@ -34,6 +33,13 @@ class Serial(SerialExecutor):
 
     def __init__(self, world, function, context, limits, folder):
         super().__init__(function, context, folder)
+        self.world = world
+
+    def submit(self, task):
+        """Run a task, which takes time."""
+        if self.world.timeout:
+            spend(min(self.world.seconds_of_task(), 1e4))
+        return super().submit(task)
 
     def submit_suspect(self, task):
         return self.submit(task)
@@ -270,10 +276,10 @@ def late_writes(world, queue):
     if not isinstance(queue, Queue) or not queue.sees_folder:
         return []
     writes = []
-    _, context, folder = queue.shared
+    watched, context, folder = queue.shared
     for task in queue.left():
         with running_on(LateComputer(world.disk, writes)):
-            evaluate(context, task, TaskEnvironment(folder, shares_memory=False))
+            watched.function(context, task, TaskEnvironment(folder, shares_memory=False))
     return writes[: world.rng.randrange(len(writes) + 1)]
 
 

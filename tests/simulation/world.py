@@ -2,43 +2,40 @@
 
 import gc
 import itertools
-import os
 import re
 import signal
-import sys
 import traceback
 import warnings
 from collections import Counter
-from contextlib import contextmanager
 
 from sksearch import _system
 from sksearch.checkpoint import SearchLockedError, SearchMismatchError
-from sksearch.checkpoint._checkpoint import Checkpoint
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS
 from sksearch.executors import Interrupts
-from tests.simulation import forgery
+from tests.simulation import forgery, learners
+from tests.simulation.chance import happens
 from tests.simulation.computer import (
     Clock,
     Computer,
-    Fate,
     Heirs,
     Killed,
-    OpenFile,
     running_on,
 )
 from tests.simulation.disk import Disk, Folder
+from tests.simulation.learners import X, Y
 from tests.simulation.outcomes import (
     ALL_FAILED,
     WARNINGS,
     difference,
     names_cause,
     outcome,
+    rows_of,
     shape,
     told,
     undisturbed,
 )
-from tests.simulation.searches import X, Y
+from tests.simulation.watching import interrupting
 from tests.simulation.workers import (
     HANGS,
     Processes,
@@ -49,6 +46,8 @@ from tests.simulation.workers import (
 )
 
 FOLDER = "/sim/checkpoint"
+#: What ends a search before its plan does.
+STOPS = {"timeout", "target_score", "target", "patience"}
 JOURNAL = f"{FOLDER}/journal.jsonl"
 KEY = "/sim/config/sksearch/key"
 EXECUTORS = {"serial": Serial, "threads": Threads, "processes": Processes}
@@ -61,11 +60,6 @@ CHANCES = {
     "repeats an older answer": 0.05,
     "answers twice": 0.05,
 }
-#: Files of lines before which a signal comes: without caches, so that a story has no history.
-LINES = re.compile(
-    r"/sksearch/(_files|checkpoint/_(checkpoint|folder|lock|log|recorder)|"
-    r"executors/_loop|fitting/_(run|states))\.py$"
-)
 
 
 class BrokenPromiseError(AssertionError):
@@ -95,18 +89,34 @@ class World:
         if drawn.estimator:
             self.happened.add("failures")
         self.told, self.acknowledged = set(), set()  # pairs of trial and resource
-        self.spooled = set()  # names of tasks
+        self.spooled = set()  # names of tasks whose output is in the folder
+        self.ended = set()  # names of tasks that have ended where the folder is seen
         self.n_began = 0
         self.rest = []
         self.fate = self.executor = None
         self.homeless = None  # the fate of a process whose folder is gone
         self.n_workers, self.is_far, self.kind = 1, False, "serial"
-        self.expected, self.usual = undisturbed(drawn.make(**self.size))
+        self.timeout = drawn.kwargs.get("timeout")
+        stops = drawn.kwargs.keys() & STOPS
+        self.stops, endless = bool(stops), dict.fromkeys(stops)
+        self.expected, self.usual = undisturbed(drawn.make(**self.size, **endless))
+        self.sequential = ""  # what it finds where nothing happens and it may stop
+        if self.stops and not self.timeout:
+            self.sequential, usual = undisturbed(drawn.make(**self.size))
+            self.usual |= usual
+        self.found = None  # by a search that has stopped
+        self.note = learners.NOTE
+        self.described_by = None  # what the fingerprint of a search is kept by
+        if self.timeout:
+            self.happened.add("timeout")
+        if drawn.kwargs.get("constraints"):
+            self.happened.add("bounds")
 
     def grow(self):
         """Have the user ask for more, if the search began small."""
         if self.size:
             self.size = {}
+            self.ended.clear()  # a larger search takes over what it can, by other names
             self.counts["search grows"] += 1
             self.expected, usual = undisturbed(self.drawn.make())
             self.usual |= usual
@@ -115,17 +125,17 @@ class World:
 
     def chance(self, what):
         """Whether a worker does what it should not."""
-        happens = self.rng.random() < CHANCES[what]
-        self.counts[what] += happens
-        return happens
+        does = happens(self.rng, CHANCES[what])
+        self.counts[what] += does
+        return does
 
     def seconds_of_task(self):
         """How long a task takes; some never end."""
         luck = self.rng.random()
-        if luck < 0.01:
+        if luck > 0.99:
             self.counts["hangs"] += 1
             return HANGS
-        return 1e4 * luck if luck > 0.95 else luck
+        return 1e4 * luck if luck > 0.94 else luck
 
     def worker(self):
         """The computer as a worker has it."""
@@ -150,12 +160,17 @@ class World:
                 self.broken.append(f"{task.name} was acknowledged, and is trained again")
             if task.name in self.spooled and not self.fate.failed:
                 self.broken.append(f"{task.name} was in the spool, and is trained again")
+            if task.name in self.ended and not self.fate.failed:
+                self.broken.append(f"{task.name} has ended, and is trained again")
         loses_states = self.happened & {"power", "error", "vanish", "forge", "key"}
         if task.continues and task.state is None and not loses_states:
             self.broken.append(f"{task.name}: the state that it goes on from is lost")
         output = function(context, task, environment)
         if output.lost_state and not loses_states and not self.fate.dead:
             self.broken.append(f"{task.name}: {output.lost_state}")
+        can_keep = not (self.fate.failed or self.is_far or self.fate is self.homeless)
+        if can_keep and not _system.system().dead:
+            self.ended.add(task.name)
         return output
 
     def appended(self, record, is_safe):
@@ -175,14 +190,21 @@ class World:
         self.look_at_folder()
         computer = Computer(self.disk, fate, self.new_pid(), self.alive)
         search, handlers = (drawn or self.drawn).make(FOLDER, **self.size), _handlers()
+        self.described_by = None if drawn or y is not Y else str(self.size)
+        learners.RUN, learners.NOTE = f"run {self.pid}", self.note
+        n_began, found_before, ended_before = self.n_began, self.found, set(self.ended)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             ended, found = self._fit(search, computer, fate, y)
         self._check_warnings(caught)
+        if fate.failed:  # what ended may not be in the journal, which says what it was
+            self.ended &= ended_before
+        if found_before and fate is not self.homeless and self.n_began > n_began:
+            self.broken.append("a search that had ended has trained")
         if _handlers() != handlers:
             self.broken.append("handlers of signals are left")
         if fate.dead:
-            self._die(computer)
+            self.leave(computer)
         elif computer.files and _still(computer):
             self.broken.append(f"files are left open: {[f.path for f in computer.files]}")
         computer.end()
@@ -199,14 +221,14 @@ class World:
         except BaseException as error:
             if fate.dead:  # of what came after its death nobody knows
                 return "killed", None
-            return self._judge(error, fate), told(error)
+            return self.judge(error, fate), told(error)
         if fate.dead:
             return "killed", None
         if fate.signalled:
             self.broken.append("Ctrl-C was swallowed")
         return "finished", outcome(search)
 
-    def _judge(self, error, fate):
+    def judge(self, error, fate):
         """Name the kind of an error; one that nothing has led to is a broken promise."""
         if isinstance(error, (KeyboardInterrupt, SystemExit)) and fate.signalled:
             return "signal"
@@ -219,13 +241,14 @@ class World:
             return "error"
         if (fate.failed or "vanish" in self.happened) and names_cause(error):
             return "error"
-        if told(error) == self.expected:
+        stops_at_failures = self.stops and self.drawn.estimator and told(error) == ALL_FAILED
+        if stops_at_failures or told(error) in (self.expected, self.sequential):
             return "finished"
         lines = traceback.format_exception(error)
         self.broken.append("an error that nothing has led to:\n" + "".join(lines[-12:]))
         return "error"
 
-    def _die(self, computer):
+    def leave(self, computer):
         """Leave what a dead process leaves: its lock, perhaps, and workers for a moment."""
         Interrupts.pending = False  # which another process will not know
         for file in self.disk.files().values():
@@ -235,7 +258,7 @@ class World:
         lock = self.disk.files().get(f"{FOLDER}/lock")
         holds = lock is not None and lock.holder() in list(computer.files)
         computer.end()
-        if holds and self.rng.random() < 0.1:
+        if holds and happens(self.rng, 0.1):
             lock.lock = Heirs(self.rng.choice([0.5, 2.0, 2 * PATIENCE_SECONDS]))
             self.counts["heirs of a lock"] += 1
 
@@ -259,9 +282,26 @@ class World:
 
     def check_found(self, found):
         """See that a search has found what it finds undisturbed."""
+        if self.stops:
+            self._check_found_until_it_stopped(found)
+            return
         # That all have failed is said at the end of a rung; who starts the search again goes on.
         if found != self.expected and self.expected != ALL_FAILED:
             self.broken.append(f"another result:\n{difference(found, self.expected)}")
+
+    def _check_found_until_it_stopped(self, found):
+        """See that a search that stops has found a part of what it finds without an end.
+
+        Which part depends on how many run at a time: what runs when it stops counts, too.
+        """
+        if found in (self.sequential, ALL_FAILED):
+            return
+        if more := rows_of(found) - rows_of(self.expected):
+            self.broken.append(f"other rows:\n{sorted(more)[0]}\nof\n{self.expected}")
+        if self.found not in (None, found):
+            self.broken.append(f"it had ended with\n{difference(found, self.found)}")
+        if not self.fate.failed and self.fate is not self.homeless:
+            self.found = found
 
     def look_at_folder(self):
         """See that nothing acknowledged is lost, and know what workers have left."""
@@ -291,82 +331,11 @@ class World:
         lines = bytes(file.data).splitlines(keepends=True) if file else ()
         return list(itertools.takewhile(decode, lines))
 
-    # ---- what others do
-
-    def second_master(self):
-        """Another process has the same idea."""
-        self.counts["second master"] += 1
-        first, executor = self.fate, self.executor
-        lock = self.disk.files().get(f"{FOLDER}/lock")
-        is_locked = lock is not None and isinstance(lock.holder(), OpenFile)
-        before = self.lines()
-        fate = Fate(self.rng)
-        computer = Computer(self.disk, fate, self.new_pid(), self.alive)
-        self.fate = fate
-        search = self.drawn.make(FOLDER, **self.size)
-        try:
-            with running_on(computer, Clock(fate, self.make_executor)):
-                search.fit(X, Y)
-        except SearchLockedError as error:
-            if lock is None or lock.holder() is None or "is in use by another" not in str(error):
-                self.broken.append(f"refused, and not by a lock: {error}")
-        except BaseException as error:
-            if not fate.dead:  # of a user who lost patience
-                self._judge(error, fate)
-        else:
-            if is_locked:
-                self.broken.append("two masters at once")
-            else:
-                self.check_found(outcome(search))
-        if is_locked and self.lines() != before:
-            self.broken.append("the second master has written to the journal")
-        computer.end()
-        self.fate, self.executor = first, executor
-
-    def vanish(self):
-        """Somebody removes the folder."""
-        if FOLDER.rpartition("/")[2] in self.disk.node("/sim").names:
-            self.counts["folder vanishes"] += 1
-            self.happened.add("vanish")
-            self.homeless = self.fate
-            self.acknowledged.clear()
-            self.spooled.clear()
-            self.disk.remove_all(FOLDER)
-
-    def meet_another_search(self):
-        """Another search is given the same folder: it is refused, and nothing is changed."""
-        before = self.lines()
-        if not before:
-            return
-        self.counts["another search"] += 1
-        n_began = self.n_began
-        drawn, y = self.drawn.another(self.rng), Y
-        if drawn is None:
-            drawn, y = self.drawn, Y + 1
-        ended, found = self.start(Fate(self.rng), drawn, y)
-        if ended not in ("mismatch", "locked"):
-            self.broken.append(f"another search was not refused: {ended} {found}")
-        if self.lines()[: len(before)] != before or self.n_began > n_began:
-            self.broken.append("another search has changed what was there")
-        self.check()
-
-    def meddle(self):
-        """Somebody forges or damages what is there."""
-        what = self.rng.choice(["forge", "forge", "damage", "key"])
-        if what == "forge":
-            done = forgery.forge_state(self.disk, FOLDER, self.rng)
-        elif what == "damage":
-            done = forgery.damage_state(self.disk, FOLDER, self.rng)
-        else:
-            done = forgery.spoil_key(self.disk, KEY, self.rng)
-        if done:
-            self.counts[what] += 1
-            self.happened.add("key" if what == "key" else "forge")
-
     def lose_power(self):
         """Lose what was not synced."""
         self.happened.add("power")
         self.rest = []
+        self.ended.clear()
         self.disk.lose_power(self.rng)
         self.alive.clear()
 
@@ -398,52 +367,3 @@ def _key(name):
     """Trial and resource of a task's name."""
     parts = name.split(".")
     return (int(parts[0]), int(parts[1])) if len(parts) == 3 else None
-
-
-@contextmanager
-def watching(world):
-    """Tell the world what journals have taken; the user's key is on its disk."""
-    append = Checkpoint.append
-
-    def watched(checkpoint, record, sync=True):
-        append(checkpoint, record, sync)
-        world.appended(record, sync and checkpoint.complete)
-
-    home = os.environ.get("XDG_CONFIG_HOME")
-    os.environ["XDG_CONFIG_HOME"] = "/sim/config"
-    Checkpoint.append = watched
-    try:
-        yield
-    finally:
-        Checkpoint.append = append
-        if home is None:
-            del os.environ["XDG_CONFIG_HOME"]
-        else:
-            os.environ["XDG_CONFIG_HOME"] = home
-
-
-@contextmanager
-def interrupting(fate):
-    """Send the signal before a line of the library is run, where the fate says so."""
-    if not fate.line:
-        yield
-        return
-    left = fate.line
-
-    def trace(frame, event, arg):
-        nonlocal left
-        if not LINES.search(frame.f_code.co_filename):
-            return None
-        left -= event == "line"
-        if left <= 0 and not fate.signalled and not fate.dead:
-            computer = _system.system()
-            if computer.fate is fate and not computer.in_worker:
-                sys.settrace(None)
-                fate.send_signal()
-        return trace
-
-    sys.settrace(trace)
-    try:
-        yield
-    finally:
-        sys.settrace(None)

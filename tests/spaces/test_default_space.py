@@ -382,7 +382,7 @@ def test_the_own_candidate_may_lie_outside():
 
 
 def test_the_data_file_can_be_read_a_line_a_candidate():
-    text = resources.files("sksearch.spaces").joinpath("portfolios.json").read_text()
+    text = resources.files("sksearch.estimators").joinpath("portfolios.json").read_text()
     portfolios = json.loads(text)
     assert len(text.splitlines()) == sum(2 + len(entries) for entries in portfolios.values()) + 2
     assert all(3 <= len(entries) <= 10 for entries in portfolios.values())

@@ -9,13 +9,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterSampler
 from sklearn.utils import all_estimators
 
+from sksearch.estimators import Size, families
+from sksearch.estimators._composed import find_space
+from sksearch.estimators._family import Nothing
 from sksearch.space import Outcome, Space
 from sksearch.spaces import default_space, first_candidates, own_candidate
-from sksearch.spaces._lookup import SIMPLE, find_space
-from sksearch.spaces._parts import Size
 from tests.spaces import cases
 
-ALL = [*cases.made(SIMPLE), *cases.of_libraries(), *cases.VARIANTS]
+SPACES = {
+    name for family in families() for name in family.spaces if not isinstance(family, Nothing)
+}
+ALL = [*cases.made(SPACES), *cases.of_libraries(), *cases.VARIANTS]
 IDS = [f"{type(estimator).__name__}-{i}" for i, (estimator, _, _) in enumerate(ALL)]
 
 

@@ -1,0 +1,54 @@
+"""What is known of estimators, one object a family: spaces, training, what is simpler.
+
+A family of one's own is a class that derives from `Family`, and `register` makes it known.
+"""
+
+from sksearch.estimators._catboost import CatBoost
+from sksearch.estimators._changing import change as change
+from sksearch.estimators._changing import changing_params as changing_params
+from sksearch.estimators._composed import NOTHING
+from sksearch.estimators._default import default_space, own_candidate
+from sksearch.estimators._family import Family, Nothing, family_of, register
+from sksearch.estimators._family import families as families
+from sksearch.estimators._family import fit as fit
+from sksearch.estimators._first import first_candidates
+from sksearch.estimators._going_on import can_grow as can_grow
+from sksearch.estimators._going_on import set_params as set_params
+from sksearch.estimators._going_on import ways_to_go_on as ways_to_go_on
+from sksearch.estimators._growth import Growth, growth_of
+from sksearch.estimators._image_nets import ImageNets
+from sksearch.estimators._keras import Keras
+from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, Projections
+from sksearch.estimators._lightgbm import LightGBM
+from sksearch.estimators._linear import Linear, StochasticGradient
+from sksearch.estimators._mlp import MLP
+from sksearch.estimators._parts import Size
+from sksearch.estimators._pipeline import last_step as last_step
+from sksearch.estimators._sklearn_boosting import AdaBoost, GradientBoosting, HistGradientBoosting
+from sksearch.estimators._skorch import DivergedError as DivergedError
+from sksearch.estimators._skorch import Skorch
+from sksearch.estimators._state import Labels as Labels
+from sksearch.estimators._state import State as State
+from sksearch.estimators._transformers import Transformers
+from sksearch.estimators._trees import Forests, Trees
+from sksearch.estimators._xgboost import XGBoost, XGBoostForest
+
+__all__ = [
+    "Family",
+    "Growth",
+    "Size",
+    "default_space",
+    "family_of",
+    "first_candidates",
+    "growth_of",
+    "own_candidate",
+    "register",
+]
+
+for _family in (
+    *(Nothing(NOTHING), Transformers(), Linear(), StochasticGradient(), Kernels(), Neighbours()),
+    *(Bayes(), Projections(), Clusters(), Trees(), Forests(), AdaBoost()),
+    *(HistGradientBoosting(), MLP(), GradientBoosting(), LightGBM(), XGBoost(), XGBoostForest()),
+    *(CatBoost(), Skorch(), ImageNets(), Keras()),
+):
+    register(_family)

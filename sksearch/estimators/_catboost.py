@@ -1,0 +1,217 @@
+"""CatBoost.
+
+It writes ``catboost_info`` into the working directory at each training: of hundreds of trainings
+nobody reads them, and workers would write into one another's. Here it trains without files.
+"""
+
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sklearn.base import clone
+
+from ._boosters import Booster, names_set_by_user
+from ._family import fit
+from ._growth import Growth
+from ._parts import Size, SpaceDict, loguniform, randint
+from ._pipeline import last_step, replace_last_step
+
+NAME = "allow_writing_files"
+#: Whoever sets one of these wants files.
+WANTED = (NAME, "train_dir", "save_snapshot", "snapshot_file", "snapshot_interval")
+#: Losses with as many steps for the value of a leaf from 200 trees on as with fewer.
+SAME_LEAVES = ("RMSE", "MAE", "Huber", "MultiClass", "YetiRank")
+LARGEST_DEPTH = 16.0
+
+
+class CatBoostGrowth(Growth):
+    """Trained from look to look; models of fewer trees are cut from it."""
+
+    def looks(self, high: int, estimator: Any) -> list[int]:
+        """Return one look where a rate is chosen by the count, which has to be known then."""
+        chosen = last_step(estimator).get_params().get("learning_rate")
+        return [high] if chosen is None else super().looks(high, estimator)
+
+    def train(self, state, rows, count, classes, params):
+        """Have a clone go on from the model that there is."""
+        owner, done = last_step(state.estimator), state.n_steps
+        model = {}
+        if done:  # in one process it goes on with its generators, as one fit does
+            model = {"init_model": owner}
+            owner = clone(owner)
+        owner.set_params(**{self.name: count - done})
+        fit(owner, rows[0], rows[1], params | model)
+        state.estimator = replace_last_step(state.estimator, owner)
+        state.n_steps = count
+
+    @contextmanager
+    def at(self, estimator: Any, count: int) -> Iterator[Any]:
+        """Cut the model, or have it predict with its first trees."""
+        whole = last_step(estimator)
+        if (whole.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
+            with _first_trees(whole, count):
+                yield estimator
+            return
+        shrunk = whole.copy()
+        shrunk.shrink(count)
+        try:
+            yield replace_last_step(estimator, shrunk)
+        finally:
+            replace_last_step(estimator, whole)
+
+
+class CatBoost(Booster):
+    """Boosting of CatBoost."""
+
+    classes = ("catboost.CatBoost",)
+    title = "CatBoost"
+    portfolios = {"catboost.CatBoost": "CatBoost"}
+    counts = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+    growing = counts
+    own_count = 1000
+    aliases = {  # it refuses two of one parameter
+        "learning_rate": ("eta",),
+        "iterations": counts[1:],
+        "depth": ("max_depth",),
+        "l2_leaf_reg": ("reg_lambda",),
+    }
+    going_on = (
+        "of CatBoost set or search learning_rate and leaf_estimation_iterations, and "
+        "max_ctr_complexity where there are cat_features"
+    )
+    argument = "init_model"
+    plain = {
+        "boosting_type": ("Plain",),  # Ordered has a model for each permutation
+        "task_type": ("CPU",),  # on a GPU training cannot go on
+        **dict.fromkeys(("early_stopping_rounds", "od_type", "od_wait", "od_pval"), ()),
+        **dict.fromkeys(("use_best_model", "save_snapshot", "callback", "eval_fraction"), ()),
+        **dict.fromkeys(("langevin", "posterior_sampling", "model_shrink_rate"), ()),
+        **dict.fromkeys(("diffusion_temperature", "text_features", "embedding_features"), ()),
+        **dict.fromkeys(("first_feature_use_penalties", "per_object_feature_penalties"), ()),
+    }
+    obeys = (
+        *("learning_rate", "eta", "depth", "max_depth", "l2_leaf_reg", "reg_lambda", "rsm"),
+        *("colsample_bylevel", "random_strength", "bagging_temperature", "subsample"),
+        *("min_data_in_leaf", "min_child_samples", "max_leaves", "num_leaves"),
+    )
+    smaller = ("iterations", "n_estimators", "depth", "max_depth", "max_leaves", "num_leaves")
+    larger = ("l2_leaf_reg", "reg_lambda", "min_data_in_leaf", "min_child_samples")
+
+    def space(self, estimator: Any, size: Size) -> SpaceDict:
+        """Search rate, count, depth, penalty and the shape of trees."""
+        own = estimator.get_params()
+        names = names_set_by_user(own, self.aliases)
+        space = {
+            "learning_rate": loguniform(0.02, 0.3),
+            "iterations": size.count(1000, own.get(names["iterations"])),
+            "depth": randint(3, 9),
+            "l2_leaf_reg": loguniform(1.0, 30.0),
+            "grow_policy": ["SymmetricTree", "Depthwise"],
+        }
+        if own.get("early_stopping_rounds") or own.get("od_type") or own.get("od_wait"):
+            del space["iterations"]
+        if own.get("boosting_type") == "Ordered" or own.get("grow_policy") == "Lossguide":
+            del space["grow_policy"]
+        return {names.get(name, name): values for name, values in space.items()}
+
+    def largest(self, model: Any, name: str) -> float:
+        """Trees are at most 16 deep."""
+        return LARGEST_DEPTH if name in ("depth", "max_depth") else super().largest(model, name)
+
+    def goes_on(
+        self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
+    ) -> bool:
+        """Whether it may; not if it chooses params by the count of trees."""
+        params = model.get_params()
+        given = {each for each, value in params.items() if value is not None}.union(names)
+        loss = params.get("loss_function") or params.get("objective")
+        leaves_are_same = str(loss).partition(":")[0] in SAME_LEAVES
+        return (
+            not given.isdisjoint(("learning_rate", "eta"))
+            and (leaves_are_same or "leaf_estimation_iterations" in given)
+            and ("cat_features" not in given | passed or "max_ctr_complexity" in given)
+            and super().goes_on(model, name, names, passed, n_rows)
+        )
+
+    def add(
+        self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
+    ) -> None:
+        """Have another estimator make the trees that are missing, and take its model."""
+        # A model knows its generators until it is pickled. The copy never does, so that it makes
+        # no difference where the training goes on.
+        own = model.get_params() | {name: count - done} | self.seeds_from(model, done)
+        part = type(model)(**own)
+        fit(part, X, y, params | {self.argument: model.copy()})
+        params = part.get_params()
+        made = {key: value for key, value in part.__getstate__().items() if key not in params}
+        self.set_params(model, made | {name: count})
+
+    def set_params(self, model: Any, params: dict[str, Any]) -> None:
+        """Set params of a model that may be fitted: its own ``set_params`` would refuse."""
+        model.__setstate__(params)
+
+    def growth(self, name: str, own: int | None) -> Growth:
+        """Go on from look to look."""
+        return CatBoostGrowth(name, own)
+
+    @contextmanager
+    def training(self, estimator: Any) -> Iterator[None]:
+        """Have the models of an estimator train without a file.
+
+        Afterwards all of them have the params that they had, so that nobody sees a difference.
+        """
+        if "catboost" not in sys.modules:
+            yield
+            return
+        given = [estimator, *estimator.get_params().values()]
+        models = [each for each in given if _is_model(each) and _is_quiet(each)]
+        for model in models:
+            model.__setstate__({NAME: False})  # set_params refuses to change a fitted model
+        try:
+            yield
+        finally:
+            if models:  # meta-estimators have trained clones of them
+                for model in (*models, *_trained(estimator)):
+                    vars(model)["_init_params"].pop(NAME, None)
+                    model.__setstate__({})  # it has a cache of its params
+
+
+def _is_model(value: Any) -> bool:
+    return any(cls.__name__ == "CatBoost" for cls in type(value).__mro__)
+
+
+def _is_quiet(model: Any) -> bool:
+    return all(model.get_params().get(name) is None for name in WANTED)
+
+
+def _trained(estimator: Any) -> list[Any]:
+    """CatBoost models among the attributes of an estimator."""
+    found, seen, stack = [], set(), [estimator]
+    while stack:
+        value = stack.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if _is_model(value):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            stack += value
+        elif hasattr(value, "get_params") and not isinstance(value, type):
+            stack += vars(value).values()
+    return found
+
+
+@contextmanager
+def _first_trees(model, count):
+    """Have CatBoost predict with the first trees: those of other shapes cannot be shrunk."""
+    predict = model._base_predict
+
+    def predict_with_first(data, prediction_type, ntree_start, ntree_end, *rest):
+        return predict(data, prediction_type, ntree_start, ntree_end or count, *rest)
+
+    model._base_predict = predict_with_first
+    try:
+        yield
+    finally:
+        del model._base_predict

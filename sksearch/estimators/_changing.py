@@ -1,0 +1,61 @@
+"""Params that a training obeys when they change on its way, as the family says.
+
+What is made once, at the first training, cannot change: layers of a net, bins of a boosting. Nor
+can what is applied to all steps at prediction, such as ``learning_rate`` of GradientBoosting,
+which would change the trees of the past.
+"""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any
+
+from sksearch.history import Params
+
+from ._family import family_of
+from ._going_on import set_params
+from ._pipeline import is_searched, last_step, path_of_last_step
+
+
+def changing_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
+    """Return which params may change while the last step is trained step by step.
+
+    Of an estimator of another library whose family does not say it all own params may: it has to
+    read them at each call of ``partial_fit``, or of ``fit`` with ``warm_start``.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        A pipeline, or another estimator.
+    names : iterable of str
+        Names of searched params, as in ``set_params``.
+
+    Returns
+    -------
+    changing : tuple of str
+        In the order of `names`.
+    """
+    path, last = path_of_last_step(estimator), last_step(estimator)
+    names = list(names)
+    if is_searched(path, names):
+        return ()  # the last step is searched itself, so nobody knows what it obeys
+    prefix = f"{path}__" if path else ""
+    patterns = _patterns(last)
+    return tuple(
+        name
+        for name in names
+        if name.startswith(prefix)
+        and any(fnmatchcase(name.removeprefix(prefix), pattern) for pattern in patterns)
+    )
+
+
+def change(estimator: Any, params: Params) -> None:
+    """Set params of a fitted estimator for the training that follows."""
+    set_params(estimator, params)
+    last = last_step(estimator)
+    family_of(last).changed(last)
+
+
+def _patterns(last: Any) -> Iterable[str]:
+    known = family_of(last).changing(last)
+    foreign = type(last).__module__.partition(".")[0] != "sklearn"
+    return known if known is not None else last.get_params(deep=False) if foreign else ()

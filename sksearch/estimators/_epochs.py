@@ -1,0 +1,138 @@
+"""Epochs of an estimator: calls of ``partial_fit``."""
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
+
+from ._family import family_of, fit
+from ._pipeline import enter, last_step, replace_last_step
+from ._state import Labels, State
+
+WAYS = (
+    "Give resource= one of: 'epochs' or 'seconds' for estimators with partial_fit (SGD, MLP, "
+    "naive Bayes, skorch nets; also as last step of a Pipeline), the name of an integer "
+    "parameter such as 'n_estimators' or 'clf__max_iter' for any estimator that has it, or "
+    "'n_samples' or 'folds' for any estimator at all."
+)
+
+
+def refuse_early_stopping(estimator: Any) -> None:
+    if getattr(estimator, "early_stopping", False) is True and hasattr(
+        type(estimator), "partial_fit"
+    ):
+        raise ValueError(
+            f"{type(estimator).__name__}(early_stopping=True) cannot be trained epoch by epoch: "
+            "set early_stopping=False, stopping early is what the search does."
+        )
+
+
+def train_calls(
+    state: State,
+    X: Any,
+    y: Any,
+    n_steps: int,
+    classes: Labels,
+    fit_params: dict[str, Any],
+    ends: bool = False,
+) -> State:
+    """Train an estimator or Pipeline up to `n_steps` calls of ``partial_fit``.
+
+    `ends` says that no other rung goes on from there.
+    """
+    Xt, yt, last_params = enter(state, X, y, fit_params)
+    advance(state, Xt, yt, n_steps, classes, last_params, ends)
+    return state
+
+
+def advance(
+    state: State,
+    Xt: Any,
+    yt: Any,
+    n_steps: int,
+    classes: Labels,
+    last_params: dict[str, Any],
+    ends: bool = False,
+) -> None:
+    """Train the last step up to `n_steps` calls, on the rows that `enter` returned."""
+    last = last_step(state.estimator)
+    refuse_early_stopping(last)
+    family = family_of(last)
+    if hasattr(last, "partial_fit"):
+        kwargs = _arguments(last, state.n_steps == 0, classes, last_params)
+        n_epochs = n_steps - state.n_steps
+        if not family.train_epochs(state, last, Xt, yt, n_epochs, kwargs, ends):
+            _call_partial_fit(last, Xt, yt, n_epochs, kwargs)
+    else:
+        last = _fit_anew(last, Xt, yt, n_steps, last_params)
+        state.estimator = replace_last_step(state.estimator, last)
+    state.n_steps = n_steps
+
+
+def _arguments(
+    last: Any, begins: bool, classes: Labels, fit_params: dict[str, Any]
+) -> dict[str, Any]:
+    """Return further arguments of ``partial_fit``; ValueError for those that it does not take."""
+    accepted = inspect.signature(last.partial_fit).parameters
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
+    unknown = [name for name in fit_params if name not in accepted]
+    if unknown and not takes_all:
+        raise ValueError(
+            f"partial_fit of {type(last).__name__} does not take {', '.join(unknown)}: leave it "
+            "out, or search with another resource."
+        )
+    kwargs = dict(fit_params)
+    if begins and classes is not None and ("classes" in accepted or takes_all):
+        kwargs["classes"] = _classes_for(last, classes)
+    return kwargs
+
+
+def _call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, Any]) -> None:
+    """Call ``partial_fit`` so many times."""
+    args = (X,) if y is None else (X, y)
+    settings = _settings(last, y, n_calls)
+    before = {name: getattr(last, name) for name in settings}
+    last.set_params(**settings)
+    try:
+        for _ in range(1 if "max_epochs" in settings else n_calls):
+            last.partial_fit(*args, **kwargs)
+            kwargs.pop("classes", None)
+    finally:
+        last.set_params(**before)
+
+
+def _settings(last: Any, y: Any, n_calls: int) -> dict[str, Any]:
+    """Params that are set during the calls only."""
+    settings: dict[str, Any] = {}
+    params = last.get_params(deep=False)
+    if "max_epochs" in params:  # as skorch: one call is max_epochs epochs
+        settings["max_epochs"] = n_calls
+    weights = params.get("class_weight")
+    if isinstance(weights, str) and weights == "balanced":
+        # partial_fit refuses "balanced", since it does not see all rows of the fold.
+        present = np.unique(y)
+        weights = compute_class_weight("balanced", classes=present, y=y)
+        settings["class_weight"] = dict(zip(present.tolist(), weights.tolist(), strict=True))
+    return settings
+
+
+def _classes_for(last: Any, classes: Labels) -> Labels:
+    """Labels in the form that `last` takes: a list if it has one estimator for each output."""
+    if isinstance(classes, list) and not hasattr(last, "estimator"):
+        return np.arange(len(classes))  # multilabel indicators of a net
+    return classes
+
+
+def _fit_anew(last: Any, X: Any, y: Any, amount: int, fit_params: dict[str, Any]) -> Any:
+    """Fit a clone with ``max_iter`` set to the amount."""
+    if "max_iter" not in last.get_params(deep=False):
+        raise ValueError(f"{type(last).__name__} has neither partial_fit nor max_iter. {WAYS}")
+    last = clone(last).set_params(max_iter=amount)
+    with warnings.catch_warnings():
+        # A low rung ends before convergence on purpose.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fit(last, X, y, fit_params)

@@ -1,0 +1,337 @@
+"""What an estimator family is: one object that says everything, and the list of all families.
+
+Everybody else asks the family of an estimator. It is found by the names of classes, so that no
+library is imported for it.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ._parts import Size, SpaceDict
+from ._portfolios import portfolios
+from ._state import State
+
+if TYPE_CHECKING:
+    from ._growth import Growth
+
+SpaceOf = Callable[[Any, Size], SpaceDict]
+
+
+def class_names(estimator: Any) -> list[str]:
+    """Return "package.Class" for the class of an estimator and for those that it derives from."""
+    return [f"{cls.__module__.split('.')[0]}.{cls.__name__}" for cls in type(estimator).__mro__]
+
+
+class Family:
+    """What is known of a kind of estimators; of this one nothing.
+
+    A subclass says what it knows, and one object of it is passed to `register`. Worker processes
+    know it if the module that registers it is the one that has the estimator's class.
+
+    Attributes
+    ----------
+    classes : collection of str
+        "package.Class" of its estimators, beside those of `spaces`. Who derives from one of them
+        is of the family, too.
+    title : str
+        Its name in messages.
+    spaces : mapping of str to callable
+        What is searched of a class; called with an estimator and the `Size` of the table.
+    portfolios : mapping of str to str
+        Of a class, the name of its recorded first candidates.
+    lists_params : bool
+        Whether ``get_params`` lists all that the estimator takes.
+    aliases : mapping of str to tuple of str
+        Other names of parameters, which are searched in place of ours where the user has set them.
+    counts : tuple of str
+        Names of the count of iterations that is found by training, all for the same.
+    own_count : int or None
+        The count where ``get_params`` does not tell it.
+    going_on : str
+        What a user has to set for training to go on, for a message.
+    smaller, larger : tuple of str
+        Parameters of which a smaller, or a larger, value makes a model simpler.
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from sksearch.estimators import Family
+    >>> class Stumps(Family):
+    ...     classes = ("my_package.StumpClassifier",)
+    ...
+    ...     def space(self, estimator, size):
+    ...         return {"shrinkage": uniform(0, 1)}
+    """
+
+    classes: ClassVar[Collection[str]] = ()
+    title: ClassVar[str] = ""
+    spaces: ClassVar[Mapping[str, SpaceOf]] = {}
+    portfolios: ClassVar[Mapping[str, str]] = {}
+    lists_params: ClassVar[bool] = True
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    counts: ClassVar[tuple[str, ...]] = ()
+    own_count: ClassVar[int | None] = None
+    going_on: ClassVar[str] = ""
+    smaller: ClassVar[tuple[str, ...]] = ()
+    larger: ClassVar[tuple[str, ...]] = ()
+
+    # ---- what is searched
+
+    def space(self, estimator: Any, size: Size) -> SpaceDict | None:
+        """Return what is searched of an estimator, None where nothing is known.
+
+        Parameters
+        ----------
+        estimator : estimator object
+            One of the family.
+        size : Size
+            The table.
+
+        Returns
+        -------
+        space : dict or None
+            The most important parameters first.
+        """
+        names = (name for name in class_names(estimator) if name in self.spaces)
+        name = next(names, None)
+        return None if name is None else self.spaces[name](estimator, size)
+
+    def first(self, estimator: Any) -> list[dict[str, Any]]:
+        """Return recorded candidates, the one that helps most often first."""
+        names = (name for name in class_names(estimator) if name in self.portfolios)
+        name = next(names, None)
+        return [] if name is None else portfolios()[self.portfolios[name]]
+
+    def largest(self, model: Any, name: str) -> float:
+        """Return the largest value of a parameter that an estimator takes, as far as is known."""
+        return math.inf
+
+    # ---- how it is trained
+
+    def training(self, estimator: Any) -> AbstractContextManager:
+        """Return a context for a ``fit`` of any estimator, which may be made of some of ours."""
+        return nullcontext()
+
+    def set_params(self, model: Any, params: dict[str, Any]) -> None:
+        """Set params of an estimator that may be fitted."""
+        model.set_params(**params)
+
+    def growth(self, name: str, own: int | None) -> "Growth | None":
+        """Return who finds a count while it trains, None where that cannot be.
+
+        Parameters
+        ----------
+        name : str
+            One of `counts`.
+        own : int or None
+            The estimator's own count.
+
+        Returns
+        -------
+        growth : Growth or None
+            What trains further and further.
+        """
+        return None
+
+    def changing(self, estimator: Any) -> Iterable[str] | None:
+        """Return names, or patterns, of what may change on the way; None where nobody knows."""
+        return None
+
+    def goes_on(
+        self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
+    ) -> bool:
+        """Return whether training that goes on gives the model of one ``fit``, but for draws.
+
+        By default an ensemble with ``warm_start`` does, by its ``n_estimators``.
+
+        Parameters
+        ----------
+        model : estimator object
+            One of the family.
+        name : str
+            The parameter that is the count.
+        names : collection of str
+            Params that candidates have beside their own.
+        passed : set of str
+            Names of further arguments of ``fit``.
+        n_rows : int
+            Count of training rows.
+
+        Returns
+        -------
+        goes_on : bool
+            Whether `grow` may be called.
+        """
+        warm = hasattr(model, "warm_start") and not getattr(model, "oob_score", False)
+        return warm and self.goes_on_warm(model, name, n_rows)
+
+    def goes_on_warm(self, model: Any, name: str, n_rows: int) -> bool:
+        """Return whether an estimator with a warm start goes on by a parameter."""
+        return name == "n_estimators" and getattr(model, "n_iter_no_change", None) is None
+
+    def grow(
+        self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
+    ) -> None:
+        """Train on from `done` steps to `count`, in place; from none it is a ``fit``.
+
+        Parameters
+        ----------
+        model : estimator object
+            Fitted if ``done > 0``.
+        name : str
+            The parameter that is the count.
+        done, count : int
+            Count of steps that there are, and that there will be.
+        X, y : array-like
+            The training rows, the same at each call.
+        params : dict
+            Further arguments of ``fit``.
+        """
+        before = model.warm_start
+        model.set_params(warm_start=True, **{name: count})
+        with warnings.catch_warnings():
+            # The rows are the same each time, so the class weights are, too.
+            warnings.filterwarnings("ignore", message="class_weight presets")
+            fit(model, X, y, params)
+        model.set_params(warm_start=before)
+
+    # ---- epoch by epoch
+
+    def check_epochs(self, model: Any) -> None:
+        """Raise ValueError if it cannot be trained by ``partial_fit``, before anything is."""
+
+    def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:
+        """Raise ValueError if it cannot be trained where another estimator holds it.
+
+        Parameters
+        ----------
+        model : estimator object
+            One of the family.
+        outer : estimator object
+            Whose ``partial_fit`` trains it.
+        resource : str
+            Named in the message.
+        """
+
+    def train_epochs(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> bool:
+        """Train for `n` epochs more, and return True; False where that is `n` ``partial_fit``.
+
+        Parameters
+        ----------
+        state : State
+            Its ``n_steps`` are the epochs so far.
+        model : estimator object
+            One of the family.
+        X, y : array-like
+            The training rows.
+        n : int
+            Count of epochs.
+        params : dict
+            Further arguments of ``partial_fit``.
+        ends : bool
+            Whether training ends with this call.
+
+        Returns
+        -------
+        done : bool
+            Whether anything was trained.
+        """
+        return False
+
+    def changed(self, model: Any) -> None:
+        """Have a fitted estimator train on with params that were just set."""
+
+    def check_labels(self, model: Any, labels: Any) -> None:
+        """Raise ValueError for labels that a classifier cannot be trained on."""
+
+    def check_finite(self, model: Any) -> None:
+        """Raise DivergedError if a fitted estimator has weights that are no numbers."""
+
+    def park(self, model: Any) -> None:
+        """Make a fitted estimator ready to lie between two rungs."""
+
+    def is_pickled_by_attributes(self, model: Any) -> bool:
+        """Return whether its own way to be pickled is to be left aside."""
+        return False
+
+
+class Nothing(Family):
+    """Estimators with nothing to search: no parameters that matter, or they find them."""
+
+    def __init__(self, classes: Collection[str]):
+        self.spaces = dict.fromkeys(classes, lambda estimator, size: {})  # type: ignore[misc]
+
+
+#: All families that are known, in the order of registration.
+_FAMILIES: list[Family] = []
+_BY_CLASS: dict[str, Family] = {}
+_UNKNOWN = Family()
+
+
+def register(family: Family) -> None:
+    """Make a family known: to default spaces, resources, searches and reports.
+
+    Parameters
+    ----------
+    family : Family
+        It is asked before those that were registered earlier for the same class.
+
+    Examples
+    --------
+    >>> from sksearch.estimators import Family, register
+    >>> class Stumps(Family):
+    ...     classes = ("my_package.StumpClassifier",)
+    >>> register(Stumps())
+    """
+    _FAMILIES.append(family)
+    _BY_CLASS.update(dict.fromkeys({*family.classes, *family.spaces}, family))
+
+
+def families() -> tuple[Family, ...]:
+    """Return all families."""
+    return tuple(_FAMILIES)
+
+
+def family_named(name: str) -> Family | None:
+    """Return the family that names a class, as "package.Class"."""
+    return _BY_CLASS.get(name)
+
+
+def family_of(estimator: Any) -> Family:
+    """Return the family of an estimator, or one that knows nothing.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted or not.
+
+    Returns
+    -------
+    family : Family
+        The one of the first of its classes that is known.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sksearch.estimators import family_of
+    >>> family_of(HistGradientBoostingClassifier()).counts
+    ('max_iter',)
+    """
+    for cls in type(estimator).__mro__:
+        family = _BY_CLASS.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
+        if family is not None:
+            return family
+    return _UNKNOWN
+
+
+def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
+    """Call ``fit`` with or without y, as scikit-learn's searches do."""
+    with ExitStack() as contexts:
+        for family in _FAMILIES:
+            contexts.enter_context(family.training(estimator))
+        return estimator.fit(X, *(() if y is None else (y,)), **fit_params)

@@ -1,0 +1,116 @@
+"""first_candidates: configurations that complement each other on many tables."""
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from sksearch.space import Outcome, Space
+
+from ._composed import WRAPPERS, find_space
+from ._default import _check, own_candidate
+from ._family import class_names, family_of
+from ._parts import Size, SpaceDict
+
+
+def first_candidates(
+    estimator: BaseEstimator, *, n_samples: int | None = None, n_features: int | None = None
+) -> list[dict[str, Any]]:
+    """Return candidates to begin with, the one that helps most often first.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As for `default_space`.
+    n_samples : int, default=None
+        Count of rows.
+    n_features : int, default=None
+        Count of columns.
+
+    Returns
+    -------
+    list of dict
+        Candidates of `default_space`, without the name of an `sksearch.space.Outcome`. Each is
+        meant for tables on which those before it fail. Empty for an estimator without a recorded
+        list. The estimator's own params are not among them.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is no estimator, or a count no integer.
+    ValueError
+        If a count is less than 1.
+
+    See Also
+    --------
+    default_space : The space that they are from.
+
+    Notes
+    -----
+    Parameters of which nothing is recorded, such as those of transformers, have the estimator's
+    own value. If their range does not hold it, they have its middle; for None and "all" its end.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from sksearch.spaces import first_candidates
+    >>> first_candidates(SVC(), n_features=10)[0]
+    {'C': 10.0, 'gamma': 0.1}
+    """
+    _check(estimator, n_samples, n_features)
+    space = find_space(estimator, Size(n_samples, n_features)) or {}
+    prefix, model = _model(estimator)
+    if not space:
+        return []
+    family = family_of(model)
+    canonical = {other: name for name, others in family.aliases.items() for other in others}
+    searched = {name: v for name, v in space.items() if not isinstance(v, Outcome)}
+    own = own_candidate(estimator, searched)
+    found: dict[Any, dict[str, Any]] = {}
+    whole = Space(searched)
+    for entry in family.first(model):
+        candidate = _fill(searched, own, entry, prefix, canonical)
+        found.setdefault(whole.key(candidate), candidate)
+    return list(found.values())
+
+
+def _model(estimator):
+    """The model inside of pipelines and of wrappers, and the prefix of its parameters."""
+    names = class_names(estimator)
+    if "sklearn.Pipeline" in names:
+        name, inner = estimator.steps[-1]
+    else:
+        params = estimator.get_params(deep=False)
+        keys = next((WRAPPERS[name] for name in names if name in WRAPPERS), ())
+        name = next((key for key in keys if hasattr(params.get(key), "get_params")), None)
+        inner = params.get(name)
+    if not hasattr(inner, "get_params"):
+        return "", estimator
+    prefix, model = _model(inner)
+    return f"{name}__{prefix}", model
+
+
+def _fill(
+    space: SpaceDict, own: dict, entry: dict, prefix: str, canonical: dict[str, str]
+) -> dict[str, Any]:
+    """Make a whole candidate from a recorded one: nearest values, own ones, middles."""
+    candidate = {}
+    for name, values in space.items():
+        dimension = Space({name: values}).dimensions[0]
+        recorded = None
+        if name.startswith(prefix):
+            short = name.removeprefix(prefix)
+            recorded = entry.get(short, entry.get(canonical.get(short, short)))
+            if short == "gamma" and "gamma * n_features" in entry:
+                unit = dimension.bounds[1] / 10  # 1 / n_features
+                recorded = float(f"{entry['gamma * n_features'] * unit:.2g}")
+        if recorded is not None and dimension.kind != "categorical":
+            low, high = dimension.bounds
+            candidate[name] = type(low)(min(max(recorded, low), high))
+        elif recorded is not None and dimension.contains(recorded):
+            candidate[name] = recorded
+        elif name in own and dimension.contains(own[name]):
+            candidate[name] = own[name]
+        else:  # None and "all" stand for all of something
+            largest = own.get(name, 0) in (None, "all")
+            candidate[name] = dimension.from_unit(1.0 if largest else 0.5)
+    return candidate

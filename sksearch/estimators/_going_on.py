@@ -1,0 +1,73 @@
+"""Ensembles that go on from some trees to more: whether they may, and how, as the family says."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sksearch.history import Params
+
+from ._boosters import Booster
+from ._family import families, family_of
+from ._pipeline import last_step, params_of_last_step, path_of_last_step, resamples
+
+
+def can_grow(
+    estimator: Any,
+    name: str,
+    n_rows: int,
+    fit_params: dict[str, Any],
+    names: Collection[str] = (),
+) -> bool:
+    """Return whether training that goes on gives the model of one ``fit``, but for draws.
+
+    Only a last step can be continued, and not if a step before it resamples the rows.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        A pipeline, or another estimator.
+    name : str
+        The parameter that is the count, as in ``set_params``.
+    n_rows : int
+        Count of training rows.
+    fit_params : dict
+        Further arguments of ``fit`` of the whole estimator.
+    names : collection of str, default=()
+        Params that candidates have beside their own, as in ``set_params``.
+
+    Returns
+    -------
+    can : bool
+        Whether `Family.grow` may be called.
+    """
+    path, _, leaf = name.rpartition("__")
+    owner = estimator.get_params().get(path, estimator)
+    if owner is not last_step(estimator) or resamples(estimator):
+        return False
+    own_params = params_of_last_step(estimator, fit_params)
+    passed = {each for each, value in own_params.items() if value is not None}
+    prefix = f"{path}__" if path else ""
+    leaves = {each.removeprefix(prefix) for each in names if each.startswith(prefix)}
+    return family_of(owner).goes_on(owner, leaf, leaves, passed, n_rows)
+
+
+def set_params(estimator: Any, params: Params) -> None:
+    """Set params where the last step may be fitted, which some libraries refuse."""
+    last = last_step(estimator)
+    path = path_of_last_step(estimator)
+    prefix = f"{path}__" if path else ""
+    own = {name.removeprefix(prefix): v for name, v in params.items() if name.startswith(prefix)}
+    if own:
+        family_of(last).set_params(last, own)
+    others = {name: value for name, value in params.items() if not name.startswith(prefix)}
+    if others:
+        estimator.set_params(**others)
+
+
+def ways_to_go_on() -> str:
+    """Say for which libraries training goes on, and what has to be set."""
+    boosters = [each for each in families() if isinstance(each, Booster) and each.title]
+    *first, last = [each.title for each in boosters]
+    needs = [each.going_on for each in boosters if each.going_on]
+    return f"{', '.join(first)} or {last} of the plain kind, " + "; ".join(
+        ["without early stopping, callbacks and eval_set", *needs]
+    )

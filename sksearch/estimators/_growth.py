@@ -1,0 +1,264 @@
+"""Training step by step with a score at each count: boosters, and nets by epochs.
+
+A growth knows one kind of estimator: how to train it further, and how to have it predict as it
+did with fewer steps. The family of an estimator says which one it is.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from sksearch._clock import now
+
+from ._family import families, family_of, fit
+from ._pipeline import enter, last_step
+from ._state import Labels, State
+
+Rows = tuple[Any, Any]  # X and y
+Score = Callable[[Any, int], float]
+
+FIRST = 32  # trees before the first look
+STEP = 1.25  # each look has so many times the trees of the last one
+FINE = 2 ** (1 / 3)  # ratio of the counts at which a curve of trees is known
+FEWEST = 8  # the first of them
+SLACK = 40  # trees beyond the top, however early it was
+PATIENCE = 1.6  # training stops at so many times the count with the best score
+
+
+def counts(first: int, high: int, ratio: float, own: int | None = None) -> list[int]:
+    """Return counts from `first` to `high`, each about `ratio` times the last; `own` is one."""
+    found, count = {high}, float(first)
+    while count < high:
+        found.add(round(count))
+        count *= ratio
+    if own is not None and own <= high:
+        found.add(own)
+    return sorted(found)
+
+
+@dataclass
+class Watch:
+    """Scores an estimator while it grows, and says when that should end.
+
+    Parameters
+    ----------
+    known : list of int
+        Counts at which it is scored, ascending; the last one is the largest count.
+    score : callable
+        Called with an estimator that predicts with so many steps, and with their count; returns
+        the score on the test rows.
+    patience, slack : float
+        It ends at so many times the count with the best score, and so many steps more.
+    seconds : float or None
+        Training and scoring go on no longer than that, if `least` steps are done. None: no limit.
+    least : int
+        Count that is reached however long it takes.
+    """
+
+    known: list[int]
+    score: Score
+    patience: float
+    slack: int
+    seconds: float | None
+    least: int
+    _start: float = field(default_factory=now)
+    _best: float = -math.inf
+    _best_count: int = 0
+    _seen: int = 0
+    _is_flat: bool = True
+
+    def has_time_for(self, count: int) -> bool:
+        """Whether training may go on to a count."""
+        if self.seconds is None or self._seen < min(self.least, self.known[-1]):
+            return True
+        return (now() - self._start) * count / max(1, self._seen) <= self.seconds
+
+    def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
+        """Score at the known counts up to this one, and return whether the top has passed."""
+        for each in self.known[bisect_right(self.known, self._seen) :]:
+            if each > count:
+                break
+            with at(each) as estimator:
+                value = self.score(estimator, each)
+            if value > self._best:
+                self._is_flat = self._best == -math.inf
+                self._best, self._best_count = value, each
+            elif value == self._best and self._is_flat:
+                self._best_count = each  # accuracy on its first plateau, before it has learnt
+        self._seen = count
+        return count >= self.patience * self._best_count + self.slack
+
+    def ends(self, estimator: Any, count: int) -> bool:
+        """See an estimator after each single step, and return whether training should end."""
+        i = bisect_right(self.known, count)
+        if self.known[i - 1 : i] != [count]:
+            return False
+        has_passed = self.see(count, lambda _: nullcontext(estimator))
+        return has_passed or not all(map(self.has_time_for, self.known[i : i + 1]))
+
+
+class Growth:
+    """How one kind of estimator is trained to a count, and seen at smaller counts.
+
+    Parameters
+    ----------
+    name : str
+        The parameter that is the count, as the last step of a pipeline has it.
+    own : int or None
+        The estimator's own count, at which the curve is known, too.
+
+    Examples
+    --------
+    >>> from sksearch.estimators import growth_of
+    >>> from sklearn.ensemble import GradientBoostingClassifier
+    >>> growth_of(GradientBoostingClassifier(), "n_estimators").looks(100, None)
+    [32, 40, 50, 62, 78, 98, 100]
+    """
+
+    patience, slack = PATIENCE, SLACK
+    #: Whether a model at a count is, up to draws, the one that ``fit`` with this count makes.
+    is_as_fitted: ClassVar[bool] = True
+    #: Params with which the estimator never ends training by itself.
+    endless: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, name: str, own: int | None):
+        self.name, self.own = name, own
+
+    def looks(self, high: int, estimator: Any) -> list[int]:
+        """Return the counts after which training asks whether to go on."""
+        return counts(min(FIRST, high), high, STEP)
+
+    def known(self, high: int, estimator: Any) -> list[int]:
+        """Return the counts at which the curve is known, if training does not end before."""
+        return counts(min(FEWEST, high), high, FINE, self.own)
+
+    def train(self, state: State, rows: Rows, count: int, classes: Labels, params: dict) -> None:
+        """Bring the last step from ``state.n_steps`` to `count` steps, on rows (X, y)."""
+        raise NotImplementedError  # by those that are watched after each single step
+
+    @contextmanager
+    def at(self, estimator: Any, count: int) -> Iterator[Any]:
+        """Give an estimator that predicts with the first `count` steps, while the block lasts."""
+        yield estimator
+
+    def curve(
+        self,
+        state: State,
+        rows: Rows,
+        high: int,
+        classes: Labels,
+        params: dict[str, Any],
+        score: Score,
+        seconds: float | None = None,
+        least: int = 1,
+    ) -> None:
+        """Train until the score has passed its top, or to `high`, or as long as there is time.
+
+        Parameters
+        ----------
+        state : State
+            A clone with the candidate's params; trained in place.
+        rows : tuple (X, y)
+            Training rows.
+        high : int
+            Largest count.
+        classes : ndarray, list of ndarray or None
+            Labels of the whole y.
+        params : dict
+            Further arguments of ``fit``.
+        score : callable
+            Called with an estimator that predicts with so many steps, and with their count, in
+            ascending order; returns the score on the test rows.
+        seconds : float or None, default=None
+            Training and scoring go on no longer than that, if `least` steps are done. None: no
+            limit.
+        least : int, default=1
+            Count that is reached however long it takes.
+        """
+        known = self.known(high, state.estimator)
+        watch = Watch(known, score, self.patience, self.slack, seconds, least)
+        self._make_endless(state.estimator)
+        *rows_in, params = enter(state, *rows, params)
+        self._grow(state, tuple(rows_in), watch, classes, params)
+        state.n_steps = 0  # nothing goes on from here
+
+    def _grow(self, state, rows, watch, classes, params):
+        """Train from look to look, as long as `watch` says."""
+        for look in self._looks(watch, state.estimator):
+            if not watch.has_time_for(look):
+                return
+            self.train(state, rows, look, classes, params)
+            if watch.see(look, lambda count: self.at(state.estimator, count)):
+                return
+
+    def _looks(self, watch, estimator):
+        """Counts after which it is asked whether to go on; the least one for those next to it."""
+        looks = self.looks(watch.known[-1], estimator)
+        if not 1 < watch.least < looks[-1]:
+            return looks
+        apart = (look for look in looks if not 1 / STEP < look / watch.least < STEP)
+        return sorted({*apart, looks[-1], watch.least})
+
+    def refit(
+        self,
+        state: State,
+        rows: Rows,
+        count: int,
+        classes: Labels,
+        params: dict[str, Any],
+    ) -> State:
+        """Train on all rows with the count that was found, in one go."""
+        self._make_endless(state.estimator)
+        last_step(state.estimator).set_params(**{self.name: count})
+        fit(state.estimator, rows[0], rows[1], params)
+        return state
+
+    def _make_endless(self, estimator):
+        owner = last_step(estimator)
+        known = owner.get_params()
+        owner.set_params(**{name: v for name, v in self.endless.items() if name in known})
+
+
+def growth_of(estimator: Any, name: str) -> Growth:
+    """Return how an estimator, with a candidate's params, is trained to a count.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Unfitted; of a pipeline the last step grows.
+    name : str
+        The parameter that is the count, as in ``set_params``.
+
+    Returns
+    -------
+    growth : Growth
+        For `Growth.curve` and `Growth.refit`.
+
+    Raises
+    ------
+    ValueError
+        If the estimator cannot be trained further and further by this parameter.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sksearch.estimators import growth_of
+    >>> growth_of(HistGradientBoostingClassifier(max_iter=30), "max_iter").own
+    30
+    """
+    owner = last_step(estimator)
+    path, _, leaf = name.rpartition("__")
+    at = estimator.get_params()[path] if path else estimator
+    family, own = family_of(owner), owner.get_params().get(leaf)
+    growth = family.growth(leaf, own if isinstance(own, int) else None)
+    if growth is None or leaf not in family.counts or at is not owner:
+        known = [f"{each.counts[0]} of {each.title}" for each in families() if each.counts]
+        raise ValueError(
+            f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot be "
+            "trained further and further by it. It is for the count of iterations of the last "
+            f"step: {', '.join(known)}."
+        )
+    return growth

@@ -1,0 +1,195 @@
+"""Machines with kernels, neighbours, naive Bayes, discriminants, mixtures and clusters.
+
+Ranges of widths (gamma, bandwidth) are for columns of variance 1: scale them first.
+"""
+
+from typing import Any
+
+from ._family import Family, class_names
+from ._parts import Size, SpaceDict, known, log_ints, loguniform, most_components, uniform
+
+
+def kernel(estimator: Any, size: Size) -> SpaceDict:
+    """Parameters of the kernel that the estimator has; the kernel itself is left alone."""
+    space: SpaceDict = {}
+    if estimator.kernel in ("rbf", "poly", "polynomial", "sigmoid", "laplacian", "chi2"):
+        space["gamma"] = size.gamma()
+    if estimator.kernel in ("poly", "polynomial"):
+        space["degree"] = [2, 3, 4]
+    if estimator.kernel in ("poly", "polynomial", "sigmoid"):
+        space["coef0"] = uniform(0.0, 1.0)
+    return space
+
+
+def svc(estimator: Any, size: Size) -> SpaceDict:
+    C = loguniform(1e-3, 100.0) if estimator.kernel == "linear" else loguniform(0.1, 1000.0)
+    return {"C": C} | kernel(estimator, size)
+
+
+def svr(estimator: Any, size: Size) -> SpaceDict:
+    return svc(estimator, size) | {"epsilon": loguniform(1e-3, 1.0)}
+
+
+def nu_svc(estimator: Any, size: Size) -> SpaceDict:
+    # Larger nu cannot be had where classes are unlike in size.
+    return {"nu": loguniform(0.01, 0.6)} | kernel(estimator, size)
+
+
+def nu_svr(estimator: Any, size: Size) -> SpaceDict:
+    return svc(estimator, size) | {"nu": uniform(0.1, 0.8)}
+
+
+def kernel_ridge(estimator: Any, size: Size) -> SpaceDict:
+    return {"alpha": loguniform(1e-4, 10.0)} | kernel(estimator, size)
+
+
+def gaussian_process_regressor(estimator: Any, size: Size) -> SpaceDict:
+    """The kernel's own parameters are fitted; what is left is the noise."""
+    return {"alpha": loguniform(1e-10, 1.0), "normalize_y": [True, False]}
+
+
+def k_neighbors(estimator: Any, size: Size) -> SpaceDict:
+    space: SpaceDict = {
+        "n_neighbors": log_ints(1, size.root(100)),
+        "weights": ["uniform", "distance"],
+    }
+    if estimator.metric == "minkowski":
+        space["p"] = [1, 2]
+    return space
+
+
+def nearest_centroid(estimator: Any, size: Size) -> SpaceDict:
+    return {"shrink_threshold": loguniform(0.05, 5.0)}
+
+
+def label_propagation(estimator: Any, size: Size) -> SpaceDict:
+    if estimator.kernel == "knn":
+        return {"n_neighbors": log_ints(2, size.root(50))}
+    return {"gamma": loguniform(0.05, 50.0)}  # a neighbourhood, narrower than a machine's kernel
+
+
+def label_spreading(estimator: Any, size: Size) -> SpaceDict:
+    return label_propagation(estimator, size) | {"alpha": uniform(0.01, 0.9)}
+
+
+def gaussian_nb(estimator: Any, size: Size) -> SpaceDict:
+    return {"var_smoothing": loguniform(1e-12, 1.0)}
+
+
+def discrete_nb(estimator: Any, size: Size) -> SpaceDict:
+    return {"alpha": loguniform(1e-3, 10.0), "fit_prior": [True, False]}
+
+
+def complement_nb(estimator: Any, size: Size) -> SpaceDict:
+    return {"alpha": loguniform(1e-3, 10.0), "norm": [False, True]}
+
+
+def lda(estimator: Any, size: Size) -> SpaceDict:
+    """The solver "svd" cannot shrink: "lsqr" fits the same model with shrinkage."""
+    if estimator.covariance_estimator is not None:
+        return {}
+    space: SpaceDict = {"shrinkage": uniform(0.0, 1.0)}
+    return space | ({"solver": ["lsqr"]} if estimator.solver == "svd" else {})
+
+
+def qda(estimator: Any, size: Size) -> SpaceDict:
+    return {"reg_param": loguniform(1e-4, 1.0)}
+
+
+def pls(estimator: Any, size: Size) -> SpaceDict:
+    return known({"n_components": size.components(30)})
+
+
+def kernel_density(estimator: Any, size: Size) -> SpaceDict:
+    return {"bandwidth": loguniform(0.03, 3.0)}
+
+
+def mixture(estimator: Any, size: Size) -> SpaceDict:
+    return {
+        "n_components": log_ints(1, size.root(20)),
+        "covariance_type": ["full", "tied", "diag", "spherical"],
+    }
+
+
+def clusters(estimator: Any, size: Size) -> SpaceDict:
+    return {"n_clusters": log_ints(2, size.root(30))}
+
+
+class Kernels(Family):
+    """Machines with kernels."""
+
+    spaces = {
+        "sklearn.SVC": svc,
+        "sklearn.SVR": svr,
+        "sklearn.NuSVC": nu_svc,
+        "sklearn.NuSVR": nu_svr,
+        "sklearn.KernelRidge": kernel_ridge,
+        "sklearn.GaussianProcessRegressor": gaussian_process_regressor,
+        "sklearn.LabelPropagation": label_propagation,
+        "sklearn.LabelSpreading": label_spreading,
+        "sklearn.KernelDensity": kernel_density,
+    }
+    portfolios = {"sklearn.SVC": "SVM", "sklearn.SVR": "SVM"}
+    smaller, larger = ("C", "degree"), ("alpha",)
+
+
+class Neighbours(Family):
+    """Neighbours and centroids."""
+
+    spaces = {
+        "sklearn.KNeighborsClassifier": k_neighbors,
+        "sklearn.KNeighborsRegressor": k_neighbors,
+        "sklearn.NearestCentroid": nearest_centroid,
+    }
+    portfolios = dict.fromkeys(list(spaces)[:2], "KNeighbors")
+    larger = ("n_neighbors",)
+
+
+class Bayes(Family):
+    """Naive Bayes, discriminants and mixtures."""
+
+    spaces = {
+        "sklearn.GaussianNB": gaussian_nb,
+        "sklearn.MultinomialNB": discrete_nb,
+        "sklearn.BernoulliNB": discrete_nb,
+        "sklearn.CategoricalNB": discrete_nb,
+        "sklearn.ComplementNB": complement_nb,
+        "sklearn.LinearDiscriminantAnalysis": lda,
+        "sklearn.QuadraticDiscriminantAnalysis": qda,
+        "sklearn.GaussianMixture": mixture,
+        "sklearn.BayesianGaussianMixture": mixture,
+    }
+    smaller, larger = ("n_components",), ("alpha", "var_smoothing")
+
+    def largest(self, model: Any, name: str) -> float:
+        """As many components of a discriminant as features, or as classes but one."""
+        if name == "n_components" and "sklearn.LinearDiscriminantAnalysis" in class_names(model):
+            return most_components(model)
+        return super().largest(model, name)
+
+
+class Projections(Family):
+    """Partial least squares."""
+
+    spaces = {
+        "sklearn.PLSRegression": pls,
+        "sklearn.PLSCanonical": pls,
+    }
+    smaller = ("n_components",)
+
+    def largest(self, model: Any, name: str) -> float:
+        """As many components as features."""
+        if name == "n_components" and "sklearn.PLSRegression" in class_names(model):
+            return most_components(model)
+        return super().largest(model, name)
+
+
+class Clusters(Family):
+    """Clusters."""
+
+    spaces = {
+        "sklearn.KMeans": clusters,
+        "sklearn.MiniBatchKMeans": clusters,
+        "sklearn.BisectingKMeans": clusters,
+        "sklearn.Birch": clusters,
+    }

@@ -1,0 +1,131 @@
+"""Linear models. Their penalties act alike on columns of like scale: scale them first."""
+
+from typing import Any
+
+from ._family import Family, class_names
+from ._parts import Size, SpaceDict, loguniform, uniform
+
+# Losses of SGDClassifier that give probabilities, which a user who chose one may need.
+PROBABILISTIC = ["log_loss", "modified_huber"]
+
+
+def logistic_regression(estimator: Any, size: Size) -> SpaceDict:
+    """The strength, and the mix of penalties where the solver has both."""
+    penalty = getattr(estimator, "penalty", None)
+    if penalty is None:
+        return {}
+    space: SpaceDict = {"C": loguniform(1e-4, 1000.0)}
+    if penalty == "elasticnet" or (penalty == "deprecated" and estimator.solver == "saga"):
+        space["l1_ratio"] = uniform(0.0, 1.0)
+    elif penalty == "deprecated" and estimator.solver == "liblinear":
+        space["l1_ratio"] = [0.0, 1.0]
+    return space
+
+
+def ridge(estimator: Any, size: Size) -> SpaceDict:
+    # The penalty stands beside a sum over rows.
+    return {"alpha": loguniform(1e-3, 10 * size.rows)}
+
+
+def lasso(estimator: Any, size: Size) -> SpaceDict:
+    """Wide: the largest sensible penalty is as large as y's spread."""
+    return {"alpha": loguniform(1e-4, 1000.0)}
+
+
+def elastic_net(estimator: Any, size: Size) -> SpaceDict:
+    return lasso(estimator, size) | {"l1_ratio": uniform(0.0, 1.0)}
+
+
+def small_alpha(estimator: Any, size: Size) -> SpaceDict:
+    return {"alpha": loguniform(1e-4, 100.0)}
+
+
+def huber(estimator: Any, size: Size) -> SpaceDict:
+    return {"epsilon": uniform(1.05, 1.45), "alpha": loguniform(1e-5, 100.0)}
+
+
+def linear_svc(estimator: Any, size: Size) -> SpaceDict:
+    return {"C": loguniform(1e-4, 100.0)}
+
+
+def linear_svr(estimator: Any, size: Size) -> SpaceDict:
+    return {
+        "C": loguniform(1e-3, 1000.0),
+        "epsilon": loguniform(1e-3, 1.0),
+        "loss": ["epsilon_insensitive", "squared_epsilon_insensitive"],
+    }
+
+
+def sgd_classifier(estimator: Any, size: Size) -> SpaceDict:
+    space: SpaceDict = {"alpha": loguniform(1e-6, 0.1), "penalty": ["l2", "l1", "elasticnet"]}
+    if estimator.loss in PROBABILISTIC:
+        space["loss"] = list(PROBABILISTIC)
+    elif estimator.loss in ("hinge", "squared_hinge", "perceptron"):
+        space["loss"] = ["hinge", *PROBABILISTIC]
+    return space
+
+
+def sgd_regressor(estimator: Any, size: Size) -> SpaceDict:
+    return {
+        "alpha": loguniform(1e-6, 0.1),
+        "eta0": loguniform(1e-3, 0.1),
+        "penalty": ["l2", "l1", "elasticnet"],
+    }
+
+
+def perceptron(estimator: Any, size: Size) -> SpaceDict:
+    return {"alpha": loguniform(1e-6, 0.1), "penalty": ["l2", "l1", "elasticnet"]}
+
+
+def passive_aggressive(estimator: Any, size: Size) -> SpaceDict:
+    return {"C": loguniform(1e-4, 10.0)}
+
+
+class Linear(Family):
+    """Linear models that are fitted at once."""
+
+    spaces = {
+        "sklearn.LogisticRegression": logistic_regression,
+        "sklearn.Ridge": ridge,
+        "sklearn.RidgeClassifier": ridge,
+        "sklearn.Lasso": lasso,
+        "sklearn.LassoLars": lasso,
+        "sklearn.MultiTaskLasso": lasso,
+        "sklearn.ElasticNet": elastic_net,
+        "sklearn.MultiTaskElasticNet": elastic_net,
+        "sklearn.PoissonRegressor": small_alpha,
+        "sklearn.GammaRegressor": small_alpha,
+        "sklearn.TweedieRegressor": small_alpha,
+        "sklearn.QuantileRegressor": small_alpha,
+        "sklearn.HuberRegressor": huber,
+        "sklearn.LinearSVC": linear_svc,
+        "sklearn.LinearSVR": linear_svr,
+    }
+    portfolios = {
+        "sklearn.LogisticRegression": "LogisticRegression",
+        "sklearn.Ridge": "Ridge",
+        "sklearn.RidgeClassifier": "Ridge",
+    }
+    smaller, larger = ("C",), ("alpha",)
+
+
+class StochasticGradient(Family):
+    """Linear models that are trained row by row."""
+
+    classes = ("sklearn.BaseSGD",)
+    spaces = {
+        "sklearn.SGDClassifier": sgd_classifier,
+        "sklearn.SGDRegressor": sgd_regressor,
+        "sklearn.Perceptron": perceptron,
+        "sklearn.PassiveAggressiveClassifier": passive_aggressive,
+        "sklearn.PassiveAggressiveRegressor": passive_aggressive,
+    }
+    portfolios = {"sklearn.SGDClassifier": "SGD", "sklearn.SGDRegressor": "SGD"}
+    smaller, larger = ("C",), ("alpha",)
+
+    def changing(self, estimator: Any) -> tuple[str, ...] | None:
+        """Return what each step reads."""
+        if "sklearn.BaseSGD" not in class_names(estimator):
+            return None
+        rates = ("eta0", "learning_rate", "power_t")
+        return ("alpha", "C", "epsilon", "l1_ratio", "penalty", *rates)

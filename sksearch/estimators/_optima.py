@@ -1,0 +1,60 @@
+"""Scores of estimators' own that have no optimum in some parameters: an end of the range wins."""
+
+from typing import Any
+
+from ._family import class_names
+
+# Minus the inertia, which falls with each cluster more, and with each column less.
+CLUSTERS = {"sklearn.KMeans", "sklearn.MiniBatchKMeans", "sklearn.BisectingKMeans"}
+# The likelihood of rows that were left out has an optimum in each parameter of these. But it is
+# of the columns that a step before them makes: the fewer and the smaller, the larger it is.
+DENSITIES = {
+    f"sklearn.{name}"
+    for name in (
+        *("GaussianMixture", "BayesianGaussianMixture", "KernelDensity", "PCA", "FactorAnalysis"),
+        *("LatentDirichletAllocation", "EmpiricalCovariance"),
+    )
+}
+SCORING = "scoring=lambda model, X, y=None: silhouette_score(X, model.predict(X))"
+
+
+def without_optimum(estimator: Any, names: list[str]) -> str:
+    """Say which parameters the estimator's own score grows with, whatever the data are.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The last step of a pipeline is what scores.
+    names : list of str
+        Of parameters that are searched.
+
+    Returns
+    -------
+    str
+        A sentence with their names and a cure, "" if there are none.
+    """
+    prefix, model = "", estimator
+    while "sklearn.Pipeline" in class_names(model):
+        name, model = model.steps[-1]
+        prefix += f"{name}__"
+    kinds, score, cure = set(class_names(model)), "", ""
+    found = [name for name in names if not name.startswith(prefix)]
+    if kinds & CLUSTERS:
+        found += [name for name in names if name == f"{prefix}n_clusters"]
+        score = "minus its inertia"
+        cure = (
+            f"Pass another scoring, as {SCORING}, with silhouette_score of sklearn.metrics (and "
+            "cv=KFold(5, shuffle=True) if like rows follow each other)."
+        )
+    elif kinds & DENSITIES:
+        score = "the likelihood of the columns that it gets"
+        cure = (
+            f"Search {prefix.removesuffix('__')} alone, with names that begin with {prefix}, or "
+            "pass a scoring that has an optimum."
+        )
+    if not (score and found):
+        return ""
+    return (
+        f"{type(model).__name__} scores itself by {score}, which has no optimum in "
+        f"{', '.join(found)}: whatever the data are, an end of the range is best. {cure}"
+    )

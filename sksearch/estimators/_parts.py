@@ -1,0 +1,169 @@
+"""What every space is made of: distributions that print themselves, and the size of a table."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scipy import stats
+
+from ..space import LogRandInt, Outcome
+
+# A space is an ordinary dict; the most important names are first, since a long one is cut.
+SpaceDict = dict[str, Any]
+
+_Continuous: Any = type(stats.uniform())
+_Discrete: Any = type(stats.randint(0, 2))
+
+
+class _Readable:
+    """A frozen distribution of SciPy whose repr is what makes it."""
+
+    dist: Any
+    args: tuple
+
+    def __repr__(self) -> str:
+        return f"{self.dist.name}({', '.join(map(repr, self.args))})"
+
+
+class _ReadableContinuous(_Readable, _Continuous):
+    pass
+
+
+class _ReadableDiscrete(_Readable, _Discrete):
+    pass
+
+
+def uniform(loc: float, scale: float) -> Any:
+    """Numbers from ``loc`` to ``loc + scale``, as scipy.stats.uniform."""
+    return _ReadableContinuous(stats.uniform, loc, scale)
+
+
+def loguniform(low: float, high: float) -> Any:
+    """Numbers by their order of magnitude, as scipy.stats.loguniform."""
+    return _ReadableContinuous(stats.loguniform, _short(low), _short(high))
+
+
+def randint(low: int, high: int) -> Any:
+    """Integers from ``low`` to ``high - 1``, as scipy.stats.randint."""
+    return _ReadableDiscrete(stats.randint, low, high)
+
+
+def log_ints(low: int, high: int) -> LogRandInt:
+    """Integers from ``low`` to at least ``low + 1``, both included, by order of magnitude."""
+    return LogRandInt(low, max(high, low + 1) + 1)
+
+
+def _short(x: float) -> float:
+    """Round to two digits, for print."""
+    return float(f"{x:.2g}")
+
+
+@dataclass(frozen=True)
+class Size:
+    """The table that an estimator is fitted on, as far as it is known.
+
+    Parameters
+    ----------
+    n_samples : int or None
+        Count of rows.
+    n_features : int or None
+        Count of columns.
+    nested : bool
+        Whether another estimator trains this one, so that its curve cannot be followed.
+
+    Examples
+    --------
+    >>> from sksearch.estimators import Size
+    >>> Size(n_samples=100).leaf(100), Size(n_samples=100_000).leaf(100)
+    (5, 100)
+    """
+
+    n_samples: int | None = None
+    n_features: int | None = None
+    nested: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Count of rows; a thousand if it is not known."""
+        return self.n_samples or 1000
+
+    def leaf(self, most: int) -> int:
+        """Largest sensible count of rows in a leaf: a fortieth of all, at most `most`."""
+        return max(5, min(most, self.rows // 40))
+
+    def root(self, most: int) -> int:
+        """The square root of the count of rows, at most `most`: for neighbours and clusters."""
+        return max(2, min(most, math.isqrt(self.rows)))
+
+    def gamma(self) -> Any:
+        """Return widths of a kernel, for columns of variance 1.
+
+        Returns
+        -------
+        widths : distribution
+            From 0.01 to 10 times 1 / n_features.
+        """
+        unit = 1 / (self.n_features or 10)
+        return loguniform(0.01 * unit, 10 * unit)
+
+    def components(self, most: int = 300) -> Any:
+        """Return counts of components.
+
+        Parameters
+        ----------
+        most : int, default=300
+            Largest count.
+
+        Returns
+        -------
+        counts : LogRandInt or None
+            Fewer than columns; None if those are not known, or too few.
+        """
+        if self.n_features is None or self.n_features < 3:
+            return None
+        return log_ints(1, min(self.n_features - 1, most, max(2, self.rows // 4)))
+
+    def share_of_columns(self) -> Any:
+        """Return shares of the columns that a split looks at.
+
+        Returns
+        -------
+        shares : distribution
+            From half the square root of their count to all.
+        """
+        p = self.n_features or 20
+        return loguniform(min(0.3, max(0.02, 0.5 / math.sqrt(p))), 1.0)
+
+    def count(self, high: int, own: Any = None) -> Any:
+        """Count of iterations of a booster: found while it is trained, if its curve can be.
+
+        Parameters
+        ----------
+        high : int
+            Largest count.
+        own : int or None, default=None
+            The estimator's own count, which may be larger.
+
+        Returns
+        -------
+        count : Outcome or LogRandInt
+            What to search.
+        """
+        if self.nested:
+            return log_ints(20, high // 3)
+        return Outcome(max(high, own if isinstance(own, int) else 0))
+
+    def within(self, n_features: int | None) -> "Size":
+        """The same rows with other columns."""
+        return replace(self, n_features=n_features)
+
+
+def known(space: SpaceDict) -> SpaceDict:
+    """Leave out what is None: parameters whose range is not known."""
+    return {name: values for name, values in space.items() if values is not None}
+
+
+def most_components(model: Any) -> float:
+    """The most components of a fitted projection: of features, or of classes but one."""
+    n_classes = len(getattr(model, "classes_", ())) or math.inf
+    return min(getattr(model, "n_features_in_", math.inf), n_classes - 1)

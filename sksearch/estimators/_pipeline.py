@@ -1,0 +1,193 @@
+"""Training of the last step of a pipeline whose transformers are fitted once."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
+
+from sksearch._compat import consumed_params, num_samples
+
+from ._state import State
+
+ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, also of a nested one, or the estimator itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def path_of_last_step(estimator: Any) -> str:
+    """Return the name of the last step as in ``set_params``, "" outside of a pipeline."""
+    names = []
+    while hasattr(estimator, "steps") and last_step(estimator) is not estimator:
+        name, estimator = estimator.steps[-1]
+        names.append(name)
+    return "__".join(names)
+
+
+def is_searched(path: str, names: Collection[str]) -> bool:
+    """Return whether a step, or one that it is part of, is itself among the searched params."""
+    return any(path == name or path.startswith(f"{name}__") for name in names)
+
+
+def replace_last_step(estimator: Any, last: Any) -> Any:
+    """Put `last` in the place of ``last_step(estimator)`` and return the whole estimator."""
+    if not isinstance(estimator, Pipeline):
+        return last
+    name, step = estimator.steps[-1]
+    estimator.steps[-1] = (name, replace_last_step(step, last))
+    return estimator
+
+
+def resamples(estimator: Any) -> bool:
+    """Whether a step of a pipeline, also of a nested one, changes rows and target alike."""
+    while isinstance(estimator, Pipeline):
+        if any(map(_is_sampler, estimator.steps[:-1])):
+            return True
+        estimator = estimator.steps[-1][1]
+    return False
+
+
+def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) -> None:
+    """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled."""
+    resampled = False
+    while isinstance(estimator, Pipeline):
+        resampled = resampled or any(map(_is_sampler, estimator.steps[:-1]))
+        _, fit_params = consumed_params(estimator, fit_params)
+        estimator = estimator.steps[-1][1]
+    for name, value in fit_params.items():
+        if resampled and _has_rows(value, n_samples):
+            raise ValueError(
+                f"{name} has an entry for each row, but a step of the pipeline resamples the rows "
+                f"before {type(estimator).__name__} sees them, and not their {name}: leave it "
+                "out, or take the sampler out of the pipeline."
+            )
+
+
+def params_of_last_step(estimator: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+    """Return those arguments of ``fit`` of a pipeline that are for its last step."""
+    while isinstance(estimator, Pipeline):
+        _, fit_params = consumed_params(estimator, fit_params)
+        estimator = estimator.steps[-1][1]
+    return fit_params
+
+
+def enter(
+    state: State, X: Any, y: Any, fit_params: dict[str, Any]
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Transform the rows for the last step of a pipeline; the first time, fit its transformers.
+
+    Steps that resample rows (those of imbalanced-learn) do so the first time only.
+
+    Parameters
+    ----------
+    state : State
+        Its pipeline is fitted if ``state.n_steps > 0``. Transformers are fitted in place.
+    X, y : array-like
+        The training rows.
+    fit_params : dict
+        Further arguments of ``fit`` of the whole pipeline.
+
+    Returns
+    -------
+    X, y : array-like
+        The rows that the last step is trained on, the same at each call.
+    fit_params : dict
+        The arguments that are for the last step.
+    """
+    if not isinstance(state.estimator, Pipeline):
+        return X, y, fit_params
+    if state.n_steps == 0:
+        check_resampled(state.estimator, fit_params, num_samples(X))
+        return _enter_first(state, X, y, fit_params)
+    fit_params = params_of_last_step(state.estimator, fit_params)
+    if state.rows is None:
+        return _transform(state.estimator, X), y, fit_params
+    return state.rows, y if state.y is None else state.y, fit_params
+
+
+def _enter_first(state, X, y, fit_params):
+    """Fit all steps but the last, and keep the rows where they cannot be computed again."""
+    Xt, yt, faithful, estimator = X, y, True, state.estimator
+    while isinstance(estimator, Pipeline):
+        # A slice shares the steps, and with memory= holds the fitted copies after a fit.
+        head = estimator[:-1]
+        head_params, fit_params = consumed_params(estimator, fit_params)
+        if any(map(_is_sampler, head.steps)):
+            Xt, yt = _resample(head, estimator.steps[-1][0], Xt, yt, head_params)
+        elif head.steps:
+            Xt = head.fit_transform(Xt, yt, **head_params)
+            faithful = faithful and all(map(_transforms_as_fitted, head.steps))
+        estimator.steps[:-1] = head.steps
+        estimator = estimator.steps[-1][1]
+    if resamples(state.estimator):
+        state.rows, state.y = Xt, yt
+    elif not faithful:
+        again = _transform(state.estimator, X)
+        if not _alike(Xt, again):
+            state.rows = Xt  # such as TargetEncoder's, which are cross-fitted
+        else:
+            Xt = again  # what later rungs will see, to the last bit
+    return Xt, yt, fit_params
+
+
+class _Catcher(BaseEstimator):
+    """A last step that only keeps what it is given."""
+
+    def fit(self, X, y=None):
+        self.X_, self.y_ = X, y
+        return self
+
+
+def _resample(head, name, X, y, fit_params):
+    """Fit a pipeline of transformers and samplers, whose ``fit`` passes y from step to step."""
+    catcher = _Catcher()
+    head.steps.append((name, catcher))
+    head.fit(X, y, **fit_params)
+    head.steps.pop()
+    return catcher.X_, catcher.y_
+
+
+def _is_sampler(step: tuple[str, Any]) -> bool:
+    return hasattr(step[1], "fit_resample")
+
+
+def _has_rows(value: Any, n_samples: int) -> bool:
+    """Whether a parameter of ``fit`` has one entry for each row."""
+    return (hasattr(value, "__len__") or hasattr(value, "shape")) and (
+        not isinstance(value, str | dict) and num_samples(value) == n_samples
+    )
+
+
+def _transforms_as_fitted(step: tuple[str, Any]) -> bool:
+    """Whether ``fit_transform`` is by definition the same as ``fit().transform()``."""
+    own = getattr(type(step[1]), "fit_transform", TransformerMixin.fit_transform)
+    return step[1] in (None, "passthrough") or own is TransformerMixin.fit_transform
+
+
+def _transform(estimator: Any, X: Any) -> Any:
+    """Transform rows for the last step; step by step, since stateless steps never look fitted."""
+    while isinstance(estimator, Pipeline):
+        for _, step in estimator.steps[:-1]:
+            if step not in (None, "passthrough"):
+                X = step.transform(X)
+        estimator = estimator.steps[-1][1]
+    return X
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two matrices or tables are equal but for rounding; False where it is not known."""
+    if sparse.issparse(a) and sparse.issparse(b):
+        return a.shape == b.shape and abs(a - b).max() <= ROUNDING * abs(a).max()
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        if a.dtype.kind != "f" or b.dtype.kind != "f":
+            return np.array_equal(a, b)
+        scale = np.max(np.abs(a), initial=0, where=np.isfinite(a))
+        return a.shape == b.shape and np.allclose(a, b, 0, ROUNDING * scale, equal_nan=True)
+    return hasattr(a, "equals") and type(a) is type(b) and bool(a.equals(b))

@@ -1,0 +1,146 @@
+"""Boosting of scikit-learn: HistGradientBoosting, GradientBoosting, AdaBoost."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from sksearch._compat import trees_attribute
+
+from ._family import Family, family_of
+from ._growth import Growth
+from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
+from ._pipeline import last_step
+from ._trees import OF_A_TREE
+
+N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
+
+
+class WarmGrowth(Growth):
+    """Goes on with ``warm_start``, and predicts with a part of its list of trees."""
+
+    def train(self, state, rows, count, classes, params):
+        """Grow by the trees that are missing."""
+        model = last_step(state.estimator)
+        family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
+        state.n_steps = count
+
+    @contextmanager
+    def at(self, estimator: Any, count: int) -> Iterator[Any]:
+        """Hide the later trees."""
+        owner = last_step(estimator)
+        name = trees_attribute(owner)
+        whole = getattr(owner, name)
+        setattr(owner, name, whole[:count])
+        try:
+            yield estimator
+        finally:
+            setattr(owner, name, whole)
+
+
+class HistGrowth(WarmGrowth):
+    """Of HistGradientBoosting."""
+
+    endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
+
+
+class ClassicGrowth(WarmGrowth):
+    """Of GradientBoosting."""
+
+    endless: ClassVar[dict[str, Any]] = {"n_iter_no_change": None}
+
+
+def hist_gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
+    """Search rate, count, leaves, columns and penalty."""
+    space = {
+        "learning_rate": loguniform(0.02, 0.3),
+        "max_iter": size.count(1000, estimator.max_iter),
+        "max_leaf_nodes": log_ints(4, 127),
+        "min_samples_leaf": log_ints(2, size.leaf(100)),
+        "l2_regularization": loguniform(1e-3, 10.0),
+        "max_features": uniform(0.3, 0.7),
+        "early_stopping": [False],
+    }
+    if estimator.early_stopping is True:  # the user's own way to find the count
+        del space["max_iter"], space["early_stopping"]
+    return space
+
+
+class HistGradientBoosting(Family):
+    """Boosting on bins."""
+
+    classes = ("sklearn.BaseHistGradientBoosting",)
+    title = "HistGradientBoosting"
+    spaces = {
+        "sklearn.HistGradientBoostingClassifier": hist_gradient_boosting,
+        "sklearn.HistGradientBoostingRegressor": hist_gradient_boosting,
+    }
+    portfolios = dict.fromkeys(spaces, "HistGradientBoosting")
+    counts = ("max_iter",)
+    smaller = ("max_depth", "max_iter", "max_leaf_nodes", "max_bins", "max_features")
+    larger = ("min_samples_leaf", "l2_regularization")
+
+    def changing(self, estimator: Any) -> tuple[str, ...]:
+        """Return what each new tree is made with; bins are made once."""
+        return (
+            *("l2_regularization", "learning_rate", "max_depth", "max_features"),
+            *("max_leaf_nodes", "min_samples_leaf"),
+        )
+
+    def goes_on_warm(self, model: Any, name: str, n_rows: int) -> bool:
+        """Unless it stops by itself."""
+        stops = model.early_stopping
+        stops = n_rows > N_ROWS_AUTO_EARLY_STOPPING if stops == "auto" else stops
+        return name == "max_iter" and not stops
+
+    def growth(self, name: str, own: int | None) -> Growth:
+        """Go on from look to look."""
+        return HistGrowth(name, own)
+
+
+def gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
+    """Search rate, count, depth, rows and columns."""
+    space = {
+        "learning_rate": loguniform(0.02, 0.3),
+        "n_estimators": size.count(500, estimator.n_estimators),
+        "max_depth": randint(2, 9),
+        "min_samples_leaf": log_ints(1, size.leaf(100)),
+        "subsample": uniform(0.4, 0.6),
+        "max_features": size.share_of_columns(),
+    }
+    if estimator.n_iter_no_change is not None:
+        del space["n_estimators"]
+    return space
+
+
+class GradientBoosting(Family):
+    """Boosting of whole trees."""
+
+    classes = ("sklearn.BaseGradientBoosting",)
+    title = "GradientBoosting"
+    spaces = {
+        "sklearn.GradientBoostingClassifier": gradient_boosting,
+        "sklearn.GradientBoostingRegressor": gradient_boosting,
+    }
+    portfolios = dict.fromkeys(spaces, "GradientBoosting")
+    counts = ("n_estimators",)
+    smaller = ("max_depth", "n_estimators", "max_leaf_nodes", "max_features")
+    larger = ("min_samples_leaf", "min_samples_split", "min_impurity_decrease", "ccp_alpha")
+
+    def changing(self, estimator: Any) -> tuple[str, ...]:
+        """Return what each new tree is made with; the rate is that of all trees, at prediction."""
+        return (*OF_A_TREE, "subsample")
+
+    def growth(self, name: str, own: int | None) -> Growth:
+        """Go on from look to look."""
+        return ClassicGrowth(name, own)
+
+
+def ada_boost(estimator: Any, size: Size) -> SpaceDict:
+    return {"learning_rate": loguniform(0.01, 2.0), "n_estimators": log_ints(30, 500)}
+
+
+class AdaBoost(Family):
+    """Boosting of any estimator, by weights of rows."""
+
+    spaces = {"sklearn.AdaBoostClassifier": ada_boost, "sklearn.AdaBoostRegressor": ada_boost}
+    smaller = ("n_estimators",)

@@ -1,0 +1,118 @@
+"""Names of parameters that other libraries have, and what they are called here."""
+
+import difflib
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self, TypeVar
+
+F = TypeVar("F", bound=Callable)
+
+COUNTS = (
+    "n_iter", "n_candidates", "n_trials", "n_calls", "max_evals", "num_samples", "n_samples",
+    "n_points", "num_trials", "max_trials", "n_evals", "max_iter", "n_evaluations", "trials",
+)  # fmt: skip
+#: What is meant, by name: the first that the search has.
+MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("n_iter", "n_candidates"): COUNTS,
+    ("param_distributions", "param_grid", "space"): (
+        "param_distributions", "param_grid", "search_spaces", "search_space", "param_space",
+        "space", "params", "parameters", "distributions", "hyperparameters", "param_dist", "grid",
+        "config", "bounds", "dimensions", "config_dict",
+    ),
+    ("timeout",): (
+        "time_budget", "time_budget_s", "max_time", "time_limit", "max_seconds", "budget",
+        "max_runtime_secs", "timeout_s", "time_left_for_this_task", "max_time_mins", "seconds",
+    ),
+    ("candidate_timeout",): ("trial_timeout", "per_run_time_limit", "max_eval_time_mins"),
+    ("cv",): ("cv_folds", "n_folds", "folds", "n_splits", "nfold", "kfold", "n_cv", "splits"),
+    ("scoring",): ("metric", "metrics", "score", "scorer", "eval_metric", "scorers", "loss"),
+    ("random_state",): ("seed", "random_seed", "rng", "rstate"),
+    ("n_jobs",): ("n_workers", "num_workers", "jobs", "n_threads", "max_workers", "parallelism"),
+    ("estimator",): ("model", "clf", "base_estimator", "pipeline", "classifier", "regressor",
+                      "estimator_list"),
+    ("func",): ("fn", "fun", "f", "objective", "objective_func"),
+    ("patience",): ("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
+    ("n_initial",): ("n_initial_points", "n_random_starts", "n_startup_trials", "init_points"),
+    ("factor",): ("eta", "reduction_factor"),
+    ("min_resources",): ("grace_period", "min_budget", "min_resource"),
+    ("max_resources",): ("max_t", "max_budget", "max_resource", "max_epochs"),
+    ("checkpoint_dir",): ("storage", "study_name", "local_dir", "checkpoint", "cache_dir"),
+    ("initial_params",): ("points_to_evaluate", "x0", "initial_points", "baseline"),
+    ("memory_limit",): ("max_memory", "mem_limit"),
+    ("verbose",): ("verbosity", "disp", "progress_bar", "show_progress_bar"),
+}  # fmt: skip
+DIRECTIONS = ("direction", "directions", "mode", "maximize", "minimize", "greater_is_better")
+#: What stands elsewhere, or needs no parameter.
+ELSEWHERE = {
+    **dict.fromkeys(("X", "y", "groups", "sample_weight"), "pass it to fit"),
+    "fit_params": "pass them to fit, as in fit(X, y, name=value)",
+    "callbacks": "call set_callbacks, which scikit-learn has from 1.9 on",
+    "callback": "call set_callbacks, which scikit-learn has from 1.9 on",
+    "generations": "write n_iter, the count of candidates of all generations",
+    "task": "leave it out: the estimator is a classifier or a regressor",
+    "iid": "leave it out: scikit-learn has none any more",
+    "pruner": "take a search that stops candidates early, such as HyperbandSearchCV",
+    **dict.fromkeys(
+        ("sampler", "scheduler", "resource"), "take SearchCV, which has it, for a composition"
+    ),
+}
+
+
+class KnownNames:
+    """Refuses parameters that a search does not have, and says what is meant."""
+
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        """Check names before ``__init__``, which Python writes for each search, is called."""
+        taken = inspect.signature(cls.__init__).parameters
+        kinds = {p.kind for p in taken.values()}
+        names = [name for name in taken if name != "self"]
+        wrong = [name for name in params if name not in names]
+        if wrong and inspect.Parameter.VAR_KEYWORD not in kinds:
+            cure = _cure(wrong[0], names)
+            raise TypeError(f"{cls.__name__} has no parameter {wrong[0]}: {cure}.")
+        places = [n for n in names if taken[n].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+        if len(args) > len(places) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+            raise TypeError(
+                f"{cls.__name__} takes {' and '.join(places)} by position, and got "
+                f"{args[len(places)]!r:.80} after them: name it, as in {names[len(places)]}=..."
+            )
+        return super().__new__(cls)
+
+
+def known_names(function: F) -> F:
+    """Make a function refuse parameters that it does not have, and say what is meant."""
+    names = list(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args: Any, **params: Any) -> Any:
+        for name in params:
+            if name not in names:
+                raise TypeError(
+                    f"{function.__name__} has no parameter {name}: {_cure(name, names)}."
+                )
+        return function(*args, **params)
+
+    return checked  # type: ignore[return-value]
+
+
+def _cure(name: str, names: list[str]) -> str:
+    """What to write in place of a name that a search does not have."""
+    for own, others in MEANT.items():
+        meant = next((each for each in own if each in names), None)
+        if name in others and meant is not None:
+            return f"write {meant}"
+    if name in COUNTS and "param_grid" in names:
+        return "all points of the grid are tried; SearchCV and RandomizedSearchCV have n_iter"
+    if name in COUNTS:
+        return "its plan counts the candidates, by its resources; timeout ends it sooner"
+    if name in DIRECTIONS:
+        return "the smaller the better: return minus what is to be large" * ("func" in names) or (
+            "scores are greater is better: pass scoring='neg_mean_squared_error' for an error"
+        )
+    if name in ELSEWHERE:
+        return ELSEWHERE[name]
+    close = difflib.get_close_matches(name, names, n=3)
+    if close:
+        return f"did you mean {' or '.join(close)}"
+    return f"it has {', '.join(names)}"

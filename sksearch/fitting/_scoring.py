@@ -1,0 +1,185 @@
+"""Errors about metrics: names of none, metrics where scorers are needed, aims out of reach."""
+
+import difflib
+import inspect
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import get_scorer_names
+from sklearn.utils.multiclass import type_of_target
+
+from sksearch._compat import InvalidParameterError, metric_of_scorer, task_of_metric, to_numpy
+from sksearch._plain import warn
+
+#: Short names of metrics that users of other libraries know.
+SHORT = {
+    "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
+    "mae": "neg_mean_absolute_error", "mape": "neg_mean_absolute_percentage_error",
+    "msle": "neg_mean_squared_log_error", "rmsle": "neg_root_mean_squared_log_error",
+    "r_squared": "r2", "acc": "accuracy", "auc": "roc_auc", "roc": "roc_auc",
+    "logloss": "neg_log_loss", "cross_entropy": "neg_log_loss", "brier": "neg_brier_score",
+    "aucpr": "average_precision", "pr_auc": "average_precision", "mcc": "matthews_corrcoef",
+}  # fmt: skip
+#: What is for two classes alone, and what is for more.
+MACRO = {
+    **{name: f"{name}_macro" for name in ("f1", "precision", "recall", "jaccard")},
+    "roc_auc": "roc_auc_ovr",
+}
+METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
+#: Metrics of scikit-learn that have no largest value.
+UNBOUNDED = {"mutual_info_score", "calinski_harabasz_score", "dcg_score", "davies_bouldin_score"}
+METRICS = "sklearn.metrics."
+LOSSES = ("_error", "_loss", "_deviance")  # as names of what is to be small end
+
+
+def check_scoring(scoring: Any, n_arguments: int) -> None:
+    """Raise ValueError for metrics where scorers are needed, and for names of none.
+
+    Parameters
+    ----------
+    scoring : object
+        As the user gave it.
+    n_arguments : int
+        Of a scorer: estimator, X, and y if there is one.
+    """
+    if isinstance(scoring, list | tuple | dict) and not scoring:
+        raise ValueError(
+            f"scoring={scoring!r} names no metric: pass a name such as 'accuracy', a list or dict "
+            "of them, or leave it out for the estimator's own score."
+        )
+    if scoring is not None and not (
+        callable(scoring) or isinstance(scoring, str | list | tuple | set | dict)
+    ):
+        raise InvalidParameterError(
+            f"scoring={scoring!r:.80} is a {type(scoring).__name__}: pass the name of a scorer, "
+            "such as 'accuracy', a function of (estimator, X, y), or a list or dict of them."
+        )
+    for each in names_of_scorers(scoring):
+        if each not in get_scorer_names():
+            raise InvalidParameterError(f"scoring={each!r} is no scorer{_nearest_scorer(each)}.")
+    named = scoring.items() if isinstance(scoring, dict) else [(None, scoring)]
+    for name, scorer in named:
+        if callable(scorer) and _is_metric(scorer, n_arguments):
+            at = "scoring" if name is None else f"scoring[{name!r}]"
+            text = getattr(scorer, "__name__", scorer)
+            raise ValueError(
+                f"{at}={text} looks like a metric of y_true and y_pred, and a scorer is called "
+                f"with an estimator, X and y: pass sklearn.metrics.make_scorer({text}), or the "
+                "name of a scorer such as 'accuracy'."
+            )
+
+
+def names_of_scorers(scoring: Any) -> list[str]:
+    """Return the names of scorers among what a user gave."""
+    if isinstance(scoring, dict):
+        scoring = list(scoring.values())
+    listed = scoring if isinstance(scoring, list | tuple | set) else [scoring]
+    return [name for name in listed if isinstance(name, str)]
+
+
+def _nearest_scorer(name):
+    """The scorers that may be meant."""
+    low = name.lower().replace(" ", "_").replace("-", "_")
+    known = get_scorer_names()
+    meant = [SHORT[low]] if low in SHORT else difflib.get_close_matches(low, known, n=3)
+    if not meant:
+        return ": sklearn.metrics.get_scorer_names() lists all of them"
+    return f": did you mean {' or '.join(map(repr, meant))}"
+
+
+def check_task(scoring: Any, estimator: Any, y: Any) -> None:
+    """Raise ValueError for a metric that fails on what the estimator predicts.
+
+    One that does not fail, but compares class labels as if they were numbers, is warned about.
+    """
+    names, model = names_of_scorers(scoring), type(estimator).__name__
+    if y is None or not names or not (is_classifier(estimator) or is_regressor(estimator)):
+        return
+    kind = type_of_target(y)
+    for name in names:
+        task = task_of_metric(name)
+        if is_classifier(estimator) and task == "regression":
+            text = (
+                f"scoring={name!r} is a metric of numbers, and {model} predicts classes: pass "
+                "'accuracy', 'balanced_accuracy', 'roc_auc_ovr' or the like."
+            )
+            if to_numpy(y).dtype.kind in "OUS":
+                raise ValueError(text)
+            warn(text, UserWarning, stacklevel=2)
+        if is_classifier(estimator) and kind == "multiclass" and name in MACRO:
+            raise ValueError(
+                f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."
+            )
+        if is_regressor(estimator) and task == "classification" and kind.startswith("continuous"):
+            raise ValueError(
+                f"scoring={name!r} is a metric of classes, and {model} predicts numbers: pass "
+                "'r2', 'neg_root_mean_squared_error' or the like."
+            )
+
+
+def _is_metric(scorer, n_arguments):
+    """Whether a function cannot be called as a scorer, or is named like a metric."""
+    try:
+        signature = inspect.signature(scorer)
+    except (TypeError, ValueError):  # of a builtin
+        return False
+    if tuple(signature.parameters)[:2] == METRIC_ARGUMENTS:
+        return True
+    try:
+        signature.bind(*[None] * n_arguments)
+    except TypeError:
+        return True
+    return False
+
+
+def check_losses(scorers: Any, metric: Any) -> None:
+    """Raise ValueError where the scorer that decides is large for a bad model.
+
+    Parameters
+    ----------
+    scorers : callable
+        As scikit-learn makes it of `scoring`.
+    metric : object
+        Name of the metric that decides, where there are several.
+    """
+    function, sign = _metric_that_decides(scorers, metric)
+    name = getattr(function, "__name__", "")
+    if sign > 0 and name.endswith(LOSSES) and function.__module__.startswith(METRICS):
+        raise ValueError(
+            f"scoring=make_scorer({name}) looks for the largest {name}, that of the worst model: "
+            f"pass make_scorer({name}, greater_is_better=False)."
+        )
+
+
+def check_target_score(target: float | None, scorers: Any, metric: Any) -> None:
+    """Raise ValueError for a score that no candidate can have.
+
+    Parameters
+    ----------
+    target : float or None
+        Of the search.
+    scorers : callable
+        As scikit-learn makes it of `scoring`.
+    metric : object
+        Name of the metric that decides, where there are several.
+    """
+    if target is None:
+        return
+    function, sign = _metric_that_decides(scorers, metric)
+    name = getattr(function, "__name__", "")
+    if sign < 0 and target > 0:
+        raise ValueError(
+            f"target_score={target:g} is out of reach: scores are minus {name}, and so at most 0. "
+            f"Pass {-target:g}."
+        )
+    is_known = getattr(function, "__module__", "").startswith(METRICS)
+    if target > 1 and is_known and name.endswith("_score") and name not in UNBOUNDED:
+        raise ValueError(
+            f"target_score={target:g} is out of reach: the score is at most 1. Pass it as "
+            "cv_results_ has it, such as 0.95."
+        )
+
+
+def _metric_that_decides(scorers, metric):
+    """The function of the scorer that decides, None if it is not known, and its sign."""
+    return metric_of_scorer(getattr(scorers, "_scorers", {metric: scorers}).get(metric))

@@ -1,0 +1,75 @@
+"""A booster of one's own, and all that is known of it: what a library would have in one file."""
+
+from contextlib import contextmanager
+
+import numpy as np
+from scipy.stats import loguniform, randint
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.tree import DecisionTreeRegressor
+
+from sksearch.estimators import Family, Growth, register
+
+
+class OwnBooster(RegressorMixin, BaseEstimator):
+    """Boosting of small trees, which can begin with a model."""
+
+    def __init__(self, rounds=30, rate=0.1, depth=2):
+        self.rounds, self.rate, self.depth = rounds, rate, depth
+
+    def fit(self, X, y, begun=None):
+        self.steps_ = [] if begun is None else list(begun.steps_)
+        self.start_ = np.mean(y)
+        for _ in range(self.rounds):
+            tree = DecisionTreeRegressor(max_depth=self.depth, random_state=len(self.steps_))
+            self.steps_.append((self.rate, tree.fit(X, y - self.predict(X))))
+        return self
+
+    def predict(self, X):
+        return self.start_ + sum(rate * tree.predict(X) for rate, tree in self.steps_)
+
+
+class OwnGrowth(Growth):
+    def train(self, state, rows, count, classes, params):
+        OwnBoosters().grow(
+            state.estimator, self.name, state.n_steps, count, rows[0], rows[1], params
+        )
+        state.n_steps = count
+
+    @contextmanager
+    def at(self, estimator, count):
+        whole = estimator.steps_
+        estimator.steps_ = whole[:count]
+        yield estimator
+        estimator.steps_ = whole
+
+
+class OwnBoosters(Family):
+    classes = ("tests.OwnBooster",)
+    title = "OwnBooster"
+    counts = ("rounds",)
+    smaller, larger = ("rounds",), ("rate",)
+
+    def space(self, estimator, size):
+        return {"rate": loguniform(0.05, 1), "rounds": size.count(60), "depth": randint(1, 4)}
+
+    def first(self, estimator):
+        return [{"rate": 0.3, "depth": 2}]
+
+    def changing(self, estimator):
+        return ("rate",)
+
+    def goes_on(self, model, name, names, passed, n_rows):
+        return name == "rounds" and not passed
+
+    def grow(self, model, name, done, count, X, y, params):
+        model.set_params(rounds=count - done)
+        model.fit(X, y, begun=model if done else None).set_params(rounds=count)
+
+    def growth(self, name, own):
+        return OwnGrowth(name, own)
+
+    def largest(self, model, name):
+        return 4 if name == "depth" else super().largest(model, name)
+
+
+register(OwnBoosters())

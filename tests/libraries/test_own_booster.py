@@ -1,0 +1,72 @@
+"""A booster of one's own is the equal of ours: one file says everything that is asked of it."""
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform
+from sklearn.base import clone
+from sklearn.datasets import make_regression
+
+from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV, SearchCV
+from sksearch.estimators import default_space, family_of, first_candidates
+from sksearch.reporting._choose import complexity
+from sksearch.reporting._ranges import largest_of
+from sksearch.resources import as_resource
+from sksearch.space import Outcome
+from tests.libraries.own_booster import OwnBooster, OwnBoosters
+
+X, y = make_regression(90, 4, noise=5, random_state=0)
+DEPTHS = {"depth": [1, 2, 3]}
+
+
+def by_hand(search):
+    return clone(OwnBooster()).set_params(**search.best_params_).fit(X, y)
+
+
+def test_its_family_is_found():
+    assert isinstance(family_of(OwnBooster()), OwnBoosters)
+
+
+def test_its_default_space_and_its_first_candidates_are_its_own():
+    space = default_space(OwnBooster())
+    assert list(space) == ["rate", "rounds", "depth"]
+    assert isinstance(space["rounds"], Outcome)
+    assert first_candidates(OwnBooster()) == [{"rate": 0.3, "depth": 2}]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_its_count_is_found_by_training(n_jobs):
+    space = default_space(OwnBooster())
+    search = RandomSearchCV(OwnBooster(), space, n_iter=2, cv=2, n_jobs=n_jobs, random_state=0)
+    search.fit(X, y)
+    assert 1 < search.best_params_["rounds"] <= 60
+    np.testing.assert_array_equal(search.predict(X), by_hand(search).predict(X))
+
+
+def test_it_goes_on_from_rung_to_rung():
+    assert as_resource("rounds", OwnBooster()).continues
+    search = HyperbandSearchCV(
+        OwnBooster(), DEPTHS, resource="rounds", max_resources=9, cv=2, random_state=0
+    ).fit(X, y)
+    np.testing.assert_array_equal(search.predict(X), by_hand(search).predict(X))
+
+
+def test_its_rate_changes_while_it_is_trained():
+    search = PBTSearchCV(
+        OwnBooster(), {"rate": loguniform(0.05, 1)}, resource="rounds", max_resources=6,
+        population_size=4, step=2, cv=2, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    rates = {rate for rate, _ in search.best_estimator_.steps_}
+    assert len(search.best_estimator_.steps_) == search.best_n_resources_
+    assert rates == {entry["params"]["rate"] for entry in search.schedule_}
+
+
+def test_reports_know_what_is_simpler_and_what_is_too_large():
+    simple, larger = {"rounds": 3, "rate": 0.5}, {"rounds": 9, "rate": 0.1}
+    assert list(complexity([simple, larger])) == [0, 1]
+    search = RandomSearchCV(OwnBooster(), DEPTHS, n_iter=2, cv=2, random_state=0).fit(X, y)
+    assert largest_of(search, "depth") == 4
+
+
+def test_one_line_is_enough():
+    search = SearchCV(OwnBooster(), n_iter=3, cv=2, random_state=0).fit(X, y)
+    assert search.best_score_ > 0
