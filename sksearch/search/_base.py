@@ -63,11 +63,7 @@ from sksearch.fitting._lineage import schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._refit import refit
-from sksearch.fitting._results import (
-    cv_results,
-    name_error_scores,
-    warn_if_none_keeps_bounds,
-)
+from sksearch.fitting._results import cv_results, name_error_scores, warn_if_none_keeps_bounds
 from sksearch.fitting._row_sample import seconds_of_one_fit
 from sksearch.fitting._row_scores import RowScores, blocks_of_rows
 from sksearch.fitting._run import Run, Stops, check_hope
