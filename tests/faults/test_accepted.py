@@ -97,12 +97,19 @@ def test_a_refit_that_cannot_be_called_is_refused():
     refuses("refit=.*one argument that returns the index", refit=lambda results, more: 0)
 
 
-@pytest.mark.parametrize(("index", "error"), [(9, IndexError), (-1, IndexError), ("a", TypeError)])
-def test_an_index_that_is_no_row_is_named_and_the_results_are_kept(index, error):
-    search = RandomSearchCV(Counted(), {"C": [0.1, 1.0]}, n_iter=2, refit=lambda table: index)
-    with pytest.raises(error, match=f"refit=.*returned {index!r}.*cv_results_ can be read"):
+def test_an_index_beyond_the_rows_is_named_and_the_results_are_kept():
+    search = RandomSearchCV(Counted(), {"C": [0.1, 1.0]}, n_iter=2, refit=lambda table: 9)
+    with pytest.raises(IndexError, match=r"refit=.*returned 9.*cv_results_ can be read"):
         search.fit(X, Y)
     assert len(search.cv_results_["params"]) == 2
+
+
+@pytest.mark.parametrize("index", [-1, "a"])
+def test_what_will_never_be_an_index_is_named_after_the_first_results(index):
+    search = RandomSearchCV(Counted(), {"C": [0.1, 1.0]}, n_iter=2, refit=lambda table: index)
+    with pytest.raises(ValueError, match=f"refit=.*returned {index!r} for the first results"):
+        search.fit(X, Y)
+    assert len(search.cv_results_["params"]) == 1
 
 
 @pytest.mark.parametrize(
