@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
-from sksearch.resources import growth_of
+from sksearch.estimators import growth_of
 from sksearch.space import Outcome
 from sksearch.spaces import default_space, first_candidates
 from tests.frozen.answers import log_of, model_of
@@ -113,7 +113,7 @@ def where_a_curve_is_known_and_when_it_ends():
 
 def watched(curve, growth):
     """The counts that were scored before the training ended."""
-    from sksearch.resources._growth import Watch
+    from sksearch.estimators._growth import Watch
 
     seen = []
 
