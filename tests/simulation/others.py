@@ -49,6 +49,7 @@ def vanish(world):
         world.counts["folder vanishes"] += 1
         world.happened.add("vanish")
         world.homeless = world.fate
+        world.told.clear()
         world.acknowledged.clear()
         world.spooled.clear()
         world.ended.clear()

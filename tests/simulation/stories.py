@@ -7,6 +7,7 @@ from functools import partial
 from tests.simulation import others
 from tests.simulation.chance import happens
 from tests.simulation.computer import FAILING, Fate
+from tests.simulation.outcomes import ALL_FAILED
 from tests.simulation.searches import draw_search
 from tests.simulation.watching import watching
 from tests.simulation.world import EXECUTORS, FOLDER, KEY, BrokenPromiseError, World
@@ -83,9 +84,10 @@ def _end(world):
     files = {p.removeprefix(f"{FOLDER}/") for p in world.disk.files("/sim")}
     kept = {"journal.jsonl", "lock", "splits.npz", KEY}
     left = {f for f in files - kept if not re.match(r"journal\.bad(\.\d+)?$", f)}
-    # An ensemble has models; and one that was stopped may go on with more time.
+    # An ensemble has models; and one that was stopped may go on with more time, or, where all had
+    # failed before its end, be seen to fail again.
     may_keep = r"states/(?!.*\.tmp$)" if "ensemble_size" in world.drawn.kwargs else "$"
-    if world.stops:
+    if world.stops or found == ALL_FAILED:
         may_keep = r"(states|spool)/(?!.*\.tmp$)"
     left = {f for f in left if not re.match(may_keep, f)}
     if left:

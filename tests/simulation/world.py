@@ -175,9 +175,11 @@ class World:
 
     def appended(self, record, is_safe):
         """Note what the journal has taken."""
+        if self.fate is self.homeless:
+            return
         if record["k"] == "tell":
             self.told.add((record["t"], record["r"]))
-        if is_safe and self.fate is not self.homeless:
+        if is_safe:
             self.acknowledged |= self.told
 
     # ---- one start
