@@ -288,7 +288,7 @@ class HalvingRandomSearchCV(_Halving):
 ALL = 2**62
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SettledDraws(Sampler):
     """Draws of a ``ParameterSampler``, of which the resources may say how many there are.
 
