@@ -144,7 +144,8 @@ def assert_kept(search, space):
         assert len(trials) <= search.n_iter
     # Scikit-learn's own draws are with replacement where a value is a distribution.
     is_of_lists = all(isinstance(value, list) for value in space.values())
-    if type(search).__name__ != "RandomizedSearchCV" or is_of_lists:
+    repeats = type(search).__name__ in ("RandomizedSearchCV", "HalvingRandomSearchCV")
+    if is_of_lists or not repeats:
         assert len(trials) <= Space(space).size
 
 
