@@ -256,7 +256,7 @@ def best_of_last_iteration(results: dict[str, Any], metric: str) -> int:
 
 
 def try_rule(refit: Callable, results: dict[str, Any]) -> None:
-    """Ask the user's function once, of the first results; ValueError if it will never choose.
+    """Ask the user's function once, of the first results; raise if it will never choose.
 
     What may change with further rows, such as an index beyond the first ones, is no fault yet.
     """
@@ -274,8 +274,11 @@ def try_rule(refit: Callable, results: dict[str, Any]) -> None:
         raise ValueError(f"refit={refit} fails on the first results ({error}): {cure}.") from error
     except Exception:  # it may need more rows
         return
-    if not isinstance(index, Integral) or index < 0:
-        raise ValueError(f"refit={refit} returned {index!r} for the first results: {cure}.")
+    told = f"refit={refit} returned {index!r} for the first results: {cure}."
+    if not isinstance(index, Integral):
+        raise TypeError(f"best_index_ returned is not an integer: {told}")
+    if index < 0:
+        raise IndexError(f"best_index_ index out of range: {told}")
 
 
 def rank(

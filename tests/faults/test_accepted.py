@@ -104,10 +104,10 @@ def test_an_index_beyond_the_rows_is_named_and_the_results_are_kept():
     assert len(search.cv_results_["params"]) == 2
 
 
-@pytest.mark.parametrize("index", [-1, "a"])
-def test_what_will_never_be_an_index_is_named_after_the_first_results(index):
+@pytest.mark.parametrize(("index", "error"), [(-1, IndexError), ("a", TypeError)])
+def test_what_will_never_be_an_index_is_named_after_the_first_results(index, error):
     search = RandomSearchCV(Counted(), {"C": [0.1, 1.0]}, n_iter=2, refit=lambda table: index)
-    with pytest.raises(ValueError, match=f"refit=.*returned {index!r} for the first results"):
+    with pytest.raises(error, match=f"refit=.*returned {index!r} for the first results"):
         search.fit(X, Y)
     assert len(search.cv_results_["params"]) == 1
 
