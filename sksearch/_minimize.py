@@ -370,7 +370,7 @@ def _result(run):
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
             f"{failed[-1].error.rstrip('.')}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,  # behind the wrappers of `minimize`
         )
     top = max(r for r, result, _ in results if not math.isnan(result.score))
     at_top = [(result, trial) for r, result, trial in results if r == top]
