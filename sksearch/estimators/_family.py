@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ._parts import Size, SpaceDict
 from ._portfolios import portfolios
@@ -17,12 +17,18 @@ from ._state import State
 if TYPE_CHECKING:
     from ._growth import Growth
 
+T = TypeVar("T")
 SpaceOf = Callable[[Any, Size], SpaceDict]
 
 
 def class_names(estimator: Any) -> list[str]:
     """Return "package.Class" for the class of an estimator and for those that it derives from."""
     return [f"{cls.__module__.split('.')[0]}.{cls.__name__}" for cls in type(estimator).__mro__]
+
+
+def of_class(estimator: Any, known: Mapping[str, T]) -> T | None:
+    """Return what is known of the first of an estimator's classes that is listed, or None."""
+    return next((known[name] for name in class_names(estimator) if name in known), None)
 
 
 class Family:
@@ -95,15 +101,13 @@ class Family:
         space : dict or None
             The most important parameters first.
         """
-        names = (name for name in class_names(estimator) if name in self.spaces)
-        name = next(names, None)
-        return None if name is None else self.spaces[name](estimator, size)
+        space = of_class(estimator, self.spaces)
+        return None if space is None else space(estimator, size)
 
     def first(self, estimator: Any) -> list[dict[str, Any]]:
         """Return recorded candidates, the one that helps most often first."""
-        names = (name for name in class_names(estimator) if name in self.portfolios)
-        name = next(names, None)
-        return [] if name is None else portfolios()[self.portfolios[name]]
+        name = of_class(estimator, self.portfolios)
+        return [] if name is None else portfolios()[name]
 
     def largest(self, model: Any, name: str) -> float:
         """Return the largest value of a parameter that an estimator takes, as far as is known."""
@@ -322,11 +326,7 @@ def family_of(estimator: Any) -> Family:
     >>> family_of(HistGradientBoostingClassifier()).counts
     ('max_iter',)
     """
-    for cls in type(estimator).__mro__:
-        family = _BY_CLASS.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
-        if family is not None:
-            return family
-    return _UNKNOWN
+    return of_class(estimator, _BY_CLASS) or _UNKNOWN
 
 
 def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from sksearch._compat import FOLDS_DIFFER, num_samples
 from sksearch._plain import warn
 from sksearch.fitting._input import check_folds, count_rows
+from sksearch.resources._data import row_numbers
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
 UNLIKE = 1.5
@@ -131,9 +132,3 @@ def _never_trains_ahead(splits, n_samples):
     for i, (_, test) in enumerate(splits):
         tested_by[np.asarray(test)] = i
     return all((tested_by[np.asarray(train)] <= i).all() for i, (train, _) in enumerate(splits))
-
-
-def row_numbers(rows: Any) -> np.ndarray:
-    """Return the row numbers of a part of a fold, which may be a mask."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows

@@ -15,9 +15,9 @@ from sksearch._seeds import seeded
 from sksearch._time_limit import TimeLimit, on_more_rows
 from sksearch.estimators import fit
 from sksearch.executors import Interrupts
-from sksearch.fitting._folds import row_numbers, trains_on_the_past
+from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._input import count_rows
-from sksearch.resources._data import first_rows
+from sksearch.resources._data import first_rows, row_numbers
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
 N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least

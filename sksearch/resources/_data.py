@@ -76,9 +76,7 @@ class SamplesResource(Resource):
         rng: np.random.Generator,
     ) -> np.ndarray:
         """Choose the first rows of the stratified order; they stay in the order of the fold."""
-        train = np.asarray(train)
-        if train.dtype == bool:
-            train = np.flatnonzero(train)
+        train = row_numbers(train)
         n = max(1, len(train) * amount // n_samples)
         if n >= len(train):
             return train
@@ -119,6 +117,12 @@ class FoldsResource(Resource):
     def folds(self, n_splits: int, amount: int, spent: int) -> range:
         """Return the indices of the folds from `spent` to `amount`."""
         return range(spent, amount)
+
+
+def row_numbers(rows: Any) -> np.ndarray:
+    """Return the row numbers of a part of a fold, which may be a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def first_rows(

@@ -10,7 +10,7 @@ from sklearn.utils import resample
 
 from sksearch.base import State
 from sksearch.estimators import Labels, fit, set_params
-from sksearch.resources._data import SamplesResource
+from sksearch.resources._data import SamplesResource, row_numbers
 from sksearch.resources._parameter import ParameterResource
 
 #: Generators that draw the training rows and the test rows of a fold.
@@ -69,7 +69,7 @@ class SubsamplesResource(SamplesResource):
             pairs = []
             for fold in splits:
                 pair = []
-                for rows in map(_numbers, fold):
+                for rows in map(row_numbers, fold):
                     if not int(amount / n_samples * len(rows)):
                         raise ValueError(
                             f"min_resources={amount} of {n_samples} rows leaves none of a fold of "
@@ -86,8 +86,8 @@ class SubsamplesResource(SamplesResource):
         """Draw from the rows of a fold; they are in the order of the draw."""
         by_train, by_test = map(copy.deepcopy, self.drawn_by[amount][fold])
         return (
-            _drawn(_numbers(train), amount, n_samples, by_train),
-            _drawn(_numbers(test), amount, n_samples, by_test),
+            _drawn(row_numbers(train), amount, n_samples, by_train),
+            _drawn(row_numbers(test), amount, n_samples, by_test),
         )
 
 
@@ -112,12 +112,6 @@ class RefittedParameterResource(ParameterResource):
         set_params(state.estimator, {self.name: amount})
         fit(state.estimator, X, y, fit_params)
         return state
-
-
-def _numbers(rows):
-    """Row numbers of a part of a fold, which may be a mask."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _drawn(rows, amount, n_samples, generator):

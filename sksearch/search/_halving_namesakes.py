@@ -265,7 +265,7 @@ class HalvingRandomSearchCV(_Halving):
                 "n_candidates and min_resources cannot be both set to 'exhaust': each follows "
                 "from the other, so pass one of them as a count."
             )
-        n = None if self.n_candidates == "exhaust" else self.n_candidates
+        n = self._n_draws()
         if not is_for_scikit_learn(space):
             return RandomSampler(), self._scheduler(n)
         # Of several passes over a generator scikit-learn takes the last.
@@ -274,10 +274,13 @@ class HalvingRandomSearchCV(_Halving):
         draws = SettledDraws(space.given, n, rng, n_passes)
         return draws, self._scheduler(n, len(ParameterSampler(space.given, ALL)))
 
+    def _n_draws(self):
+        """Count of draws, None where it follows from the resources."""
+        return None if self.n_candidates == "exhaust" else self.n_candidates
+
     def _draw(self, problem, generator):
         if is_for_scikit_learn(problem.space):
-            n = None if self.n_candidates == "exhaust" else self.n_candidates
-            draws = SettledDraws(problem.space.given, n, generator)
+            draws = SettledDraws(problem.space.given, self._n_draws(), generator)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # once is enough
                 for _ in draws.sampler(problem, generator):
