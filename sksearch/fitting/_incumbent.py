@@ -8,7 +8,7 @@ from sksearch._time_limit import on_more_rows
 from sksearch.base import Job
 from sksearch.estimators import growth_of
 from sksearch.fitting._curves import CurveTask, common
-from sksearch.fitting._input import count_rows
+from sksearch.fitting._folds import count_rows
 from sksearch.fitting._lineage import legs_to
 from sksearch.history import History, Trial
 

@@ -29,9 +29,12 @@ from sksearch.fitting._incumbent import (
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import COLUMNS, Outputs, cv_results, job_result, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
+from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import StateStore, dump_state
 from sksearch.fitting._top_trials import TopTrials, models_of
+from sksearch.progress import Watch
 from sksearch.resources import WholeResource
+from sksearch.study import Study
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Recorder:
         """Return the generator that settles the search."""
         return check_random_state(random_state)
 
-    def open(self, search: Any, setup: Any) -> None:
+    def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
         """See that the record is of this search, or begin it."""
 
     def replay(self, run: Any) -> None:
@@ -106,44 +109,36 @@ class Recorder:
         """Record who won, and with which resource."""
 
 
-@dataclass(frozen=True)
-class Stops:
-    """What ends a search before its plan does: parameters of the search, None for no such end."""
-
-    target_score: float | None = None
-    patience: int | None = None
-    stop: str | None = None
-    #: Whether the estimator as it is may be trained beside the candidates, to tell why all fail.
-    may_train: bool = True
-
-
 class Run(Workload):
     """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
-    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size, rule=None):
+    def __init__(
+        self, study: Study, setup: Setup, callbacks: Any, recorder: Recorder, watch: Watch
+    ):
         self.study, self.context, self.plan = study, setup.context, setup.plan
-        self.recorder, self.watch, self.stops = recorder, watch, stops
+        self.recorder, self.watch, self.stops = recorder, watch, setup.stops
         self.time = setup.time
         self.outputs = Outputs()
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins
-        self.best = TopTrials(ensemble_size, self._any_rung_wins)
+        self.best = TopTrials(setup.ensemble_size, self._any_rung_wins)
         self._retired: set[int] = set()
         self.models: dict[tuple[int, int], Any] = {}
         self.done = self._heard_stop = self._is_up = False
         self._n_finite = 0
-        self.hope = Hope(setup.context, setup.problem, stops.may_train, setup.plan.is_endless)
+        may_train = not setup.workers.are_needed
+        self.hope = Hope(setup.context, setup.problem, may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup.plan.refit)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         endless = study.scheduler.asynchronous or study.scheduler.races
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned = False
-        self._rule = rule
+        self._rule = setup.rule
         self._max_resources = setup.problem.max_resources
         self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
         self._budget = Budget(setup.plan, watch, setup.time)
-        self._convergence = Convergence(self.top) if stops.stop == "converged" else None
+        self._convergence = Convergence(self.top) if setup.stops.stop == "converged" else None
 
     # ---- what the loop calls
 
