@@ -165,7 +165,7 @@ class JournalRecorder(Recorder):
                 case Told():
                     job = jobs.pop((event.trial_id, event.resource))
                     with blaming(self._journal, line):
-                        _check_folds(event, run.folds(job.resource, job.spent))
+                        _check_folds(event, run.context.folds(job.resource, job.spent))
                     run.replay(job, [self._with_state(output) for output in event.outputs])
                 case Exhausted():
                     run.study.history.exhausted = self._exhausted = True

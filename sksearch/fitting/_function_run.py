@@ -153,10 +153,6 @@ class FunctionRun(Workload):
         self.on_result(job)
         self._is_news = True
 
-    def folds(self, resource: int, spent: int) -> range:
-        """Return the index of the only fold."""
-        return range(1)
-
 
 @contextmanager
 def _entered(executor):

@@ -46,6 +46,7 @@ class Setup:
     workers: Workers = field(default_factory=Workers)
     ensemble_size: int | None = None
     rule: Callable | None = None  # the user's function that chooses the winner
+    columns: tuple[str, ...] = ()  # of ``cv_results_``: what tells rows of a candidate apart
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -144,6 +144,7 @@ class Composer(Protocol):
     sampler: Any
     scheduler: Any
     _own_space: Callable[[Any], Any] | None
+    _columns: ClassVar[tuple[str, ...]]
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the sampler and the scheduler."""

@@ -13,32 +13,24 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
-from sksearch._clock import now
 from sksearch._compat import BaseSearchCV, Interval, fit_context
 from sksearch._plain import plain_errors, say
-from sksearch._seeds import seeded
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
-from sksearch.executors import Interrupts, Limits, Workers, drive, make_executor
+from sksearch.executors import Limits, Workers
+from sksearch.finish import Found
 from sksearch.fitting._aims import Bound
 from sksearch.fitting._callbacks import CV_LINES, callback_arguments, root_callback_context
-from sksearch.fitting._evaluation import evaluate
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._keywords import KnownNames
-from sksearch.fitting._lineage import schedule_of
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._refit import refit
-from sksearch.fitting._results import cv_results, name_error_scores, warn_if_none_keeps_bounds
 from sksearch.fitting._row_sample import seconds_of_one_fit
-from sksearch.fitting._row_scores import RowScores
-from sksearch.fitting._run import Run, check_hope
+from sksearch.fitting._run import Run
 from sksearch.fitting._setup import Stops
-from sksearch.fitting._top_trials import best_rows, make_ensemble
 from sksearch.prepare import (
     Goal,
     Knowledge,
@@ -52,7 +44,6 @@ from sksearch.prepare import (
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
 from sksearch.reporting._autolog import autologged
-from sksearch.reporting._front import ParetoFront
 from sksearch.resources import WholeResource
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
@@ -209,17 +200,13 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         setup.context.spool = recorder.spool
         hook = callback_arguments(self, setup.context.X, setup.context.y, setup.params)
         root.call_on_fit_task_begin(**hook)
-        run = self._search(setup, root, recorder)
-        self._keep_results(run, setup)
+        found = self._keep_results(self._run(setup, root, recorder))
         if self.ensemble_size is not None:
-            rows = best_rows(
-                self._rows(run, setup), self.cv_results_, self.statuses_,
-                self.ensemble_size, self.refit, setup.plan.any_rung_wins,
-            )  # fmt: skip
-            if (ensemble := make_ensemble(run, rows)) is not None:
+            ensemble = found.ensemble(self.cv_results_, self.refit)
+            if ensemble is not None:
                 self.ensemble_ = ensemble
         if self.refit:
-            self._refit(run, setup, root, hook)
+            self._refit(found, root, hook)
         root.call_on_fit_task_end(**hook)
 
     @property
@@ -322,7 +309,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     # ---- during
 
-    def _search(self, setup, root, recorder):
+    def _run(self, setup, root, recorder):
         """Run to the end; whatever ends it before, what is known is kept."""
         study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
@@ -334,94 +321,63 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         verbose = self.verbose if self.verbose < CV_LINES else 0
         self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
         run = Run(study, setup, root, recorder, watch)
-        recorder.replay(run)
-        run.done |= recorder.ending.why == "callback" and root.listens
-        workers = setup.workers
-        args = workers.n_jobs, workers.pre_dispatch, workers.limits
-        where = recorder.folder, workers.devices
-        n_folds = len(context.resource.folds(len(context.splits), 1, 0))
-        batch_size = workers.n_under_way(n_folds) if setup.learns else None
         try:
-            with watch, Interrupts(), make_executor(evaluate, context, *args, *where) as executor:
-                check_hope(run)
-                drive(study, executor, run, batch_size)
-                run.keep_models()
+            run.drive()
         except BaseException:
             run.close(interrupted=True)
             if run.outputs.reached:
                 with suppress(Exception):  # the error that ended the search matters more
-                    self._keep_results(run, setup, interrupted=True)
+                    self._keep_results(run, interrupted=True)
             raise
         run.close()
         return run
 
     # ---- after
 
-    def _keep_results(self, run, setup, interrupted=False):
+    def _keep_results(self, run, interrupted=False):
         """Set the fitted attributes that do not need a refit."""
-        context, self.plan_ = setup.context, with_rows(setup)
-        with_resources = not isinstance(context.resource, WholeResource)
-        self.interrupted_ = interrupted
-        self.history_ = run.study.history
-        self.n_splits_ = len(context.splits)
+        setup, context = run.setup, run.context
+        self.plan_, self.interrupted_ = with_rows(setup), interrupted
+        self.history_, self.n_splits_ = run.study.history, len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
-        self._keep_rungs(setup, with_resources)
-        rows = self._rows(run, setup)
-        self._trial_ids = [row.trial_id for row in rows]
-        results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
-        self.statuses_ = [result.status for result in results]
-        self.errors_ = [result.error for result in results]
-        outputs = [output for row in rows for output in row.new_outputs]
+        self._keep_rungs(setup, not isinstance(context.resource, WholeResource))
+        found = Found(run, self._rows(run))
+        self._trial_ids = [row.trial_id for row in found.rows]
+        self.statuses_ = [result.status for result in found.results]
+        self.errors_ = [result.error for result in found.results]
         if not interrupted:
-            run.check_failures(outputs)
-            warn_if_none_keeps_bounds(results)
-        name_error_scores(outputs)
-        self._row_scores = RowScores.of(rows, context)
-        self.multimetric_ = isinstance(outputs[0].test_scores, dict)
+            found.check()
+        self.multimetric_ = isinstance(found.test_scores, dict)
+        self._row_scores = found.row_scores()
         refit_metric = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
-            self._check_refit_for_multimetric(outputs[0].test_scores)
+            self._check_refit_for_multimetric(found.test_scores)
             refit_metric = context.metric if self.objectives else self.refit
-        self.cv_results_ = cv_results(
-            rows, self.n_splits_, self.return_train_score, self._columns * with_resources,
-            setup.plan.any_rung_wins,
-            [result.violation for result in results] if context.aims.bounds else None,
-            setup.plan.by_folds,
-        )  # fmt: skip
+        self.cv_results_ = found.table()
         if self.objectives:
-            wins = setup.plan.any_rung_wins
-            self.pareto_ = ParetoFront.of(context.aims, rows, results, wins)
+            self.pareto_ = found.front()
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
-            row = rows[self.best_index_]
+            row = found.rows[self.best_index_]
             run.recorder.record_winner(row.trial_id, row.n_resources)
             if setup.scheduler.inherits:
-                trials = self.history_.trials
-                self.schedule_ = schedule_of(trials, row.trial_id, row.n_resources)
+                self.schedule_ = found.schedule(self.best_index_)
+        return found
 
-    def _rows(self, run, setup):
+    def _rows(self, run):
         """Rows of ``cv_results_``."""
         return run.rows()
 
-    def _refit(self, run, setup, root, hook):
-        """Train the best candidate on all rows, by the path that it was scored on."""
+    def _refit(self, found, root, hook):
+        """Train the best candidate on all rows."""
         self.interrupted_ = True  # until it has ended
-        row, context = self._rows(run, setup)[self.best_index_], setup.context
-        best = clone(context.estimator).set_params(**clone(row.params, safe=False))
+        best = found.untrained(self.best_index_)
         leaf = root.subcontext(task_name="refit-with-best-params")
-        with (
-            leaf.propagate_callback_context(best),
-            seeded(context.seed, row.trial_id, self.n_splits_, row.n_resources),
-        ):
+        with leaf.propagate_callback_context(best):
             leaf.call_on_fit_task_begin(**hook)
-            start = now()
-            outcome = setup.problem.space.outcome(self.history_.trials[row.trial_id].params)
-            schedule = schedule_of(self.history_.trials, row.trial_id, row.n_resources)
-            args = outcome and outcome[0], schedule
-            self.best_estimator_ = refit(context, best, row, *args)
-            self.refit_time_ = now() - start
+            self.best_estimator_, self.refit_time_ = found.trained(self.best_index_, best)
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)

@@ -265,13 +265,13 @@ class RandomSearchCV(BaseSearch):
             "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
         )
 
-    def _rows(self, run, setup):
-        rows, space = run.rows(), setup.problem.space
+    def _rows(self, run):
+        rows, space = run.rows(), run.setup.problem.space
         is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
         if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
-        listed = getattr(setup.sampler, "candidates", ())  # not where it is mixed with another
+        listed = getattr(run.setup.sampler, "candidates", ())  # not where it is mixed with another
         times = Counter(map(space.key, listed))
         return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 
