@@ -1,11 +1,9 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
 import json
-import os
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import astuple, replace
 from functools import partial
 from numbers import Integral
@@ -46,21 +44,7 @@ from sksearch.fitting._run import Ending, Recorder
 from sksearch.fitting._states import SavedState, first_line
 from sksearch.resources import WholeResource
 
-DATA = "{data}"  # in a path: what tells data apart
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
-
-
-@contextmanager
-def recorder_of(search: Any, X: Any, y: Any) -> Iterator[Recorder]:
-    """Open the `Recorder` of a search, which records nothing without a ``checkpoint_dir``."""
-    if search.checkpoint_dir is None:
-        yield Recorder()
-        return
-    path = os.fspath(search.checkpoint_dir)
-    if DATA in path:
-        path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
-    with Checkpoint(path) as checkpoint:
-        yield JournalRecorder(checkpoint)
 
 
 class JournalRecorder(Recorder):
