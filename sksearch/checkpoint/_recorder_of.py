@@ -13,15 +13,15 @@ DATA = "{data}"  # in a path: what tells data apart
 
 
 @contextmanager
-def recorder_of(search: Any, X: Any, y: Any) -> Iterator[Recorder]:
-    """Open the `Recorder` of a search, which records nothing without a ``checkpoint_dir``."""
-    if search.checkpoint_dir is None:
+def recorder_of(folder: str | os.PathLike | None, X: Any, y: Any) -> Iterator[Recorder]:
+    """Open the `Recorder` of a search, which records nothing without a folder."""
+    if folder is None:
         yield Recorder()
         return
     from sksearch.checkpoint._checkpoint import Checkpoint
     from sksearch.checkpoint._recorder import JournalRecorder
 
-    path = os.fspath(search.checkpoint_dir)
+    path = os.fspath(folder)
     if DATA in path:
         path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
     with Checkpoint(path) as checkpoint:

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from sksearch.estimators import last_step
-from sksearch.fitting._checks import one_class_folds
+from sksearch.fitting._folds import one_class_folds
 
 MOST_NAMES = 8  # of columns in a sentence
 UNSET = re.compile(

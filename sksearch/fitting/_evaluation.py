@@ -75,6 +75,10 @@ class Context:
     home: str = field(default_factory=here)  # the process whose classes states are of
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
 
+    def folds(self, amount: int, spent: int) -> range:
+        """Return the indices of the folds that a job from `spent` to `amount` evaluates."""
+        return self.resource.folds(len(self.splits), amount, spent)
+
 
 @dataclass
 class Task:

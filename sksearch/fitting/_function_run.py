@@ -1,15 +1,15 @@
 """One run of a search on a plain function: jobs into calls, outputs into results, the end."""
 
+from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
 from pickle import PicklingError
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from sksearch._threads import one_blas_thread
 from sksearch.base import Job
-from sksearch.executors import Interrupts, Limits, LostTask, Workload, drive, make_executor
+from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._evaluation import Output, Task, output_of_lost
 from sksearch.fitting._function import call
@@ -18,11 +18,11 @@ from sksearch.fitting._results import job_result
 from sksearch.fitting._run import Recorder
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import StateStore, first_line
+from sksearch.history import History
 from sksearch.study import Study
 
 TIME_IS_UP = "Time is up."
 CALLBACK = "The callback stopped the search."
-MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
 
 
 class OneThreadStudy(Study):
@@ -37,13 +37,18 @@ class OneThreadStudy(Study):
 class FunctionRun(Workload):
     """Each job is one call of the function; knows why the search ended."""
 
-    def __init__(self, search: Any, setup: Setup, recorder: Recorder):
-        self._search, self._recorder = search, recorder
+    def __init__(
+        self,
+        setup: Setup,
+        recorder: Recorder,
+        target: float | None,
+        callback: Callable[[History], Any] | None,
+    ):
+        self._recorder, self._target, self._callback = recorder, target, callback
         self.context: Any = setup.context
-        schedule, sampler = setup.scheduler, setup.sampler
-        self._learns = sampler.learns or schedule.learns or schedule.races
-        study = OneThreadStudy if self._learns else Study
-        self.study = study(setup.problem, sampler, schedule)
+        self._learns, self._workers = setup.learns, setup.workers
+        study = OneThreadStudy if setup.learns else Study
+        self.study = study(setup.problem, setup.sampler, setup.scheduler)
         self.states = StateStore()  # a function leaves none
         self._time = setup.time
         self._tasks: dict[int, Task] = {}  # of the trials that run
@@ -53,18 +58,16 @@ class FunctionRun(Workload):
 
     def drive(self) -> None:
         """Run to the end, from where an earlier process was killed."""
-        search, recorder = self._search, self._recorder
+        recorder, workers = self._recorder, self._workers
         recorder.replay(self)
         if recorder.ending.why == "callback":
             self._ask_callback()
         self.context.spool = recorder.spool
-        limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
-        args = search.n_jobs, "2*n_jobs", limits, recorder.folder
+        args = workers.n_jobs, workers.pre_dispatch, workers.limits, recorder.folder
         executor = make_executor(call, self.context, *args)
-        n = effective_n_jobs(search.n_jobs) if search.batch_size == "auto" else search.batch_size
         try:
             with Interrupts(), _entered(executor):
-                drive(self.study, executor, self, n if self._learns else None)
+                drive(self.study, executor, self, workers.n_under_way(1) if self._learns else None)
         except BaseException:
             recorder.stop("interrupted", keep=set())
             raise
@@ -115,10 +118,10 @@ class FunctionRun(Workload):
 
     def on_result(self, job):
         """Note whether the search ends here, and why."""
-        history, search = self.study.history, self._search
-        if search.target is not None and job.resource == history.problem.max_resources:
+        history = self.study.history
+        if self._target is not None and job.resource == history.problem.max_resources:
             result = history.trials[job.trial_id].results[job.resource]
-            if -result.feasible_score <= search.target:
+            if -result.feasible_score <= self._target:
                 self.message = "The target was reached."
                 return
         if self._is_news:
@@ -135,8 +138,8 @@ class FunctionRun(Workload):
 
     def _ask_callback(self):
         """Ask the user's callback whether the search ends here."""
-        if self._search.callback is not None:
-            answer = self._search.callback(self.study.history)
+        if self._callback is not None:
+            answer = self._callback(self.study.history)
             if isinstance(answer, bool | np.bool_) and answer:  # and nothing else that is true
                 self.message = CALLBACK
 
@@ -149,10 +152,6 @@ class FunctionRun(Workload):
         self.study.tell(job, self.collect(job, outputs))
         self.on_result(job)
         self._is_news = True
-
-    def folds(self, resource: int, spent: int) -> range:
-        """Return the index of the only fold."""
-        return range(1)
 
 
 @contextmanager

@@ -171,12 +171,16 @@ class SearchPlan:
         return self.unit == "folds"
 
     @property
+    def top(self) -> int:
+        """Count of units at the last rung; 0 without any."""
+        return max((rung.n_resources for rung in self.rungs), default=0)
+
+    @property
     def n_full_fits(self) -> float:
         """Cost of all rungs in trainings with the full resource on one fold."""
         if self.by_folds:
             return self.n_fits - self.refit
-        top = max((rung.n_resources for rung in self.rungs), default=1)
-        return self.n_splits * self.total_resources / top
+        return self.n_splits * self.total_resources / max(1, self.top)
 
     def __str__(self):
         widths = (7, 4, 12, 10, 7)
@@ -212,8 +216,7 @@ class SearchPlan:
     def _sums(self):
         """What all rungs are together."""
         if self.is_endless:
-            top = max(rung.n_resources for rung in self.rungs)
-            most = f"{top} {self.unit}" if top > 1 else f"{self.n_splits} folds"
+            most = f"{self.top} {self.unit}" if self.top > 1 else f"{self.n_splits} folds"
             return [f"candidates until the time is up, at most {most} each"]
         lines = []
         if self.n_audited:

@@ -15,7 +15,8 @@ from sksearch._plain import warn
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._evaluation import Output
-from sksearch.history import Params, Result, Span, Trial
+from sksearch.fitting._setup import Setup
+from sksearch.history import History, Params, Result, Span, Trial
 
 KINDS = ("test", "train")  # of scores
 #: What tells rows apart that differ in resource, after `Row`.
@@ -221,6 +222,20 @@ def cv_results(
     if violations is not None:
         results["violation"] = np.asarray(violations, dtype=float)
     return results
+
+
+def table_of(setup: Setup, history: History, rows: list[Row]) -> dict[str, Any]:
+    """Build ``cv_results_`` of rows of a search."""
+    results = results_of(history, rows)
+    violations = [each.violation for each in results] if setup.context.aims.bounds else None
+    shown = len(setup.context.splits), setup.context.return_train_score, setup.columns
+    wins, by_folds = setup.plan.any_rung_wins, setup.plan.by_folds
+    return cv_results(rows, *shown, wins, violations, by_folds)
+
+
+def results_of(history: History, rows: list[Row]) -> list[Result]:
+    """Return what is known of the candidate of each row, at its resource."""
+    return [history.trials[row.trial_id].results[row.n_resources] for row in rows]
 
 
 def metric_that_counts(results: dict[str, Any], wanted: Any = None) -> str:

@@ -15,6 +15,7 @@ from sksearch._compat import StrOptions
 from sksearch._plain import warn
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting._folds import Folds
+from sksearch.prepare import leaves_folds
 from sksearch.samplers import (
     GPSampler,
     GridSampler,
@@ -25,12 +26,12 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.search._auto import N_CANDIDATES, may_race
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
 from sksearch.search._parts import PartOf
-from sksearch.search._split import leaves_folds
 from sksearch.space import Outcome, Space, When
+
+N_CANDIDATES = 50  # where nothing else ends the search
 
 
 @documented
@@ -135,7 +136,10 @@ class SearchCV(BaseSearch):
     select: Select = "auto"
     batch_size: CountOrAuto = "auto"
 
-    _chooses_cv = True
+    def _left(self):
+        """The folds are left to it where no splitter is passed, see `choose_cv`."""
+        parts = {name for name in ("sampler", "scheduler") if getattr(self, name) is None}
+        return frozenset({"cv", *parts})
 
     def get_metadata_routing(self) -> Any:
         """Return how metadata are routed; see scikit-learn's guide.
@@ -157,7 +161,7 @@ class SearchCV(BaseSearch):
         scheduler, resource, n_iter = self.scheduler, self.resource, self.n_iter
         if resource == "auto":
             if scheduler is None:
-                races = may_race(self, len(folds.splits)) and not folds.unlike
+                races = self._options().may_race(len(folds.splits)) and not folds.unlike
             else:
                 races = scheduler.races and self.min_resources == self.max_resources == "auto"
             filled.resource = resource = "folds" if races else None
@@ -261,13 +265,13 @@ class RandomSearchCV(BaseSearch):
             "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
         )
 
-    def _rows(self, run, setup):
-        rows, space = run.rows(), setup.problem.space
+    def _rows(self, run):
+        rows, space = run.rows(), run.setup.problem.space
         is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
         if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
-        listed = getattr(setup.sampler, "candidates", ())  # not where it is mixed with another
+        listed = getattr(run.setup.sampler, "candidates", ())  # not where it is mixed with another
         times = Counter(map(space.key, listed))
         return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 

@@ -117,11 +117,12 @@ class _Halving(BaseSearch):
     def _draw(self, problem, generator):
         """Bring a generator to where it is after the candidates."""
 
-    def _rows(self, run, setup):
+    def _rows(self, run):
         """Rows by iteration; what several iterations know of a candidate is measured once."""
         known = {(row.trial_id, row.n_resources): row for row in run.rows()}
-        table = setup.scheduler.iterations(setup.problem)
-        members = setup.scheduler.members(run.study.history)
+        scheduler = run.setup.scheduler
+        table = scheduler.iterations(run.setup.problem)
+        members = scheduler.members(run.study.history)
         return [
             replace(known[trial_id, rung.resource], iter=i)
             for i, (rung, ids) in enumerate(zip(table, members, strict=False))

@@ -135,5 +135,5 @@ class RandomizedSearchCV(RandomSearchCV):
             scheduler = FullFidelity(len(sampler.candidates))
         return sampler, scheduler
 
-    def _rows(self, run, setup):
+    def _rows(self, run):
         return run.rows()  # of which none stands for two draws

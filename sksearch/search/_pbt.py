@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from sksearch._compat import Interval, check_method_params, num_samples
 from sksearch._seeds import seeded
 from sksearch.base import Resource
-from sksearch.fitting._checks import classes_of
-from sksearch.fitting._refit import follow
+from sksearch.finish import follow
+from sksearch.prepare import classes_of
 from sksearch.resources import as_resource
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import PopulationBasedTraining

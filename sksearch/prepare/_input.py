@@ -1,7 +1,7 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -90,44 +90,6 @@ def check_refit(refit: Any) -> None:
         ) from None
     except ValueError:  # of a builtin
         return
-
-
-def check_folds(splits: list, n_samples: int) -> list:
-    """Return the folds, or raise ValueError for some that cannot be trained and scored on."""
-    for fold, split in enumerate(splits):
-        if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
-            size = f" of {len(split)}" if hasattr(split, "__len__") else ""
-            raise ValueError(
-                f"cv: fold {fold} is a {type(split).__name__}{size}, and must be a pair of "
-                "indices, (train, test): pass a list of them, a count of folds, or a splitter."
-            )
-        for name, indices in zip(("train", "test"), split, strict=True):
-            if fault := _fault_of(np.asarray(indices), n_samples):
-                raise ValueError(
-                    f"cv: the {name} rows of fold {fold} {fault}: pass pairs (train, test) of row "
-                    f"numbers from 0 to {n_samples - 1}, or a count of folds."
-                )
-    return splits
-
-
-def count_rows(indices: Any) -> int:
-    """Count the rows that indices or a mask select."""
-    indices = np.asarray(indices)
-    return int(np.count_nonzero(indices) if indices.dtype == bool else indices.size)
-
-
-def _fault_of(indices, n_samples):
-    """What is wrong with the rows of a fold, "" if nothing is."""
-    if not count_rows(indices):
-        return "are none"
-    if indices.dtype == bool:
-        wrong = indices.shape != (n_samples,)
-        return f"are a mask of another shape than ({n_samples},)" if wrong else ""
-    if indices.dtype.kind not in "iu" or indices.ndim != 1:
-        return f"are an array of shape {indices.shape} and dtype {indices.dtype}"
-    if indices.min() < -n_samples or indices.max() >= n_samples:
-        return f"reach from {indices.min()} to {indices.max()}, and X has {n_samples} rows"
-    return ""
 
 
 # ---- the data
