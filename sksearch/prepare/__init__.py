@@ -11,6 +11,7 @@ from sksearch.prepare._options import Knowledge as Knowledge
 from sksearch.prepare._options import Options as Options
 from sksearch.prepare._options import Spending as Spending
 from sksearch.prepare._prepare import prepare as prepare
+from sksearch.prepare._problem import fits_whole as fits_whole
 from sksearch.prepare._rows import choose_rows as choose_rows
 from sksearch.prepare._rows import with_rows as with_rows
 from sksearch.prepare._split import leaves_folds as leaves_folds

@@ -155,7 +155,7 @@ def check_schedule(
     plan: SearchPlan, scheduler: Scheduler, resource: Resource, stops: Stops, aims: Aims
 ) -> None:
     """Refuse a race over anything but folds, and a search that would never end."""
-    if scheduler.races and not isinstance(resource, FoldsResource):
+    if scheduler.told.by_fold and not isinstance(resource, FoldsResource):
         raise ValueError(
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
@@ -185,7 +185,8 @@ def check_schedule(
 
 def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
     """Raise ValueError for a scheduler that looks at one score, where others count, or bounds."""
-    if (aims.objectives or aims.bounds) and not scheduler.ranks:
+    reads = scheduler.reads
+    if (aims.objectives and not reads.objectives) or (aims.bounds and not reads.bounds):
         raise ValueError(
             f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
             "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "

@@ -362,7 +362,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             self._keep_best(refit_metric)
             row = found.rows[self.best_index_]
             run.recorder.record_winner(row.trial_id, row.n_resources)
-            if setup.scheduler.inherits:
+            if setup.scheduler.reads.states:
                 self.schedule_ = found.schedule(self.best_index_)
         return found
 
