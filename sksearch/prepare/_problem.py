@@ -92,7 +92,7 @@ def count_at_full(scheduler: Scheduler, space: Space) -> int | None:
     if not (scheduler.told.by_fold or fits_whole(scheduler, space)):
         return None
     n = _plan_of_many(scheduler, space).n_candidates
-    return n if n < ENDLESS else None
+    return n if 0 < n < ENDLESS else None
 
 
 def _plan_of_many(scheduler: Scheduler, space: Space) -> Plan:
