@@ -7,7 +7,7 @@ says what one unit of effort is. None of them knows a class of the others.
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -441,6 +441,11 @@ class Resource(ABC):
     continues: bool = False
     #: Whether all rungs train and test on the same rows, so that a candidate may win at any.
     comparable: bool = False
+    #: What units are parts of: a unit is a whole fit, or one of the folds, of the rows, of the
+    #: calls of ``partial_fit``, or of what else a training is made of, such as trees.
+    acts_on: Literal["fits", "folds", "rows", "calls", "training"] = "training"
+    #: Whether units are measured, so that the same count is not the same training again.
+    measured: bool = False
 
     @abstractmethod
     def limits(

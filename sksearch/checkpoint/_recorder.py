@@ -43,7 +43,6 @@ from sksearch.fitting._row_sample import RowSample
 from sksearch.fitting._run import Ending, Recorder
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import SavedState, first_line
-from sksearch.resources import WholeResource
 
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
 
@@ -409,7 +408,7 @@ def _header(
         parts=parts,
         n_splits=len(setup.context.splits),
         unit=resource.unit,
-        whole=isinstance(resource, WholeResource),
+        whole=resource.acts_on == "fits",
         adds=next(iter(resource.params({}, 1)), None),
         finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
         metric=setup.context.metric if names_metric or aims.metric else None,

@@ -43,7 +43,7 @@ from sksearch.prepare._options import Composer, Options
 from sksearch.prepare._problem import adapt, make_problem
 from sksearch.prepare._scoring import check_scoring, check_task
 from sksearch.prepare._split import make_folds
-from sksearch.resources import WholeResource, as_resource
+from sksearch.resources import as_resource
 from sksearch.schedulers import Audited
 
 
@@ -139,7 +139,7 @@ def prepare(
         context, problem, sampler, scheduler, plan, params, refit_metric, folds, earlier,
         TimeLimit(options.timeout, options.overtime), options.stops, options.workers,
         options.ensemble_size, goal.refit if callable(goal.refit) else None,
-        () if isinstance(resource, WholeResource) else search._columns,
+        () if resource.acts_on == "fits" else search._columns,
     )  # fmt: skip
 
 

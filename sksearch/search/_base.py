@@ -44,7 +44,6 @@ from sksearch.prepare import (
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
 from sksearch.reporting._autolog import autologged
-from sksearch.resources import WholeResource
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
 from sksearch.search._winner import WinnerChoice
@@ -342,7 +341,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
-        self._keep_rungs(setup, not isinstance(context.resource, WholeResource))
+        self._keep_rungs(setup, context.resource.acts_on != "fits")
         found = Found(run, self._rows(run))
         self._trial_ids = [row.trial_id for row in found.rows]
         self.statuses_ = [result.status for result in found.results]
