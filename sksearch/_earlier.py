@@ -10,7 +10,6 @@ import numpy as np
 
 from sksearch._description import counted
 from sksearch.base import Sampler
-from sksearch.checkpoint import load_history
 from sksearch.fitting._aims import Aims, Allows, allowed_guesses
 from sksearch.history import History, Params, Problem
 from sksearch.samplers import EarlierTask, WarmStart, with_prior
@@ -198,6 +197,8 @@ def _history_in(path: str | os.PathLike) -> Any:
             "path must be that of a checkpoint_dir: read a file yourself, such as by joblib.load "
             "or pandas.read_csv, and pass what is in it."
         )
+    from sksearch.checkpoint import load_history
+
     try:
         return load_history(path)
     except ValueError as error:
