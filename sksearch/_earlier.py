@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sksearch._description import counted
+from sksearch._found import chosen_metric, read
 from sksearch.base import Sampler
 from sksearch.fitting._aims import Aims, Allows, allowed_guesses
-from sksearch.found import chosen_metric, read
 from sksearch.history import Params, Problem
 from sksearch.samplers import EarlierTask, WarmStart, with_prior
 from sksearch.samplers._warm_start import part_of

@@ -25,10 +25,10 @@ import numpy as np
 
 from sksearch._clock import wall_time
 from sksearch._files import write_atomically
+from sksearch._found import read
 from sksearch._plain import say
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
-from sksearch.found import read
 from sksearch.plotting._style import near_scores
 from sksearch.progress import Progress, duration
 from sksearch.reporting import _words as words

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
-from sksearch.found import Found, read
+from sksearch._found import Found, read
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
-from sksearch.found import Found, read
+from sksearch._found import Found, read
 from sksearch.plotting._style import (
     COLORS,
     GREY,

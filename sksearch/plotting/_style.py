@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
-from sksearch.found import Found, folds_text
+from sksearch._found import Found, folds_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

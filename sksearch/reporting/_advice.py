@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 )
 
 from sksearch._description import counted
-from sksearch.found import Found
+from sksearch._found import Found
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
 from sksearch.reporting._failures import Failures

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
+from sksearch._found import key_of_params
 from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
-from sksearch.found import key_of_params
 from sksearch.history import Params
 from sksearch.reporting._report import Report, report
 from sksearch.reporting._rivals import read_results

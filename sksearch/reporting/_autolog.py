@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from sksearch.found import Candidate, Found, read
+from sksearch._found import Candidate, Found, read
 from sksearch.history import Params
 from sksearch.reporting._mlflow import name_of, times_of
 

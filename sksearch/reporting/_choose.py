@@ -8,10 +8,10 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
+from sksearch._found import fold_scores, is_finite
 from sksearch._plain import warn
 from sksearch.estimators import families
 from sksearch.fitting._results import best_of_last_iteration
-from sksearch.found import fold_scores, is_finite
 from sksearch.history import Params
 from sksearch.stats import tied_candidates
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sksearch.found import Found, key_of
+from sksearch._found import Found, key_of
 from sksearch.reporting._words import is_literal
 from sksearch.space._conditions import unwrap
 from sksearch.space._values import native

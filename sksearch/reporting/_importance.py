@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
-from sksearch.found import Found
+from sksearch._found import Found
 from sksearch.stats import importance
 from sksearch.stats._candidates import Candidates
 

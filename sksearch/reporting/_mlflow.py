@@ -10,7 +10,7 @@ import numpy as np
 
 from sksearch._description import short_repr
 from sksearch._extras import missing
-from sksearch.found import Found, Row
+from sksearch._found import Found, Row
 from sksearch.history import Params
 from sksearch.reporting._rivals import read_results
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import is_valid_value, owner_of
+from sksearch._found import Found, is_finite
 from sksearch.estimators import family_of
-from sksearch.found import Found, is_finite
 from sksearch.reporting._words import code_of
 
 BEYOND = 100  # factor by which a logarithmic range is widened

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.found import Found, key_of, read
+from sksearch._found import Found, key_of, read
 
 
 def read_results(search: Any) -> Found:

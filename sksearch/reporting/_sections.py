@@ -8,7 +8,7 @@ from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
 from sksearch._description import counted
-from sksearch.found import Found, folds_text
+from sksearch._found import Found, folds_text
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity

@@ -27,12 +27,12 @@ from sksearch import (
     load_history,
     report,
 )
+from sksearch._found import read
 from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._load_history import SavedSearch
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._run import Run
-from sksearch.found import read
 from sksearch.plotting import (
     ContourDisplay,
     DistributionDisplay,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.found._row import Candidate, Row
-from sksearch.found._values import key_of_params
+from sksearch._found._row import Candidate, Row
+from sksearch._found._values import key_of_params
 from sksearch.history import History, Params, Problem, Result, Trial
 from sksearch.space import Space
 

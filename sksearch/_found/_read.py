@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._found._found import Found
+from sksearch._found._row import Row
+from sksearch._found._values import key_of_params
 from sksearch.checkpoint import load_history
 from sksearch.fitting._results import metric_that_counts, rank
-from sksearch.found._found import Found
-from sksearch.found._row import Row
-from sksearch.found._values import key_of_params
 from sksearch.history import History, Params, Result, Trial, best_first
 
 KINDS = (
