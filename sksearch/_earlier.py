@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._found import chosen_metric, read
+from sksearch._reader import chosen_metric, read
 from sksearch.base import Sampler
 from sksearch.fitting._aims import Aims, Allows, allowed_guesses
 from sksearch.history import Params, Problem

@@ -25,8 +25,8 @@ import numpy as np
 
 from sksearch._clock import wall_time
 from sksearch._files import write_atomically
-from sksearch._found import read
 from sksearch._plain import say
+from sksearch._reader import read
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
 from sksearch.plotting._style import near_scores

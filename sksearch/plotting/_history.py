@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._found import Row, read
+from sksearch._reader import Row, read
 from sksearch.history import History, Trial
 from sksearch.plotting._style import (
     ACCENT,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._found import read
+from sksearch._reader import read
 from sksearch.history import Params
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (

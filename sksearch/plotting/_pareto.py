@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._found import read
+from sksearch._reader import read
 from sksearch.plotting._style import ACCENT, COLORS, GREY, new_axes, tidy
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.stats import norm
 
-from sksearch._found import read
+from sksearch._reader import read
 from sksearch.history import History
 from sksearch.plotting._style import (
     ACCENT,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.stats import spearmanr
 
-from sksearch._found import Row, read
+from sksearch._reader import Row, read
 from sksearch.history import Params
 from sksearch.plotting._style import (
     ACCENT,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._found import read
+from sksearch._reader import read
 from sksearch.plotting._style import COLORS, GREY, divide, label_log, short, tidy
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
-from sksearch._found import key_of_params
+from sksearch._reader import key_of_params
 from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
 from sksearch.history import Params
 from sksearch.reporting._report import Report, report

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from sksearch._found import Candidate, Found, read
+from sksearch._reader import Candidate, Finished, read
 from sksearch.history import Params
 from sksearch.reporting._mlflow import name_of, times_of
 
@@ -153,14 +153,19 @@ class _Log:
             manager = sklearn._AUTOLOGGING_METRICS_MANAGER
             manager.register_model(self.search.best_estimator_, self.run_id)
 
-    def candidates(self, table: Found) -> None:
+    def candidates(self, table: Finished) -> None:
         """Log a run inside the run for each of the best candidates, the winner first."""
         times = times_of(table)
         for i in table.order[: self.option("max_tuning_runs", N_CANDIDATES)]:
             self.candidate(f"candidate {i}", table, table.candidates[i], *times[i])
 
     def candidate(
-        self, name: str, table: Found, candidate: Candidate, start: int | None, end: int | None
+        self,
+        name: str,
+        table: Finished,
+        candidate: Candidate,
+        start: int | None,
+        end: int | None,
     ) -> None:
         """Log one candidate: its params with those of the estimator, and all of its results."""
         info, results, client = self.run.info, table.results, self.client

@@ -6,8 +6,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from sksearch._description import counted
-from sksearch._found import read
 from sksearch._plain import say
+from sksearch._reader import read
 from sksearch.search._full import SearchCV
 
 

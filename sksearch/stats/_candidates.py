@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch._found import Row, amount, is_number, read
+from sksearch._reader import Row, amount, is_number, read
 from sksearch.history import Params
 from sksearch.space import Space
 
@@ -135,7 +135,7 @@ class Candidates:
         Parameters
         ----------
         search : object
-            Whatever `sksearch._found.read` takes.
+            Whatever `sksearch._reader.read` takes.
 
         Returns
         -------

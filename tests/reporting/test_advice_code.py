@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV
 from sksearch._compat import fault_of
-from sksearch._found import read
+from sksearch._reader import read
 from sksearch.reporting._advice import Facts, _finer_metric, advise
 from sksearch.reporting._failures import group_failures
 from sksearch.space import LogRandInt, Space, When

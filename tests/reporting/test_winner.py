@@ -27,7 +27,7 @@ from sksearch import (
     load_history,
     report,
 )
-from sksearch._found import read
+from sksearch._reader import read
 from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._load_history import SavedSearch

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._found._row import Candidate, Row
-from sksearch._found._values import key_of_params
+from sksearch._reader._row import Candidate, Row
+from sksearch._reader._values import key_of_params
 from sksearch.history import History, Params, Problem, Result, Trial
 from sksearch.space import Space
 
@@ -40,7 +40,7 @@ class Rung:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Finished:
     """What `read` returns: everything that a finished search has found.
 
     Parameters

@@ -1,13 +1,13 @@
 """One reader of a finished search, whoever made it: for reports, pictures, statistics."""
 
-from sksearch._found._found import Found, Rung
-from sksearch._found._read import chosen_metric, fold_scores, read
-from sksearch._found._row import Candidate, Row, amount, folds_text
-from sksearch._found._values import is_finite, is_number, key_of, key_of_params
+from sksearch._reader._finished import Finished, Rung
+from sksearch._reader._read import chosen_metric, fold_scores, read
+from sksearch._reader._row import Candidate, Row, amount, folds_text
+from sksearch._reader._values import is_finite, is_number, key_of, key_of_params
 
 __all__ = [
     "Candidate",
-    "Found",
+    "Finished",
     "Row",
     "Rung",
     "amount",
