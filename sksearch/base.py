@@ -378,6 +378,11 @@ class Resource(ABC):
     def check(self, estimator: Any, names: Collection[str]) -> None:  # noqa: B027
         """Raise ValueError if the estimator or the searched `names` do not fit this resource."""
 
+    @property
+    def drawn_in_sequence(self) -> Collection[int]:
+        """Amounts whose rows are drawn one after another, so that a larger search has others."""
+        return ()
+
     def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:  # noqa: B027
         """Raise ValueError if the data have less than the user's `max_resources`."""
 

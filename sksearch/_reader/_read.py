@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._reader._finished import Finished
 from sksearch._reader._row import Row
+from sksearch._reader._search_table import SearchTable
 from sksearch._reader._values import key_of_params
 from sksearch.checkpoint import load_history
 from sksearch.fitting._results import metric_that_counts, rank
@@ -22,7 +22,7 @@ KINDS = (
 PREFIX = "param_"
 
 
-def read(source: Any, name: str = "search") -> Finished:
+def read(source: Any, name: str = "search") -> SearchTable:
     """Read a finished search.
 
     Parameters
@@ -37,7 +37,7 @@ def read(source: Any, name: str = "search") -> Finished:
 
     Returns
     -------
-    found : Finished
+    found : SearchTable
         Its candidates, and who won.
 
     Raises
@@ -49,7 +49,7 @@ def read(source: Any, name: str = "search") -> Finished:
     FileNotFoundError
         If it is a path to nothing.
     """
-    if isinstance(source, Finished):
+    if isinstance(source, SearchTable):
         return source
     if isinstance(source, str | os.PathLike):
         source = _saved(source, name)
@@ -93,14 +93,14 @@ def fold_scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
 # ---- cv_results_
 
 
-def _of_results(search: Any, results: Mapping[str, Any], best: int | None = None) -> Finished:
+def _of_results(search: Any, results: Mapping[str, Any], best: int | None = None) -> SearchTable:
     """Read ``cv_results_``; `search` is None where they are all that there is.
 
     `best` is the row that won, where the search does not name it.
     """
     told = getattr(search, "history_", None)
     if not results["params"]:
-        return Finished(search, (), None, told=told)
+        return SearchTable(search, (), None, told=told)
     metric = metric_that_counts(results, chosen_metric(search, results))
     finite = np.isfinite(np.array(results[f"mean_test_{metric}"], dtype=float))
     statuses = getattr(search, "statuses_", None) or np.where(finite, "ok", "error").tolist()
@@ -129,7 +129,7 @@ def _of_results(search: Any, results: Mapping[str, Any], best: int | None = None
     )
     best = getattr(search, "best_index_", best)
     winner = min(rows, key=lambda row: row.rank) if best is None else rows[best]
-    return Finished(search, rows, winner if winner.n_folds else None, metric, results, told)
+    return SearchTable(search, rows, winner if winner.n_folds else None, metric, results, told)
 
 
 def _scores(
@@ -196,7 +196,7 @@ def _saved(path: str | os.PathLike, name: str) -> Any:
         raise ValueError(f"{name}={os.fspath(path)!r}: {error}") from error
 
 
-def _of_history(source: Any, history: History) -> Finished:
+def _of_history(source: Any, history: History) -> SearchTable:
     """Read a history, and what `minimize` returned, whose `x` has won."""
     told = [(trial, r, result) for trial in history.trials for r, result in trial.results.items()]
     results = [result for *_, result in told]
@@ -211,7 +211,7 @@ def _of_history(source: Any, history: History) -> Finished:
     if isinstance(x, Mapping):
         key = key_of_params(dict(x))
         leaders.sort(key=lambda row: key_of_params(row.params) != key)
-    return Finished(source, rows, leaders[0] if leaders else None, told=history)
+    return SearchTable(source, rows, leaders[0] if leaders else None, told=history)
 
 
 def _row_of(i: int, trial: Trial, resource: int, result: Result, place: int, n_folds: int) -> Row:
@@ -235,7 +235,7 @@ def _row_of(i: int, trial: Trial, resource: int, result: Result, place: int, n_f
     )
 
 
-def _of_optuna(study: Any, name: str) -> Finished:
+def _of_optuna(study: Any, name: str) -> SearchTable:
     """Read the finished trials of an Optuna study with one objective."""
     if len(study.directions) > 1:
         raise ValueError(f"{name}: an Optuna study must have one objective, not several.")
@@ -251,7 +251,7 @@ def _of_optuna(study: Any, name: str) -> Finished:
     return _of_results(study, results, best)
 
 
-def _of_table(given: Mapping[str, Any], name: str) -> Finished:
+def _of_table(given: Mapping[str, Any], name: str) -> SearchTable:
     """Read ``cv_results_``, or a table with a column for each parameter and one of scores."""
     if not all(isinstance(values, Iterable) for values in given.values()):
         raise TypeError(f"{name}: a dict of {', '.join(map(str, given))} is not {KINDS}.")

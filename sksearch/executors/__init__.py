@@ -8,6 +8,7 @@ from sksearch.executors._factory import make_executor as make_executor
 from sksearch.executors._limits import EngineLostError
 from sksearch.executors._limits import Limits as Limits
 from sksearch.executors._limits import LostTask as LostTask
+from sksearch.executors._limits import Workers as Workers
 from sksearch.executors._limits import can_limit_memory as can_limit_memory
 from sksearch.executors._loop import Workload as Workload
 from sksearch.executors._loop import drive as drive

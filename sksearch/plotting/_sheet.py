@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
-from sksearch._reader import Finished, read
+from sksearch._reader import SearchTable, read
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
@@ -126,7 +126,7 @@ class SearchDisplay:
             last.set_axis_off()
         return self
 
-    def _draw_two(self, search: Finished, found: Candidates, names: list[str], ax: Any) -> None:
+    def _draw_two(self, search: SearchTable, found: Candidates, names: list[str], ax: Any) -> None:
         """Draw the most important parameter with the next one that is active with it."""
         first = [params for params in found.params if names[0] in params]
         # One that is always there shows more than one that a choice switches on.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import Finished, read
+from sksearch._reader import SearchTable, read
 from sksearch.plotting._style import (
     COLORS,
     GREY,
@@ -187,7 +187,7 @@ def _draw_effect(ax: "Axes", axis: Axis, effect: Effect) -> None:
     ax.vlines(effect.places, effect.low, effect.high, color=color, lw=5, alpha=0.3)
 
 
-def most_important(search: Finished, candidates: Candidates) -> list[str]:
+def most_important(search: SearchTable, candidates: Candidates) -> list[str]:
     """Names of all parameters, the most important first; by name if it cannot be told."""
     names = list(candidates.axes)
     if len(candidates.scores) < MIN_FOR_EFFECTS or len(names) < 2:
@@ -196,13 +196,13 @@ def most_important(search: Finished, candidates: Candidates) -> list[str]:
 
 
 def names_to_draw(
-    search: Finished, candidates: Candidates, params: Sequence[str] | None, n: int
+    search: SearchTable, candidates: Candidates, params: Sequence[str] | None, n: int
 ) -> list[str]:
     """Names of the parameters that are drawn.
 
     Parameters
     ----------
-    search : Finished
+    search : SearchTable
         What was read.
     candidates : Candidates
         Of the search.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
-from sksearch._reader import Finished, folds_text
+from sksearch._reader import SearchTable, folds_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ def label_log(axis: Any) -> None:
     axis.set_minor_formatter("")
 
 
-def score_name(found: Finished, n_folds: int | None = None) -> str:
+def score_name(found: SearchTable, n_folds: int | None = None) -> str:
     """Name of the score of a search, for an axis; of means over its first folds, if given."""
     name = found.score_name
     if n_folds is not None:

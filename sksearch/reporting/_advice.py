@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 )
 
 from sksearch._description import counted
-from sksearch._reader import Finished
+from sksearch._reader import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
 from sksearch.reporting._failures import Failures
@@ -96,7 +96,7 @@ class Facts:
 
     Parameters
     ----------
-    table : Finished
+    table : SearchTable
         The results.
     selected : SelectedScore or None
         The winner's score, corrected; None without a winner.
@@ -110,7 +110,7 @@ class Facts:
         Parameters without effect.
     """
 
-    table: Finished
+    table: SearchTable
     selected: SelectedScore | None
     tied: np.ndarray
     importance: Any
@@ -163,7 +163,7 @@ def failures(facts: Facts) -> list[Advice]:
     return [Advice("failures", *_cure(facts.table, group)) for group in facts.failures[:3]]
 
 
-def _cure(table: Finished, group: Failures) -> tuple[str, str]:
+def _cure(table: SearchTable, group: Failures) -> tuple[str, str]:
     """Text and code for candidates that failed for one cause."""
     many, search = counted(len(group.ids), "candidate"), table.source
     if group.status == "timeout":
@@ -253,7 +253,7 @@ def _finer_metric(search: Any) -> str:
     return f'scoring="{name}"' if is_classifier(best) and known and own != name else ""
 
 
-def _more_folds(table: Finished) -> str:
+def _more_folds(table: SearchTable) -> str:
     """Code for more folds of the same kind, "" where they are not drawn by chance."""
     cv = getattr(table.source, "cv", None)
     plain = cv is None or isinstance(cv, Integral)
@@ -392,12 +392,12 @@ RULES: tuple[Callable[[Facts], list[Advice]], ...] = (
 # ---- what several rules ask
 
 
-def rung_correlations(table: Finished) -> list[tuple[int, int, float, int, bool]]:
+def rung_correlations(table: SearchTable) -> list[tuple[int, int, float, int, bool]]:
     """Compare each rung with the next one that has enough candidates in common.
 
     Parameters
     ----------
-    table : Finished
+    table : SearchTable
         The results.
 
     Returns
@@ -432,7 +432,7 @@ def _matters(facts: Facts, name: str) -> bool:
     return bool(given.shares[given.names.index(name)] > MINOR)
 
 
-def _improves(table: Finished, each: Range, upper: bool) -> bool:
+def _improves(table: SearchTable, each: Range, upper: bool) -> bool:
     """Whether candidates near this end are better than those in the middle."""
     places = np.array(
         [each.place(candidate.params.get(each.name)) for candidate in table.candidates]
@@ -456,12 +456,12 @@ def _count(search: Any) -> Any:
     return getattr(search, "n_iter", None)
 
 
-def stopped_early(table: Finished) -> tuple[int, float] | None:
+def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     """Count of candidates that were stopped below the top, and the share of units this saved.
 
     Parameters
     ----------
-    table : Finished
+    table : SearchTable
         The results.
 
     Returns

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from sksearch._reader import Candidate, Finished, read
+from sksearch._reader import Candidate, SearchTable, read
 from sksearch.history import Params
 from sksearch.reporting._mlflow import name_of, times_of
 
@@ -153,7 +153,7 @@ class _Log:
             manager = sklearn._AUTOLOGGING_METRICS_MANAGER
             manager.register_model(self.search.best_estimator_, self.run_id)
 
-    def candidates(self, table: Finished) -> None:
+    def candidates(self, table: SearchTable) -> None:
         """Log a run inside the run for each of the best candidates, the winner first."""
         times = times_of(table)
         for i in table.order[: self.option("max_tuning_runs", N_CANDIDATES)]:
@@ -162,7 +162,7 @@ class _Log:
     def candidate(
         self,
         name: str,
-        table: Finished,
+        table: SearchTable,
         candidate: Candidate,
         start: int | None,
         end: int | None,

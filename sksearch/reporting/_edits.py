@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sksearch._reader import Finished, key_of
+from sksearch._reader import SearchTable, key_of
 from sksearch.reporting._words import is_literal
 from sksearch.space._conditions import unwrap
 from sksearch.space._values import native
 
 
-def set_values(table: Finished, name: str, code: str) -> str:
+def set_values(table: SearchTable, name: str, code: str) -> str:
     """Return the line that gives a parameter other values, "" where there is none.
 
     Parameters
     ----------
-    table : Finished
+    table : SearchTable
         The results.
     name : str
         The parameter.
@@ -34,7 +34,7 @@ def set_values(table: Finished, name: str, code: str) -> str:
     return "; ".join(lines.values())
 
 
-def remove_choice(table: Finished, name: str, value: Any) -> str:
+def remove_choice(table: SearchTable, name: str, value: Any) -> str:
     """Return the line that takes one choice of a parameter out, "" where there is none."""
     if not is_literal(value):
         return ""
@@ -64,7 +64,7 @@ def remove_choice(table: Finished, name: str, value: Any) -> str:
     return "; ".join(lines)
 
 
-def remove_params(table: Finished, names: Sequence[str]) -> str:
+def remove_params(table: SearchTable, names: Sequence[str]) -> str:
     """Return the line that takes parameters out of the space, "" where there is none."""
     if _is_default(table):
         return (
@@ -74,26 +74,26 @@ def remove_params(table: Finished, names: Sequence[str]) -> str:
     return "; ".join(f"del {place}" for name in names for place, _ in _places(table, name))
 
 
-def is_condition(table: Finished, name: str) -> bool:
+def is_condition(table: SearchTable, name: str) -> bool:
     """Whether it depends on a parameter if another one is active."""
     grids = _grids(table)
     whens = (when for _, grid in grids for values in grid.values() for when in unwrap(values)[1])
     return any(when.parent == name for when in whens)
 
 
-def space_name(table: Finished) -> str:
+def space_name(table: SearchTable) -> str:
     """Name the parameter that the space is passed as."""
     return "param_grid" if hasattr(table.source, "param_grid") else "param_distributions"
 
 
-def _is_default(table: Finished) -> bool:
+def _is_default(table: SearchTable) -> bool:
     """Whether the space is that of `default_space`."""
     search = table.source
     own = getattr(search, "_own_space", None)
     return own is None and getattr(search, space_name(table), "absent") is None
 
 
-def _grids(table: Finished) -> list[tuple[str, Any]]:
+def _grids(table: SearchTable) -> list[tuple[str, Any]]:
     """Each dict of the space, with the code that names it."""
     given, name = getattr(table.source, space_name(table), None), space_name(table)
     if isinstance(given, list | tuple):
@@ -101,6 +101,6 @@ def _grids(table: Finished) -> list[tuple[str, Any]]:
     return [] if given is None else [(name, given)]
 
 
-def _places(table: Finished, name: str) -> list[tuple[str, Any]]:
+def _places(table: SearchTable, name: str) -> list[tuple[str, Any]]:
     """The values of a parameter in each dict that has it, with the code that names them."""
     return [(f"{at}[{name!r}]", grid[name]) for at, grid in _grids(table) if name in grid]

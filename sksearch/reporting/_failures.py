@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch._compat import fault_of, whole_range
-from sksearch._reader import Finished, is_finite, key_of
+from sksearch._reader import SearchTable, is_finite, key_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import remove_choice, set_values
 from sksearch.reporting._ranges import code_of_range, ranges_of
@@ -46,7 +46,7 @@ class Failures:
     cure: str = "Take it out"
 
 
-def group_failures(table: Finished) -> list[Failures]:
+def group_failures(table: SearchTable) -> list[Failures]:
     """Group failed candidates by status and error, the largest group first."""
     groups: dict[tuple[str, str], list[int]] = {}
     for i, candidate in enumerate(table.candidates):
@@ -62,7 +62,7 @@ def group_failures(table: Finished) -> list[Failures]:
     return found
 
 
-def _blame(table: Finished, ids: list[int]) -> tuple[str, ...]:
+def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
     """The value that all of these have and few others, and the code that takes it out."""
     if len(ids) < MIN_FAILED:
         return ()

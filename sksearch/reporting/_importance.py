@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
-from sksearch._reader import Finished
+from sksearch._reader import SearchTable
 from sksearch.stats import importance
 from sksearch.stats._candidates import Candidates
 
@@ -15,7 +15,7 @@ MANY = 500
 SMALL = 0.1  # share of a parameter from which on it is not suspected at all
 
 
-def importance_of(table: Finished) -> Any:
+def importance_of(table: SearchTable) -> Any:
     """Return `sksearch.stats.importance` of a search; None where that cannot be told."""
     try:
         return importance(table)
@@ -23,12 +23,12 @@ def importance_of(table: Finished) -> Any:
         return None
 
 
-def useless_params(table: Finished, given: Any) -> list[str]:
+def useless_params(table: SearchTable, given: Any) -> list[str]:
     """Name the parameters without which a model foretells the scores of unseen candidates as well.
 
     Parameters
     ----------
-    table : Finished
+    table : SearchTable
         The results.
     given : Importance or None
         Of the search.

@@ -10,7 +10,7 @@ import numpy as np
 
 from sksearch._description import short_repr
 from sksearch._extras import missing
-from sksearch._reader import Finished, Row
+from sksearch._reader import Row, SearchTable
 from sksearch.history import Params
 from sksearch.reporting._rivals import read_results
 
@@ -138,7 +138,7 @@ def name_of(text: str) -> str:
     return NOT_IN_NAMES.sub("_", text)[-LONGEST_NAME:]
 
 
-def _metrics(table: Finished, rows: Sequence[Row]) -> Iterator[Metric]:
+def _metrics(table: SearchTable, rows: Sequence[Row]) -> Iterator[Metric]:
     """Yield name, value and step of all that was measured in these rows."""
     if not table.results:
         yield from (("score", row.score, row.resource) for row in rows if np.isfinite(row.score))
@@ -153,7 +153,7 @@ def _metrics(table: Finished, rows: Sequence[Row]) -> Iterator[Metric]:
                     yield name, float(values[row.index]), row.resource
 
 
-def _by_folds(table: Finished, name: str, what: str, row: int) -> Iterator[Metric]:
+def _by_folds(table: SearchTable, name: str, what: str, row: int) -> Iterator[Metric]:
     """Yield the means over the first folds, of a row that has all that a candidate has."""
     scores = [table.results[f"split{k}_{what}"][row] for k in range(table.n_folds)]
     means = np.cumsum(scores) / np.arange(1, len(scores) + 1)
@@ -164,7 +164,7 @@ def _by_folds(table: Finished, name: str, what: str, row: int) -> Iterator[Metri
             yield name, float(mean), n
 
 
-def times_of(table: Finished) -> list[tuple[int | None, int | None]]:
+def times_of(table: SearchTable) -> list[tuple[int | None, int | None]]:
     """Milliseconds at which each candidate began and ended; None where they are not known."""
     times: list[tuple[int | None, int | None]] = []
     for candidate in table.candidates:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import is_valid_value, owner_of
-from sksearch._reader import Finished, is_finite
+from sksearch._reader import SearchTable, is_finite
 from sksearch.estimators import family_of
 from sksearch.reporting._words import code_of
 
@@ -161,7 +161,7 @@ def around(search: Any, name: str, value: Any) -> list:
     return [*low, value, *high] if low or high else []
 
 
-def ranges_of(table: Finished) -> list[Range]:
+def ranges_of(table: SearchTable) -> list[Range]:
     """Ranges of all parameters that are numbers; those that dicts of a union differ in are not."""
     space = table.space
     if space is None:

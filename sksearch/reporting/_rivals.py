@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._reader import Finished, key_of, read
+from sksearch._reader import SearchTable, key_of, read
 
 
-def read_results(search: Any) -> Finished:
+def read_results(search: Any) -> SearchTable:
     """Read a finished search; ValueError if nothing was evaluated, else as `read`."""
     table = read(search)
     if not table.rows:
@@ -16,13 +16,13 @@ def read_results(search: Any) -> Finished:
     return table
 
 
-def is_allowed(table: Finished) -> np.ndarray:
+def is_allowed(table: SearchTable) -> np.ndarray:
     """Tell of each candidate whether it breaks bounds no more than the winner does."""
     most = 0.0 if table.best is None else table.violations[table.best]
     return table.violations <= most
 
 
-def finalists(table: Finished) -> np.ndarray:
+def finalists(table: SearchTable) -> np.ndarray:
     """Tell of each candidate whether it may win: it has all folds and the winner's resource."""
     any_resource = table.any_rung_wins or not table.has_resources
     top = 0 if table.winner is None else table.winner.resource
@@ -31,7 +31,7 @@ def finalists(table: Finished) -> np.ndarray:
     return is_allowed(table) & np.array(is_there)
 
 
-def aligned(table: Finished) -> np.ndarray:
+def aligned(table: SearchTable) -> np.ndarray:
     """Return scores as they would be at the top rung, shape (n_candidates, n_folds).
 
     What a candidate gained, on average, from one rung to the next is added to the scores of
@@ -56,7 +56,7 @@ def aligned(table: Finished) -> np.ndarray:
     return scores
 
 
-def rivals(table: Finished) -> tuple[np.ndarray, np.ndarray]:
+def rivals(table: SearchTable) -> tuple[np.ndarray, np.ndarray]:
     """Return rows that might have won with other luck, and their scores.
 
     The scores have shape (n_rivals, n_folds).
@@ -71,7 +71,7 @@ def rivals(table: Finished) -> tuple[np.ndarray, np.ndarray]:
     return rows[kept], scores[kept]
 
 
-def untuned(table: Finished) -> int | None:
+def untuned(table: SearchTable) -> int | None:
     """Return the index of the estimator as it is among the candidates; None if it has no score."""
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
@@ -85,13 +85,13 @@ def untuned(table: Finished) -> int | None:
     return None
 
 
-def audited(table: Finished) -> np.ndarray:
+def audited(table: SearchTable) -> np.ndarray:
     """Return the indices of candidates that were stopped and brought to the end by an audit."""
     trials = getattr(table.source, "audited_", [])
     return np.flatnonzero([candidate.row.trial_id in trials for candidate in table.candidates])
 
 
-def fold_ratio(table: Finished) -> float | None:
+def fold_ratio(table: SearchTable) -> float | None:
     """Return the rows of a test fold for each of its training fold; None: 1 / (n_folds - 1)."""
     cv = getattr(table.source, "cv", None)
     n_repeats = getattr(cv, "n_repeats", None)

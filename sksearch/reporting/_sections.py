@@ -8,7 +8,7 @@ from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
 from sksearch._description import counted
-from sksearch._reader import Finished, folds_text
+from sksearch._reader import SearchTable, folds_text
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity
@@ -56,7 +56,7 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-def find_facts(table: Finished) -> Facts:
+def find_facts(table: SearchTable) -> Facts:
     """Compute what a report tells."""
     failures = group_failures(table)
     none = np.zeros(len(table.candidates), dtype=bool)
@@ -84,7 +84,7 @@ def write_sections(facts: Facts, full: bool) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def headline(table: Finished) -> str:
+def headline(table: SearchTable) -> str:
     """Name the search and say how much was done."""
     n_failed = len(table.failed)
     failed = f" ({n_failed:,} failed)" if n_failed else ""
@@ -97,7 +97,7 @@ def headline(table: Finished) -> str:
     return f"{type(table.source).__name__}({estimator}): {', '.join(parts)}"
 
 
-def total_seconds(table: Finished) -> float:
+def total_seconds(table: SearchTable) -> float:
     """Seconds that all trainings and scorings took."""
     return sum(r.cost for trial in table.history.trials for r in trial.results.values())
 

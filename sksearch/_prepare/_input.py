@@ -1,7 +1,7 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -92,44 +92,6 @@ def check_refit(refit: Any) -> None:
         return
 
 
-def check_folds(splits: list, n_samples: int) -> list:
-    """Return the folds, or raise ValueError for some that cannot be trained and scored on."""
-    for fold, split in enumerate(splits):
-        if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
-            size = f" of {len(split)}" if hasattr(split, "__len__") else ""
-            raise ValueError(
-                f"cv: fold {fold} is a {type(split).__name__}{size}, and must be a pair of "
-                "indices, (train, test): pass a list of them, a count of folds, or a splitter."
-            )
-        for name, indices in zip(("train", "test"), split, strict=True):
-            if fault := _fault_of(np.asarray(indices), n_samples):
-                raise ValueError(
-                    f"cv: the {name} rows of fold {fold} {fault}: pass pairs (train, test) of row "
-                    f"numbers from 0 to {n_samples - 1}, or a count of folds."
-                )
-    return splits
-
-
-def count_rows(indices: Any) -> int:
-    """Count the rows that indices or a mask select."""
-    indices = np.asarray(indices)
-    return int(np.count_nonzero(indices) if indices.dtype == bool else indices.size)
-
-
-def _fault_of(indices, n_samples):
-    """What is wrong with the rows of a fold, "" if nothing is."""
-    if not count_rows(indices):
-        return "are none"
-    if indices.dtype == bool:
-        wrong = indices.shape != (n_samples,)
-        return f"are a mask of another shape than ({n_samples},)" if wrong else ""
-    if indices.dtype.kind not in "iu" or indices.ndim != 1:
-        return f"are an array of shape {indices.shape} and dtype {indices.dtype}"
-    if indices.min() < -n_samples or indices.max() >= n_samples:
-        return f"reach from {indices.min()} to {indices.max()}, and X has {n_samples} rows"
-    return ""
-
-
 # ---- the data
 
 
@@ -145,7 +107,7 @@ def check_containers(X: Any, y: Any) -> None:
         )
 
 
-def _has_rows(data):
+def _has_rows(data: Any) -> bool:
     if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
         return False
     shape = getattr(data, "shape", None)
@@ -177,7 +139,7 @@ def check_target(estimator: Any, y: Any) -> None:
         )
 
 
-def _check_numbers(estimator, y):
+def _check_numbers(estimator: Any, y: Any) -> None:
     """Raise ValueError for texts that no regressor takes for numbers."""
     values = to_numpy(y)
     if values.dtype.kind not in "OUS":
@@ -192,7 +154,7 @@ def _check_numbers(estimator, y):
             ) from None
 
 
-def _check_labels(y):
+def _check_labels(y: Any) -> None:
     """Raise ValueError for labels that are missing, or that cannot be sorted together."""
     labels = to_numpy(y)
     missing = _missing(labels)
@@ -227,7 +189,7 @@ def check_groups(groups: Any, X: Any) -> int:
     return len(set(values.ravel().tolist()))
 
 
-def _missing(values):
+def _missing(values: Any) -> np.ndarray:
     """Which entries of an array are NaN, None or the like."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -238,7 +200,7 @@ def _missing(values):
     return np.array([_is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
-def _is_missing(label):
+def _is_missing(label: Any) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))

@@ -40,7 +40,7 @@ class Rung:
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class SearchTable:
     """What `read` returns: everything that a finished search has found.
 
     Parameters
