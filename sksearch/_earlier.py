@@ -10,10 +10,9 @@ import numpy as np
 from sksearch._description import counted
 from sksearch._reader import chosen_metric, read
 from sksearch.base import Sampler
-from sksearch.fitting._aims import Aims, Allows, allowed_guesses
+from sksearch.fitting import Aims, Allows, allowed_guesses
 from sksearch.history import Params, Problem
-from sksearch.samplers import EarlierTask, WarmStart, with_prior
-from sksearch.samplers._warm_start import part_of
+from sksearch.samplers import EarlierTask, WarmStart, part_of, with_prior
 from sksearch.space import Space
 
 ENOUGH = 10  # results at a resource from which on it stands for the candidates

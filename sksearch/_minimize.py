@@ -19,16 +19,23 @@ from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Limits, Workers
-from sksearch.fitting._aims import MEASURES, Aims, bounds_of, make_allows
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._function import FunctionContext, Units
-from sksearch.fitting._function_run import FunctionRun
-from sksearch.fitting._keywords import known_names
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._results import Row, warn_if_none_keeps_bounds
-from sksearch.fitting._setup import Setup
+from sksearch.fitting import (
+    MEASURES,
+    Aims,
+    Folds,
+    FunctionContext,
+    FunctionRun,
+    Row,
+    SearchPlan,
+    Setup,
+    Units,
+    bounds_of,
+    known_names,
+    make_allows,
+    warn_if_none_keeps_bounds,
+)
 from sksearch.history import History, Problem, Result
-from sksearch.reporting._front import ParetoFront
+from sksearch.reporting import ParetoFront
 from sksearch.resources import WholeResource
 from sksearch.samplers import GPSampler, HypervolumeSampler, for_aims
 from sksearch.schedulers import FullFidelity

@@ -35,9 +35,7 @@ from sksearch._description import describe
 from sksearch._finish import _models
 from sksearch._plain import say
 from sksearch.checkpoint import read_journal
-from sksearch.fitting import _run
-from sksearch.fitting._evaluation import evaluate
-from sksearch.fitting._tasks import Context, Output, Task
+from sksearch.fitting import Context, Output, Task, _run, evaluate
 from sksearch.search import _base
 
 __all__ = ["Report", "main", "torment"]

@@ -29,10 +29,10 @@ from sksearch._plain import say
 from sksearch._reader import read
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
-from sksearch.plotting._style import near_scores
+from sksearch.plotting import near_scores
 from sksearch.progress import Progress, duration
 from sksearch.reporting import _words as words
-from sksearch.stats._spans import bars_of
+from sksearch.stats import bars_of
 
 __all__ = ["main", "page"]
 

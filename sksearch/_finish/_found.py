@@ -10,19 +10,20 @@ from sksearch._clock import now
 from sksearch._finish._models import best_rows, make_ensemble
 from sksearch._finish._refit import refit
 from sksearch._seeds import seeded
-from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
-from sksearch.fitting._lineage import schedule_of
-from sksearch.fitting._results import (
+from sksearch.fitting import (
+    AveragedClassifier,
+    AveragedRegressor,
     Row,
+    RowScores,
+    Run,
     name_error_scores,
     results_of,
+    schedule_of,
     table_of,
     warn_if_none_keeps_bounds,
 )
-from sksearch.fitting._row_scores import RowScores
-from sksearch.fitting._run import Run
 from sksearch.history import History, Result
-from sksearch.reporting._front import ParetoFront
+from sksearch.reporting import ParetoFront
 
 
 @dataclass(frozen=True)

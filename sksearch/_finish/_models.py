@@ -8,15 +8,17 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from sksearch._plain import warn
-from sksearch.executors import Executor, Interrupts
-from sksearch.executors._in_process import SerialExecutor
-from sksearch.fitting._callbacks import NO_CALLBACKS
-from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
-from sksearch.fitting._evaluation import evaluate
-from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._results import Row
-from sksearch.fitting._run import Run
-from sksearch.fitting._tasks import Task
+from sksearch.executors import Executor, Interrupts, SerialExecutor
+from sksearch.fitting import (
+    NO_CALLBACKS,
+    AveragedClassifier,
+    AveragedRegressor,
+    Row,
+    Run,
+    Task,
+    evaluate,
+    legs_to,
+)
 from sksearch.history import Trial
 
 

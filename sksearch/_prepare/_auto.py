@@ -50,15 +50,17 @@ from sksearch._prepare._checks import (
 )
 from sksearch._prepare._options import Composer, Options
 from sksearch.base import Sampler, Scheduler
-from sksearch.estimators import default_space, first_candidates
-from sksearch.estimators._composed import listed, unknown_parts
-from sksearch.estimators._optima import without_optimum
-from sksearch.fitting._aims import Allows, allowed_guesses
-from sksearch.fitting._folds import Folds
+from sksearch.estimators import (
+    default_space,
+    first_candidates,
+    listed,
+    unknown_parts,
+    without_optimum,
+)
+from sksearch.fitting import Allows, Folds, allowed_guesses
 from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
-from sksearch.space import Outcome, Space
-from sksearch.space._values import equal
+from sksearch.space import Outcome, Space, equal
 
 
 def make_space(options: Options, own: Any, estimator: Any, X: Any) -> Space:

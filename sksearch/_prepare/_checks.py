@@ -19,17 +19,19 @@ from sksearch._compat import (
 from sksearch._plain import warn
 from sksearch._prepare._input import check_fit_params
 from sksearch.base import Plan, Resource, Rung, Scheduler
-from sksearch.estimators import Labels, changing_params, growth_of, last_step, ways_to_go_on
-from sksearch.estimators._pipeline import check_resampled
+from sksearch.estimators import (
+    Labels,
+    changing_params,
+    check_resampled,
+    growth_of,
+    last_step,
+    ways_to_go_on,
+)
 from sksearch.executors import can_limit_memory
-from sksearch.fitting._aims import Aims
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._setup import Stops
+from sksearch.fitting import Aims, SearchPlan, Stops
 from sksearch.history import Problem
 from sksearch.resources import acts_on
-from sksearch.space import Space, When
-from sksearch.space._dimensions import Dimension
-from sksearch.space._values import native
+from sksearch.space import Dimension, Space, When, native
 
 MIN_MEMORY = 2**20
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.executors import Workers
-from sksearch.fitting._aims import bounds_of
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._setup import Stops
+from sksearch.fitting import Folds, Stops, bounds_of
 from sksearch.space import Space
 
 MIN_FOLDS_TO_RACE = 3

@@ -40,12 +40,7 @@ from sksearch._time_limit import TimeLimit
 from sksearch.base import Resource
 from sksearch.estimators import Labels
 from sksearch.executors import check_devices
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._row_scores import blocks_of_rows
-from sksearch.fitting._scores import scores_have_names
-from sksearch.fitting._setup import Setup
-from sksearch.fitting._tasks import Context
+from sksearch.fitting import Context, Folds, SearchPlan, Setup, blocks_of_rows, scores_have_names
 from sksearch.resources import as_resource
 from sksearch.schedulers import Audited
 from sksearch.space import Space

@@ -13,7 +13,7 @@ from sksearch._compat import num_samples, to_numpy
 from sksearch._prepare._checks import classes_of
 from sksearch._prepare._input import check_groups
 from sksearch._prepare._options import Options
-from sksearch.fitting._folds import Folds, freeze_folds, warn_of_folds, why_unlike
+from sksearch.fitting import Folds, freeze_folds, warn_of_folds, why_unlike
 
 N_FOLDS = 5  # as scikit-learn
 MIN_TIMES = 3  # for two folds that do not train on the future

@@ -12,7 +12,7 @@ from sksearch._reader._row import Row
 from sksearch._reader._search_table import SearchTable
 from sksearch._reader._values import key_of_params
 from sksearch.checkpoint import load_history
-from sksearch.fitting._results import metric_that_counts, rank
+from sksearch.fitting import metric_that_counts, rank
 from sksearch.history import History, Params, Result, Trial, best_first
 
 KINDS = (

@@ -17,7 +17,7 @@ from sksearch._plain import warn
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
 from sksearch.checkpoint._globals import is_of_start, texts_of, value_of
-from sksearch.fitting._setup import Setup
+from sksearch.fitting import Setup
 from sksearch.space import When
 
 # Parameters of a search that are parts of their own, or may change from one fit to the next.

@@ -15,7 +15,7 @@ from sksearch.checkpoint._events import blaming, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
 from sksearch.checkpoint._records import Asked, Exhausted, Stopped, Told, Won
-from sksearch.fitting._results import (
+from sksearch.fitting import (
     COLUMNS,
     Outputs,
     cv_results,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sksearch._description import describe
 from sksearch._digests import digest
-from sksearch.fitting._run import Recorder
+from sksearch.fitting import Recorder
 
 DATA = "{data}"  # in a path: what tells data apart
 

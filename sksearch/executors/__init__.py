@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sksearch.executors._base import TaskEnvironment as TaskEnvironment
     from sksearch.executors._factory import check_devices as check_devices
     from sksearch.executors._factory import make_executor as make_executor
+    from sksearch.executors._in_process import SerialExecutor as SerialExecutor
     from sksearch.executors._limits import EngineLostError
     from sksearch.executors._limits import Limits as Limits
     from sksearch.executors._limits import LostTask as LostTask

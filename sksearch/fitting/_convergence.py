@@ -37,10 +37,7 @@ import numpy as np
 from sksearch.acquisition import LogEI, candidates, maximise
 from sksearch.base import Start
 from sksearch.history import History
-from sksearch.samplers import GPSampler
-from sksearch.samplers._gp_proposal import Proposal, margin_of_ties
-from sksearch.samplers._observations import observe
-from sksearch.samplers._surrogate import best_points
+from sksearch.samplers import GPSampler, Proposal, best_points, margin_of_ties, observe
 
 GROWTH = 1.1  # of the count of candidates, before the question is asked again
 FEWEST = 20  # candidates, and two more than there are parameters, before it is asked first

@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv
 
 from sksearch._compat import FOLDS_DIFFER, num_samples
 from sksearch._plain import warn
-from sksearch.resources._data import row_numbers
+from sksearch.resources import row_numbers
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
 UNLIKE = 1.5

@@ -9,8 +9,15 @@ import numpy as np
 
 from sksearch._threads import one_blas_thread
 from sksearch.base import Job
-from sksearch.executors import Executor, Interrupts, LostTask, Workload, drive, make_executor
-from sksearch.executors._in_process import SerialExecutor
+from sksearch.executors import (
+    Executor,
+    Interrupts,
+    LostTask,
+    SerialExecutor,
+    Workload,
+    drive,
+    make_executor,
+)
 from sksearch.fitting._evaluation import output_of_lost
 from sksearch.fitting._function import call
 from sksearch.fitting._lineage import legs_to

@@ -20,7 +20,7 @@ from sksearch.history import History, Params, Result, Span, Trial
 
 KINDS = ("test", "train")  # of scores
 #: What tells rows apart that differ in resource, after `Row`.
-COLUMNS = ("iter", "n_resources", "bracket", "trial_id")
+COLUMNS: tuple[str, ...] = ("iter", "n_resources", "bracket", "trial_id")
 
 
 @dataclass(slots=True)

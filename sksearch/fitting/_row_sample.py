@@ -16,7 +16,7 @@ from sksearch._time_limit import TimeLimit, on_more_rows
 from sksearch.estimators import fit
 from sksearch.executors import Interrupts
 from sksearch.fitting._folds import count_rows, trains_on_the_past
-from sksearch.resources._data import first_rows, row_numbers
+from sksearch.resources import first_rows, row_numbers
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
 N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least

@@ -14,7 +14,7 @@ from sksearch._compat import listening, to_numpy
 from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._row_metrics import contributions
-from sksearch.resources._data import row_numbers
+from sksearch.resources import row_numbers
 
 N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
 MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would have many more

@@ -9,12 +9,11 @@ from scipy.optimize import minimize
 from scipy.stats import loguniform
 
 from sksearch.base import Sampler, Scheduler, Start
-from sksearch.fitting._setup import Setup
+from sksearch.fitting import Setup
 from sksearch.history import History, Params
 from sksearch.hypergradients._models import CrossValidatedLoss, parts_of
 from sksearch.schedulers import FullFidelity
-from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, documented
+from sksearch.search import BaseSearch, Count, documented
 from sksearch.space import Space
 
 #: Places in the range of each parameter where it may begin, by the count of parameters.

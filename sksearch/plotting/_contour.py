@@ -15,8 +15,7 @@ from sksearch.plotting._style import (
     short,
     star_style,
 )
-from sksearch.stats._candidates import Candidates
-from sksearch.stats._effects import Effects
+from sksearch.stats import Candidates, Effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

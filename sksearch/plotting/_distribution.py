@@ -14,7 +14,7 @@ from sksearch.plotting._style import (
     score_name,
     tidy,
 )
-from sksearch.stats._candidates import Candidates
+from sksearch.stats import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sksearch._reader import folds_text, read
 from sksearch.plotting._style import COLORS, DARK, GREY, new_axes, short, tidy
-from sksearch.stats import Importance, importance
-from sksearch.stats._candidates import Candidates
+from sksearch.stats import Candidates, Importance, importance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

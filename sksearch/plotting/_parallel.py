@@ -18,7 +18,7 @@ from sksearch.plotting._style import (
     score_name,
     short,
 )
-from sksearch.stats._candidates import Candidates
+from sksearch.stats import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

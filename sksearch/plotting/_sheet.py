@@ -10,7 +10,7 @@ from sksearch.plotting._importance import ImportanceDisplay
 from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._slices import MIN_FOR_EFFECTS, SliceDisplay, most_important
 from sksearch.plotting._style import import_pyplot
-from sksearch.stats._candidates import Candidates
+from sksearch.stats import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,9 +19,7 @@ from sksearch.plotting._style import (
     star_style,
     tidy,
 )
-from sksearch.stats import importance
-from sksearch.stats._candidates import Axis, Candidates
-from sksearch.stats._effects import Effect, Effects
+from sksearch.stats import Axis, Candidates, Effect, Effects, importance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from sksearch.plotting._style import (
     shade_of_blue,
     tidy,
 )
-from sksearch.stats._spans import Bar, bars_of
+from sksearch.stats import Bar, bars_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

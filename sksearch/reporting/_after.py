@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
 from sksearch._reader import key_of_params
-from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
+from sksearch.fitting import METHODS, digest_of_folds, out_of_fold
 from sksearch.history import Params
 from sksearch.reporting._rivals import read_results
 

@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer_names
 from sksearch._plain import warn
 from sksearch._reader import fold_scores, is_finite
 from sksearch.estimators import families
-from sksearch.fitting._results import best_of_last_iteration
+from sksearch.fitting import best_of_last_iteration
 from sksearch.history import Params
 from sksearch.stats import tied_candidates
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from sksearch._reader import SearchTable, key_of
 from sksearch.reporting._words import is_literal
-from sksearch.space._conditions import unwrap
-from sksearch.space._values import native
+from sksearch.space import native, unwrap
 
 
 def set_values(table: SearchTable, name: str, code: str) -> str:

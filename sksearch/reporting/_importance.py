@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._reader import SearchTable
-from sksearch.stats import importance
-from sksearch.stats._candidates import Candidates
+from sksearch.stats import Candidates, importance
 
 MIN_CANDIDATES = 15  # for a parameter to be accused
 EXPLAINED = 0.3  # share of the variance that a model must explain before it accuses one

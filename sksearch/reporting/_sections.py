@@ -23,8 +23,7 @@ from sksearch.reporting._rivals import (
     rivals,
     untuned,
 )
-from sksearch.stats import selected_score, tied_candidates
-from sksearch.stats._row_bootstrap import corrected_by_rows
+from sksearch.stats import corrected_by_rows, selected_score, tied_candidates
 
 N_SHOWN = 4  # params, failures and rungs, unless all are asked for
 #: Metrics from 0 to 1, or what their names begin with.

@@ -32,19 +32,24 @@ from sksearch._prepare import (
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Limits, Workers
-from sksearch.fitting._aims import Bound
-from sksearch.fitting._callbacks import CV_LINES, callback_arguments, root_callback_context
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._keywords import KnownNames
-from sksearch.fitting._out_of_fold import digest_of_folds
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._results import Row
-from sksearch.fitting._row_sample import seconds_of_one_fit
-from sksearch.fitting._run import Recorder, Run
-from sksearch.fitting._setup import Setup, Stops
+from sksearch.fitting import (
+    CV_LINES,
+    Bound,
+    Folds,
+    KnownNames,
+    Recorder,
+    Row,
+    Run,
+    SearchPlan,
+    Setup,
+    Stops,
+    callback_arguments,
+    digest_of_folds,
+    root_callback_context,
+    seconds_of_one_fit,
+)
 from sksearch.progress import Progress, Watch
-from sksearch.reporting import AfterSearch
-from sksearch.reporting._autolog import autologged
+from sksearch.reporting import AfterSearch, autologged
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
 from sksearch.search._winner import WinnerChoice

@@ -15,11 +15,10 @@ from sksearch._compat import StrOptions
 from sksearch._plain import warn
 from sksearch._prepare import fits_whole, leaves_folds
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._results import Row
-from sksearch.fitting._run import Run
+from sksearch.fitting import Folds, Row, Run
 from sksearch.history import Params
 from sksearch.samplers import (
+    METHODS,
     GPSampler,
     GridSampler,
     HypervolumeSampler,
@@ -27,7 +26,6 @@ from sksearch.samplers import (
     QuasiRandomSampler,
     RandomSampler,
 )
-from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented

@@ -12,14 +12,11 @@ from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
 from sksearch.base import Resource, Sampler, Scheduler, Start
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._results import Row, best_of_last_iteration
-from sksearch.fitting._run import Run
-from sksearch.fitting._setup import Setup
+from sksearch.fitting import Folds, Row, Run, Setup, best_of_last_iteration
 from sksearch.history import History, Params, Problem
-from sksearch.resources._subsamples import RefittedParameterResource, SubsamplesResource
+from sksearch.resources import RefittedParameterResource, SubsamplesResource
 from sksearch.samplers import ListedSampler, RandomSampler
-from sksearch.schedulers._iterations import HalvingIterations
+from sksearch.schedulers import HalvingIterations
 from sksearch.search._base import BaseSearch
 from sksearch.search._full import Draws, is_for_scikit_learn
 from sksearch.search._namesakes import GridSearchCV

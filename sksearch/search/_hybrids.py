@@ -8,9 +8,7 @@ import numpy as np
 from sksearch._compat import StrOptions
 from sksearch.acquisition import Acquisition
 from sksearch.base import Sampler, Scheduler
-from sksearch.samplers import GPSampler, TPESampler
-from sksearch.samplers._gp import CHOICES
-from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
+from sksearch.samplers import CHOICES, TRANSFERS, WITHOUT_JOINT, GPSampler, TPESampler
 from sksearch.schedulers import AsyncHyperband, Hyperband
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, HalvingParameters, ModelParameters, documented

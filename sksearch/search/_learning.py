@@ -8,8 +8,7 @@ import numpy as np
 from sksearch._compat import StrOptions
 from sksearch.acquisition import Acquisition
 from sksearch.base import Sampler, Scheduler
-from sksearch.samplers import ForestSampler, GPSampler, TPESampler
-from sksearch.samplers._gp import CHOICES
+from sksearch.samplers import CHOICES, ForestSampler, GPSampler, TPESampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, ModelParameters, documented

@@ -11,10 +11,7 @@ from sklearn import model_selection
 from sklearn.model_selection import ParameterGrid
 
 from sksearch.base import Sampler, Scheduler
-from sksearch.fitting._aims import make_allows
-from sksearch.fitting._results import Row
-from sksearch.fitting._run import Run
-from sksearch.fitting._setup import Setup
+from sksearch.fitting import Row, Run, Setup, make_allows
 from sksearch.samplers import ListedSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch

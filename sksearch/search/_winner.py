@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from sksearch._compat import BaseSearchCV
-from sksearch.fitting._results import COLUMNS, chosen_index
-from sksearch.fitting._setup import Setup
-from sksearch.reporting._choose import rule_of
-from sksearch.reporting._front import choose
+from sksearch.fitting import COLUMNS, Setup, chosen_index
+from sksearch.reporting import choose, rule_of
 
 
 class WinnerChoice(BaseSearchCV):
