@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from joblib.logger import short_format_time
 
+from sksearch._compat import BaseSearchCV
 from sksearch._plain import say
 from sksearch.base import Job
 from sksearch.fitting._plan import SearchPlan
@@ -37,7 +38,7 @@ class _NoContext:
 NO_CALLBACKS = _NoContext()
 
 
-def root_callback_context(search: Any, n_tasks: int) -> Any:
+def root_callback_context(search: BaseSearchCV, n_tasks: int) -> Any:
     """Return the callback context of a whole ``fit`` with so many subtasks.
 
     It is a stand-in that does nothing where nobody listens: before scikit-learn 1.9, and when
@@ -59,7 +60,7 @@ def callback_arguments(
     return {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
 
 
-def _has_callbacks(search: Any) -> bool:
+def _has_callbacks(search: BaseSearchCV) -> bool:
     params: Any = getattr(search.estimator, "get_params", dict)().values()
     return hasattr(search, "_parent_callback_ctx") or any(
         getattr(listener, "_skl_callbacks", None)
@@ -73,7 +74,9 @@ class RungContexts:
     To an `endless` rung more candidates may come than were planned, or fewer.
     """
 
-    def __init__(self, root: Any, plan: SearchPlan, search: Any, endless: bool) -> None:
+    def __init__(
+        self, root: Any, plan: SearchPlan, search: BaseSearchCV | None, endless: bool
+    ) -> None:
         self._search = search
         self._endless = endless
         self._planned = {(r.bracket, r.n_resources): r for r in plan.rungs}

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sksearch._compat import BaseSearchCV
 from sksearch._pickles import here
 from sksearch.base import Resource
 from sksearch.fitting._aims import Aims
@@ -35,7 +36,8 @@ class Context:
     return_train_score: bool
     verbose: int
     n_candidates: int  # as planned, for messages
-    search: Any = None  # what callbacks are told is being fitted; None if there are none
+    #: What callbacks are told is being fitted; None if there are none.
+    search: BaseSearchCV | None = None
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
     changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all

@@ -159,7 +159,7 @@ class AfterSearch:
         ids = [table.best] if n is None else _best_ids(table, n)
         rows = [table.candidates[i].row for i in ids if np.isfinite(table.means[i])]
         chosen = [(history.trials[row.trial_id], row.resource, row.shown) for row in rows]
-        predictions = out_of_fold(self, setup, chosen, method)
+        predictions = out_of_fold(setup, history, chosen, method)
         if n is None:
             return predictions[0]
         return np.column_stack(predictions)
