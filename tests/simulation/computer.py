@@ -194,7 +194,7 @@ class Computer(_system.System):
     def process(self):
         return self.pid, HOST
 
-    def process_exists(self, pid):
+    def process_lives(self, pid):
         return pid in self.alive
 
     def seconds(self):

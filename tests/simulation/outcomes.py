@@ -31,6 +31,7 @@ WARNINGS = {
     r"timeout=.* was up after|The first bracket will take": {"timeout"},
     r"No candidate keeps all bounds": {"bounds"},
     r"goes on, though your code .* to start: tests\.simulation\.learners\.RUN was": {"start"},
+    r"is locked by .*, or by one that it has started": {"heirs"},
     r"Worker process 0 has not started in 30 seconds": {"start"},
 }
 

@@ -75,10 +75,8 @@ def _end(world):
     world.grow()
     for _ in range(3):
         ended, found = world.start(Fate(world.rng))
-        if ended not in ("locked", "error"):
+        if ended != "error":
             break
-        if ended == "locked":  # by what a dead process has started
-            world.disk.files()[f"{FOLDER}/lock"].lock = None
     world.check_found(found)
     world.check()
     files = {p.removeprefix(f"{FOLDER}/") for p in world.disk.files("/sim")}

@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 
 from sksearch import _system
-from sksearch.checkpoint import SearchLockedError, SearchMismatchError
+from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS
 from sksearch.executors import Interrupts
@@ -234,8 +234,6 @@ class World:
         """Name the kind of an error; one that nothing has led to is a broken promise."""
         if isinstance(error, (KeyboardInterrupt, SystemExit)) and fate.signalled:
             return "signal"
-        if isinstance(error, SearchLockedError):
-            return "locked"
         if isinstance(error, SearchMismatchError):
             return "mismatch"
         if "vanish" in self.happened and "but there is no journal of the search" in str(error):
@@ -263,6 +261,7 @@ class World:
         if holds and happens(self.rng, 0.1):
             lock.lock = Heirs(self.rng.choice([0.5, 2.0, 2 * PATIENCE_SECONDS]))
             self.counts["heirs of a lock"] += 1
+            self.happened.add("heirs")
 
     def _check_warnings(self, caught):
         """See that each warning has a cause."""
