@@ -126,6 +126,9 @@ def draw_fate(world, pace):
         fate.jumps = {1 + rng.randrange(pace): rng.choice([-1e9, -3600.0, 3600.0, 1e9])}
         world.counts["clock jumps"] += 1
     if happens(rng, 0.1):
+        fate.pace = rng.choice([0.05, 1.0])
+        world.counts["slow disk"] += 1
+    if happens(rng, 0.1):
         fate.short = {at + n for n in range(20)}
     if happens(rng, 0.05):
         fate.meanwhile[1 + rng.randrange(2 * pace)] = partial(others.second_master, world)

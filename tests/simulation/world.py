@@ -26,6 +26,7 @@ from tests.simulation.disk import Disk, Folder
 from tests.simulation.learners import X, Y
 from tests.simulation.outcomes import (
     ALL_FAILED,
+    NO_TIME,
     WARNINGS,
     difference,
     names_cause,
@@ -47,7 +48,7 @@ from tests.simulation.workers import (
 
 FOLDER = "/sim/checkpoint"
 #: What ends a search before its plan does.
-STOPS = {"timeout", "target_score", "target", "patience"}
+STOPS = {"timeout", "overtime", "target_score", "target", "patience"}
 JOURNAL = f"{FOLDER}/journal.jsonl"
 KEY = "/sim/config/sksearch/key"
 EXECUTORS = {"serial": Serial, "threads": Threads, "processes": Processes}
@@ -242,7 +243,8 @@ class World:
         if (fate.failed or "vanish" in self.happened) and names_cause(error):
             return "error"
         stops_at_failures = self.stops and self.drawn.estimator and told(error) == ALL_FAILED
-        if stops_at_failures or told(error) in (self.expected, self.sequential):
+        has_no_time = self.drawn.kwargs.get("overtime") and told(error) == NO_TIME
+        if stops_at_failures or has_no_time or told(error) in (self.expected, self.sequential):
             return "finished"
         lines = traceback.format_exception(error)
         self.broken.append("an error that nothing has led to:\n" + "".join(lines[-12:]))
@@ -295,7 +297,7 @@ class World:
 
         Which part depends on how many run at a time: what runs when it stops counts, too.
         """
-        if found in (self.sequential, ALL_FAILED):
+        if found in (self.sequential, ALL_FAILED, NO_TIME):
             return
         if more := rows_of(found) - rows_of(self.expected):
             self.broken.append(f"other rows:\n{sorted(more)[0]}\nof\n{self.expected}")
