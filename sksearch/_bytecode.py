@@ -131,6 +131,9 @@ class _Reader:
         if kind in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             found.changed.add(step.argval)
             return False
+        if kind in ("STORE_DEREF", "DELETE_DEREF"):
+            found.changed_variables.add(step.argval)
+            return False
         if kind in ("STORE_ATTR", "DELETE_ATTR"):
             found.attributes.add(step.argval)
             chain = self._pop()

@@ -68,6 +68,8 @@ class Code:
             self.used.append(inner)
         else:
             self.data[name] = Datum(value, changes, module, path)
+            if changes:  # then its text says nothing of what is in it
+                self.used += _registered(value)
 
 
 def path_of(cls: Any) -> str:
@@ -187,6 +189,8 @@ def _code_of_class(cls):
     code = Code([(_short_path(base), base in own) for base in cls.__mro__])
     for base in own:
         _add_members(code, base, changed)
+    if not is_installed(type(cls)):
+        code.add(type(cls), False, cls.__module__, (*_names_of(cls), "(metaclass)"))
     return code
 
 
@@ -230,9 +234,31 @@ def _unwrapped(value):
     """The function in a static or class method, or in what is wrapped around it."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
-    if isinstance(value, (types.FunctionType, type)) or not hasattr(value, "__wrapped__"):
+    if isinstance(value, (types.FunctionType, type)) or not wraps(value):
         return value
     return inspect.unwrap(value)
+
+
+def wraps(value: Any) -> bool:
+    """Whether an object is around a function; one that has any attribute is not."""
+    return inspect.getattr_static(value, "__wrapped__", None) is not None
+
+
+def _registered(value):
+    """List functions and classes of the user's own modules in a container that code changes."""
+    items = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, (dict, list, tuple, set, frozenset)):
+        return []
+    inner = {path_of(each): each for each in map(_unwrapped, list(items))}
+    return [each for _, each in sorted(inner.items()) if _is_own_of_module(each)]
+
+
+def _is_own_of_module(value):
+    """Whether a function or class has a name in a module of the user's own."""
+    if not isinstance(value, (types.FunctionType, type)) or is_installed(value):
+        return False
+    module = sys.modules.get(value.__module__)
+    return _unwrapped(getattr(module, value.__qualname__, None)) is value
 
 
 def _functions(space):

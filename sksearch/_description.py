@@ -4,6 +4,7 @@ No repr, pickle or hash is the same in every process: they depend on addresses i
 the order of sets. So the text is made here.
 """
 
+import collections
 import dataclasses
 import enum
 import functools
@@ -13,7 +14,9 @@ import logging
 import random
 import re
 import sys
+import threading
 import types
+import weakref
 from pathlib import PurePath
 from typing import Any
 
@@ -21,7 +24,7 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._code import is_installed, path_of
+from sksearch._code import is_installed, path_of, wraps
 from sksearch._code_texts import OPAQUE, CodeTexts, Found, given_to
 from sksearch._digests import (
     SCALARS,
@@ -41,6 +44,7 @@ MOST = 200_000  # objects of the data that code uses; what is beyond them is not
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
 FREE_PARAMS_OF_ALL = {"n_jobs"}  # whoever has written the estimator
+OF_THREADS = (threading.Event, threading.Condition, threading.Semaphore)
 GENERATORS = (np.random.RandomState, np.random.Generator, random.Random)
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -203,6 +207,8 @@ class _Visitor:
         if isinstance(value, functools.partial):
             fields = {"function": value.func, "args": value.args, "keywords": value.keywords}
             return self._call("partial", fields)
+        if isinstance(value, weakref.ref):
+            return f"reference to {self.visit(value())}"
         if isinstance(value, types.MethodType):
             return f"{self.visit(value.__func__)} of {self.visit(value.__self__)}"
         if isinstance(value, types.BuiltinFunctionType):
@@ -214,7 +220,7 @@ class _Visitor:
             if self._exact and vars(value):
                 fields["attributes"] = vars(value)
             return self._call(f"{path_of(value)}{self._codes.suffix(value)}", fields)
-        if hasattr(value, "__wrapped__") and callable(value):
+        if wraps(value) and callable(value):
             return f"{self.visit(type(value))}({self.visit(value.__wrapped__)})"
         return None
 
@@ -225,7 +231,7 @@ class _Visitor:
         if isinstance(value, np.ma.MaskedArray):
             return f"masked {self._array(value.filled())} {self._array(value.mask)}"
         if isinstance(value, np.ndarray):
-            return self._array(value)
+            return f"{self._kind_of_array(value)}{self._array(value)}"
         if sparse.issparse(value):
             return sparse_digest(value)
         pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
@@ -235,7 +241,12 @@ class _Visitor:
             return self._index(value)
         if polars is not None and isinstance(value, (polars.DataFrame, polars.Series)):
             return self._polars(value)
-        if hasattr(value, "__array__") and hasattr(value, "shape"):
+        if pandas is not None and isinstance(value, pandas.api.extensions.ExtensionArray):
+            return f"{path_of(type(value))} {self._pandas_column(pandas.Series(value))}"
+        if isinstance(value, memoryview):
+            return f"memoryview {value.format} {value.shape} #{self._items(value.tolist())}"
+        # Of the type: an object may have any attribute that it is asked for.
+        if hasattr(type(value), "__array__") and hasattr(value, "shape"):
             # A tensor of torch may be on a GPU, or part of a graph.
             array = value.detach().cpu() if hasattr(value, "detach") else value
             return f"{path_of(type(value))} {self._array(np.asarray(array))}"
@@ -246,6 +257,11 @@ class _Visitor:
         if array.dtype.hasobject:
             return f"{head} #{self._items(array.reshape(-1).tolist())}"
         return f"{head} #{bytes_digest(array)}"
+
+    def _kind_of_array(self, array):
+        """Name a class whose arrays calculate otherwise, where nothing may be left out."""
+        is_plain_array = type(array) in (np.ndarray, np.memmap)
+        return "" if is_plain_array or not self._whole else f"{self.visit(type(array))} "
 
     def _index(self, index):
         """Describe an index: its names and levels."""
@@ -323,6 +339,8 @@ class _Visitor:
         if isinstance(value, (set, frozenset)):
             return f"{name}{{{', '.join(sorted(map(self.visit, value)))}}}"
         if isinstance(value, dict):
+            if isinstance(value, collections.defaultdict):
+                name = f"{name}({self.visit(value.default_factory)})"
             pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
             # The order decides what a search draws first.
             return f"{name}{{{', '.join(pairs if self._exact else sorted(pairs))}}}"
@@ -350,7 +368,7 @@ class _Visitor:
         return f"{text} of {self._call(path_of(type(dist)), own)}"
 
     def _estimator(self, value):
-        if not hasattr(value, "get_params"):
+        if not hasattr(type(value), "get_params"):
             return None
         if not self._deep:
             return self.visit(type(value))
@@ -366,7 +384,7 @@ class _Visitor:
         """Describe any other object by its attributes, else by its repr or its type."""
         if self._exact and not dataclasses.is_dataclass(value):
             return f"{self.visit(type(value))} {self.visit(_reduced(value))}"
-        if isinstance(value, GENERATORS):
+        if isinstance(value, GENERATORS + OF_THREADS):
             return _opaque(value)
         if self._whole and is_installed(type(value)) and (parts := _whole_of(value)):
             return f"{path_of(type(value))} {self.visit(parts)}"

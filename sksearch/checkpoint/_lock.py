@@ -6,10 +6,11 @@ from io import FileIO
 from pathlib import Path
 
 from sksearch._files import open_own
+from sksearch._plain import warn
 from sksearch._system import system
 from sksearch.checkpoint._errors import SearchLockedError
 
-PATIENCE_SECONDS = 5.0  # for what a dead process has started
+PATIENCE_SECONDS = 30  # after which a user hears what is waited for
 
 _held: weakref.WeakSet = weakref.WeakSet()
 
@@ -35,7 +36,7 @@ class Lock:
     def __init__(self, path: Path):
         self._file = open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
-            if not _lock_or_wait(self._file):
+            if not _lock_or_wait(self._file, path):
                 raise SearchLockedError(
                     f"{path.parent} is in use by another search ({_holder(self._file)}): wait "
                     "until it ends, end it, or pass another directory. With {data} in the path of "
@@ -59,26 +60,40 @@ class Lock:
         self._file.close()
 
 
-def _lock_or_wait(file: FileIO) -> bool:
-    """Lock an open file; wait while who holds the lock is dead, but for what it has started.
+def _lock_or_wait(file: FileIO, path: Path) -> bool:
+    """Lock an open file; wait while nobody who lives is known to hold the lock.
 
-    A process that was killed while it started another one leaves its lock to that for a moment.
+    A process that was killed has its files until its memory is freed; and if that was while it
+    started another process, this one has them until it is another program. Who has just taken
+    the lock is known when it has written its name.
     """
     computer = system()
-    end = computer.seconds() + PATIENCE_SECONDS
+    start, has_warned = computer.seconds(), False
     while not computer.lock(file):
         pid, host = _read_holder(file)
         is_here = pid.isdecimal() and host == computer.process()[1]
-        if not is_here or computer.process_exists(int(pid)) or computer.seconds() > end:
+        is_dead = is_here and not computer.process_lives(int(pid))
+        if pid and not is_dead:
             return False
-        computer.sleep(0.02)
+        seconds = computer.seconds() - start
+        if seconds > PATIENCE_SECONDS and not has_warned:
+            has_warned = True
+            who = f"process {pid}, which has ended," if pid else "a process that has no name yet,"
+            warn(
+                f"{path.parent} is locked by {who} or by one that it has started. The search "
+                f"waits until that has ended; `fuser {path}` names it.",
+                UserWarning,
+                stacklevel=2,
+            )
+        computer.sleep(min(1.0, 0.02 + seconds / 10))
     return True
 
 
 def _read_holder(file: FileIO) -> tuple[str, str]:
-    """Return pid and host of who has the lock."""
+    """Return pid and host of who has the lock, as far as it has written them to their end."""
     file.seek(0)
-    pid, _, host = file.read(1000).decode(errors="replace").strip().partition(" ")
+    line, end, _ = file.read(1000).decode(errors="replace").partition("\n")
+    pid, _, host = line.partition(" ") if end else ("", "", "")
     return pid, host
 
 

@@ -18,7 +18,7 @@ from sksearch._files import (
     is_own,
     look_at,
     make_folders,
-    read_own,
+    open_own,
     remove,
     temporary,
     write_new,
@@ -27,12 +27,14 @@ from sksearch._plain import warn
 from sksearch._system import system
 
 SIZE = 32  # bytes
+LEAST = 8  # different ones of them; fewer are there once in 1e36 keys
 
 
 def key_file() -> Path:
     """Return where the key is: in ``XDG_CONFIG_HOME`` (on Windows ``APPDATA``), or in the home."""
-    place = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME")
-    folder = Path(place) if place else Path("~/.config").expanduser()
+    place = Path(os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME", ""))
+    # One that is not absolute would be another folder in each directory, and so counts as none.
+    folder = place if place.is_absolute() else Path("~/.config").expanduser()
     return folder / "sksearch" / "key"
 
 
@@ -44,7 +46,7 @@ def make_key() -> None:
     _read.cache_clear()
     with suppress(OSError, RuntimeError):  # no home
         file = key_file()
-        if is_own(file) and (wrong := _wrong_with(file)):
+        if is_own(file) and (wrong := _look_at_key(file)[1]):
             system().remove(file)
             warn(
                 f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "
@@ -99,27 +101,33 @@ def key_trouble() -> str:
     if _read(file) is not None:
         return ""
     try:
-        read_own(file)
+        _, wrong = _look_at_key(file)
     except PermissionError as error:
         return f"The key cannot be used: {error}"
     except OSError:
         return f"{file} cannot be written: set XDG_CONFIG_HOME to a folder where it can be."
-    return f"The key cannot be used: {file} {_wrong_with(file)}."
+    return f"The key cannot be used: {file} {wrong}."
 
 
 @lru_cache(4)
 def _read(file: Path) -> bytes | None:
     with suppress(OSError):
-        key = read_own(file)
-        return key if len(key) == SIZE and not _wrong_with(file) else None
+        key, wrong = _look_at_key(file)
+        return None if wrong else key
     return None
 
 
-def _wrong_with(file):
-    """Why a file of this user is no key that it alone knows, "" if it is one."""
-    info = system().stat(file, follow=False)
+def _look_at_key(file):
+    """Return the beginning of a file of this user, and why it is no key, "" if it is one.
+
+    Of the file that was opened: another one may be in its place by now.
+    """
+    with open_own(file) as opened:
+        info, key = system().stat_of(opened), opened.read(SIZE)
     if info.st_size != SIZE:
-        return f"has {info.st_size} bytes, and a key has {SIZE}"
+        return key, f"has {info.st_size} bytes, and a key has {SIZE}"
     if os.name != "nt" and info.st_mode & 0o077:
-        return f"can be read or written by others (mode {info.st_mode & 0o777:o})"
-    return ""
+        return key, f"can be read or written by others (mode {info.st_mode & 0o777:o})"
+    if len(set(key)) < LEAST:
+        return key, "is not random, as a damaged disk leaves it"
+    return key, ""

@@ -65,5 +65,5 @@ def remove_folders_of_the_dead() -> None:
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         with suppress(OSError, ValueError):
             pid = int(old.name.split("-")[1])
-            if not system().process_exists(pid) and old.stat().st_uid == os.getuid():
+            if not system().process_lives(pid) and old.stat().st_uid == os.getuid():
                 shutil.rmtree(old, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import stat
 import warnings
 from pathlib import Path
@@ -35,12 +36,26 @@ def second_name(path):
     os.link(path, path.with_name("other"))
 
 
+def enlarge(path, n_bytes):
+    """Make a file of holes."""
+    write(path, b"")
+    os.truncate(path, n_bytes)
+
+
+def listen(path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(path))  # of an absolute one a socket has no more than 107
+
+
 #: What may be in the place of the key, and whether a new one takes its place.
 ODD = {
     "empty": (lambda path: write(path, b""), True),
     "one byte short": (lambda path: write(path, KEY[:-1]), True),
     "one byte long": (lambda path: write(path, KEY + b"x"), True),
     "a megabyte": (lambda path: write(path, b"x" * 2**20), True),
+    "gigabytes of holes": (lambda path: enlarge(path, 2**34), True),
+    "zeros": (lambda path: write(path, bytes(32)), True),
+    "one word again and again": (lambda path: write(path, b"secret!\n" * 4), True),
     "text": (lambda path: write(path, KEY.hex().encode()), True),
     "readable by all": (lambda path: write(path, KEY, 0o644), True),
     "readable by the group": (lambda path: write(path, KEY, 0o640), True),
@@ -52,6 +67,9 @@ ODD = {
     "a second name": (second_name, False),
     "a folder": (lambda path: path.mkdir(), False),
     "a pipe": (lambda path: os.mkfifo(path), False),
+    "a socket": (lambda path: listen(path), False),
+    "a link to a device": (lambda path: path.symlink_to("/dev/zero"), False),
+    "a link to a folder": (lambda path: path.symlink_to(path.parent), False),
 }
 
 
@@ -175,6 +193,46 @@ def test_where_there_is_no_home_there_is_no_key(monkeypatch):
     assert sign("ab") == ""
     assert not is_signed("ab", "")
     assert key_trouble().startswith("There is no home folder for a key")
+
+
+def test_a_place_that_is_not_absolute_counts_as_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for place in ("", "config", "./config", "~/config"):
+        monkeypatch.setenv("XDG_CONFIG_HOME", place)
+        assert key_file() == tmp_path / ".config" / "sksearch" / "key"
+
+
+def test_a_folder_of_configurations_may_be_a_link(tmp_path, monkeypatch):
+    (tmp_path / "dotfiles").mkdir()
+    (tmp_path / "config").symlink_to(tmp_path / "dotfiles")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    make_key()
+    assert is_signed("ab", sign("ab"))
+
+
+def test_a_key_is_judged_as_it_was_read_and_not_as_it_is_now(place, monkeypatch):
+    """Somebody puts a good file in the place of a bad one between two looks."""
+    opening = System.open
+
+    def swap(system, path, flags):
+        file = opening(system, path, flags)
+        if path == place:
+            place.unlink()
+            write(place, bytes(range(1, 33)))
+        return file
+
+    write(place, KEY, 0o644)
+    monkeypatch.setattr(System, "open", swap)
+    assert sign("ab") == ""
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() != 0, reason="only root gives away")
+def test_a_key_of_another_user_is_refused(place):
+    write(place, KEY)
+    os.chown(place, 12345, -1)
+    make_key()
+    assert sign("ab") == ""
+    assert "belongs to another user (uid 12345)" in key_trouble()
 
 
 def test_a_signature_is_of_one_file_and_one_key(place):

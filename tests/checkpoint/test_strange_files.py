@@ -2,11 +2,6 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +9,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 from sksearch import load_history
-from sksearch._system import System
-from sksearch.checkpoint import Checkpoint, SearchLockedError
-from sksearch.checkpoint import _lock as lock_module
+from sksearch.checkpoint import Checkpoint
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
 
@@ -125,127 +118,6 @@ def test_a_path_may_begin_with_the_home_and_must_not_be_empty(tmp_path, monkeypa
     with pytest.raises(ValueError, match="checkpoint_dir='' is no folder"):
         make("random", "").fit(X, Y)
     assert [file.name for file in tmp_path.iterdir()] == ["runs"]
-
-
-# ---- the lock
-
-
-def dead_pid():
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
-
-
-HOLDER = """
-import fcntl, os, sys, time
-file = open(sys.argv[1], "a+b", buffering=0)
-fcntl.flock(file, fcntl.LOCK_EX)
-file.truncate(0)
-file.write(f"{sys.argv[2]} {os.uname().nodename}\\n".encode())
-print("locked", flush=True)
-time.sleep(float(sys.argv[3]))
-"""
-
-
-@pytest.mark.timeout(60)
-def test_what_a_dead_process_has_started_is_waited_for(tmp_path, start, monkeypatch):
-    """A child of the dead one that has not yet become another program holds the lock."""
-    holder = start(HOLDER, tmp_path / "lock", dead_pid(), 1)
-    assert holder.stdout.readline() == "locked\n"
-    Checkpoint(tmp_path).close()
-    holder = start(HOLDER, tmp_path / "lock", dead_pid(), 50)
-    assert holder.stdout.readline() == "locked\n"
-    monkeypatch.setattr(lock_module, "PATIENCE_SECONDS", 0.1)
-    with pytest.raises(SearchLockedError, match=r"\{data\}"):
-        Checkpoint(tmp_path)
-
-
-@pytest.mark.timeout(60)
-def test_a_living_process_is_not_waited_for(tmp_path, start):
-    holder = start(HOLDER, tmp_path / "lock", os.getpid(), 50)
-    assert holder.stdout.readline() == "locked\n"
-    before = time.monotonic()
-    with pytest.raises(SearchLockedError):
-        Checkpoint(tmp_path)
-    assert time.monotonic() - before < lock_module.PATIENCE_SECONDS / 2
-
-
-@pytest.mark.parametrize(
-    ("is_own_pid", "is_own_host", "words"),
-    [
-        (True, True, "this process, {pid} on {host}"),
-        (True, False, "process {pid} on {host}"),
-        (False, True, "process {pid} on {host}"),
-        (False, False, "process {pid} on {host}"),
-    ],
-)
-def test_the_holder_of_a_lock_is_named(is_own_pid, is_own_host, words, tmp_path):
-    pid = os.getpid() if is_own_pid else os.getpid() + 1
-    host = socket.gethostname() if is_own_host else "elsewhere"
-    (tmp_path / "lock").write_text(f"{pid} {host}")
-    with FileIO(tmp_path / "lock") as file:
-        assert lock_module._holder(file) == words.format(pid=pid, host=host)
-
-
-def test_a_lock_may_not_say_who_holds_it(tmp_path):
-    (tmp_path / "lock").touch()
-    with FileIO(tmp_path / "lock") as file:
-        assert lock_module._holder(file) == "it does not say which process"
-
-
-class Elsewhere(System):
-    """A computer whose lock another one holds for two of its seconds, or for ever."""
-
-    def __init__(self, holder, lives=False, held_for=2.0):
-        self.holder, self.lives, self.held_for, self.now = holder, lives, held_for, 100.0
-
-    def lock(self, file):
-        file.seek(0)
-        file.truncate(0)
-        file.write(self.holder.encode())
-        return self.now >= 100.0 + self.held_for
-
-    def process(self):
-        return 7, "here"
-
-    def process_exists(self, pid):
-        assert pid == 8
-        return self.lives
-
-    def seconds(self):
-        return self.now
-
-    def sleep(self, seconds):
-        assert 0 < seconds < 0.1
-        self.now += 0.5
-
-
-@pytest.mark.parametrize(
-    ("computer", "is_locked", "seconds"),
-    [
-        (Elsewhere("8 here"), True, 2),
-        (Elsewhere("8 here", held_for=5), True, 5),
-        (Elsewhere("8 here", held_for=9), False, 5.5),
-        (Elsewhere("8 here", lives=True), False, 0),
-        (Elsewhere("8 there"), False, 0),
-        (Elsewhere("eight here"), False, 0),
-        (Elsewhere(""), False, 0),
-        (Elsewhere("", held_for=0), True, 0),
-    ],
-)
-def test_only_what_a_dead_process_of_here_has_started_is_waited_for(
-    computer, is_locked, seconds, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(lock_module, "system", lambda: computer)
-    with open(tmp_path / "lock", "w+b", buffering=0) as file:
-        assert lock_module._lock_or_wait(file) is is_locked
-    assert computer.now - 100 == seconds
-
-
-def test_a_lock_says_who_holds_it_and_no_more(tmp_path):
-    (tmp_path / "lock").write_text("a much longer text than what is written now")
-    with lock_module.Lock(tmp_path / "lock"):
-        assert (tmp_path / "lock").read_text() == f"{os.getpid()} {socket.gethostname()}\n"
 
 
 # ---- outer folds

@@ -41,6 +41,7 @@ class Fate:
     error: str = ""  # a key of FAILING
     error_at: range = range(0)
     short: set = field(default_factory=set)  # writes that take a part of the bytes
+    pace: float = 1e-3  # seconds that an operation takes
     jumps: dict = field(default_factory=dict)  # seconds by operation
     meanwhile: dict = field(default_factory=dict)  # by operation: what others do
     rest: list = field(default_factory=list)  # what workers of a dead process still do
@@ -194,7 +195,7 @@ class Computer(_system.System):
     def process(self):
         return self.pid, HOST
 
-    def process_exists(self, pid):
+    def process_lives(self, pid):
         return pid in self.alive
 
     def seconds(self):
@@ -317,7 +318,7 @@ class Clock:
 
     def now(self):
         """Seconds since the computer was started, which never go back."""
-        return self.fate.n * 1e-3 + self.waited
+        return self.fate.n * self.fate.pace + self.waited
 
     @property
     def seconds(self):

@@ -31,6 +31,7 @@ WARNINGS = {
     r"timeout=.* was up after|The first bracket will take": {"timeout"},
     r"No candidate keeps all bounds": {"bounds"},
     r"goes on, though your code .* to start: tests\.simulation\.learners\.RUN was": {"start"},
+    r"is locked by .*, or by one that it has started": {"heirs"},
     r"Worker process 0 has not started in 30 seconds": {"start"},
 }
 
@@ -38,6 +39,7 @@ WARNINGS = {
 #: What the system says of an error that the disk has.
 WORDS = {os.strerror(getattr(errno, name)) for name in (*FAILING, "ENOENT", "ENOTDIR")}
 ALL_FAILED = "ValueError: Every candidate failed"
+NO_TIME = "TimeoutError: No candidate had its score"
 
 
 def undisturbed(search):
@@ -83,7 +85,7 @@ def rows_of(found):
 def told(error):
     """Kind and text of an error; where all fail, not how many had until that was seen."""
     text = f"{type(error).__name__}: {error}"
-    return ALL_FAILED if text.startswith(ALL_FAILED) else text
+    return next((known for known in (ALL_FAILED, NO_TIME) if text.startswith(known)), text)
 
 
 def difference(found, expected):

@@ -48,7 +48,7 @@ class Drawn:
         else:
             return None
         known = self.kwargs.keys() & {"prior_results", "initial_params"}
-        if kind == 2 and (known or self.name == "GridSearchCV"):
+        if kind == 2 and (known or self.name in GRIDS):
             return None
         return replace(self, kwargs=kwargs, estimator=estimator, space=space, small={})
 
@@ -60,7 +60,10 @@ class Drawn:
 CLASSES = {
     "RandomSearchCV": 12,
     "QuasiRandomSearchCV": 3,
+    "RandomizedSearchCV": 3,
     "GridSearchCV": 3,
+    "HalvingGridSearchCV": 4,
+    "HalvingRandomSearchCV": 4,
     "SearchCV": 10,
     "SuccessiveHalvingSearchCV": 14,
     "HyperbandSearchCV": 14,
@@ -82,6 +85,7 @@ BY_FIDELITY = {
     "SuccessiveHalvingSearchCV", "HyperbandSearchCV", "ASHASearchCV", "PASHASearchCV",
     "DEHBSearchCV", "BOHBSearchCV", "TPEHalvingSearchCV", "IncrementalEvaluationSearchCV",
 }  # fmt: skip
+GRIDS = {"GridSearchCV", "HalvingGridSearchCV"}
 LEARNING = {
     "DESearchCV", "GeneticSearchCV", "PSOSearchCV", "CMAESSearchCV", "TPESearchCV", "BOHBSearchCV",
     "TPEHalvingSearchCV", "GPBayesSearchCV", "DEHBSearchCV",
@@ -96,6 +100,8 @@ def draw_search(rng):
     drawn = draw_fit(rng) if happens(rng, 0.88) else draw_function(rng, draw_space(rng, False))
     if happens(rng, 0.12) and not drawn.estimator and drawn.kwargs.get("resource") != "folds":
         drawn.kwargs["timeout"] = rng.choice([2.0, 5.0, 20.0, 60.0])
+        if isinstance(drawn, Drawn) and happens(rng, 0.3):
+            drawn.kwargs["overtime"] = rng.choice([0.3, 3.0, 30.0])
         drawn.small = {}
     return drawn
 
@@ -110,7 +116,7 @@ def draw_fit(rng):
         "return_train_score": happens(rng, 0.2),
     }
     draw_scoring(rng, kwargs)
-    space = draw_space(rng, is_grid=name == "GridSearchCV")
+    space = draw_space(rng, is_grid=name in GRIDS)
     estimator = {}
     if happens(rng, 0.25):
         estimator["fails_above"] = rng.uniform(0.6, 1.0)
@@ -227,6 +233,13 @@ def draw_size(rng, name, kwargs):
         )
         if name in ("SuccessiveHalvingSearchCV", "ASHASearchCV", "PASHASearchCV"):
             kwargs["n_candidates"] = rng.randint(4, 16)
+    elif name in ("HalvingGridSearchCV", "HalvingRandomSearchCV"):
+        kwargs["resource"] = rng.choice(["n_samples", "n_samples", "epochs"])
+        kwargs["factor"], kwargs["min_resources"] = rng.choice([1.5, 2, 3]), rng.randint(1, 3)
+        kwargs["max_resources"] = rng.choice([6, 9])
+        kwargs["aggressive_elimination"] = happens(rng, 0.3)
+        if name == "HalvingRandomSearchCV":
+            kwargs["n_candidates"] = rng.randint(3, 8)
     elif name == "PBTSearchCV":
         kwargs["population_size"] = rng.randint(3, 6)
         kwargs["resource"], kwargs["max_resources"] = "epochs", rng.choice([3, 5])
@@ -241,6 +254,6 @@ def draw_size(rng, name, kwargs):
         elif isinstance(kwargs["scheduler"], FoldRace):
             kwargs["resource"], kwargs["cv"] = "folds", KFold(4)
         return isinstance(kwargs["scheduler"], MedianStopping)
-    elif name != "GridSearchCV":
+    elif name not in GRIDS:
         kwargs["n_iter"] = rng.randint(4, 20)
     return name in ASYNCHRONOUS

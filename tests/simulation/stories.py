@@ -75,10 +75,8 @@ def _end(world):
     world.grow()
     for _ in range(3):
         ended, found = world.start(Fate(world.rng))
-        if ended not in ("locked", "error"):
+        if ended != "error":
             break
-        if ended == "locked":  # by what a dead process has started
-            world.disk.files()[f"{FOLDER}/lock"].lock = None
     world.check_found(found)
     world.check()
     files = {p.removeprefix(f"{FOLDER}/") for p in world.disk.files("/sim")}
@@ -127,6 +125,9 @@ def draw_fate(world, pace):
     if happens(rng, 0.1):
         fate.jumps = {1 + rng.randrange(pace): rng.choice([-1e9, -3600.0, 3600.0, 1e9])}
         world.counts["clock jumps"] += 1
+    if happens(rng, 0.1):
+        fate.pace = rng.choice([0.05, 1.0])
+        world.counts["slow disk"] += 1
     if happens(rng, 0.1):
         fate.short = {at + n for n in range(20)}
     if happens(rng, 0.05):

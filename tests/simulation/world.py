@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 
 from sksearch import _system
-from sksearch.checkpoint import SearchLockedError, SearchMismatchError
+from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS
 from sksearch.executors import Interrupts
@@ -26,6 +26,7 @@ from tests.simulation.disk import Disk, Folder
 from tests.simulation.learners import X, Y
 from tests.simulation.outcomes import (
     ALL_FAILED,
+    NO_TIME,
     WARNINGS,
     difference,
     names_cause,
@@ -47,7 +48,7 @@ from tests.simulation.workers import (
 
 FOLDER = "/sim/checkpoint"
 #: What ends a search before its plan does.
-STOPS = {"timeout", "target_score", "target", "patience"}
+STOPS = {"timeout", "overtime", "target_score", "target", "patience"}
 JOURNAL = f"{FOLDER}/journal.jsonl"
 KEY = "/sim/config/sksearch/key"
 EXECUTORS = {"serial": Serial, "threads": Threads, "processes": Processes}
@@ -234,8 +235,6 @@ class World:
         """Name the kind of an error; one that nothing has led to is a broken promise."""
         if isinstance(error, (KeyboardInterrupt, SystemExit)) and fate.signalled:
             return "signal"
-        if isinstance(error, SearchLockedError):
-            return "locked"
         if isinstance(error, SearchMismatchError):
             return "mismatch"
         if "vanish" in self.happened and "but there is no journal of the search" in str(error):
@@ -244,7 +243,8 @@ class World:
         if (fate.failed or "vanish" in self.happened) and names_cause(error):
             return "error"
         stops_at_failures = self.stops and self.drawn.estimator and told(error) == ALL_FAILED
-        if stops_at_failures or told(error) in (self.expected, self.sequential):
+        has_no_time = self.drawn.kwargs.get("overtime") and told(error) == NO_TIME
+        if stops_at_failures or has_no_time or told(error) in (self.expected, self.sequential):
             return "finished"
         lines = traceback.format_exception(error)
         self.broken.append("an error that nothing has led to:\n" + "".join(lines[-12:]))
@@ -263,6 +263,7 @@ class World:
         if holds and happens(self.rng, 0.1):
             lock.lock = Heirs(self.rng.choice([0.5, 2.0, 2 * PATIENCE_SECONDS]))
             self.counts["heirs of a lock"] += 1
+            self.happened.add("heirs")
 
     def _check_warnings(self, caught):
         """See that each warning has a cause."""
@@ -296,7 +297,7 @@ class World:
 
         Which part depends on how many run at a time: what runs when it stops counts, too.
         """
-        if found in (self.sequential, ALL_FAILED):
+        if found in (self.sequential, ALL_FAILED, NO_TIME):
             return
         if more := rows_of(found) - rows_of(self.expected):
             self.broken.append(f"other rows:\n{sorted(more)[0]}\nof\n{self.expected}")

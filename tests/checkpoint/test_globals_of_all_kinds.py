@@ -1,0 +1,273 @@
+"""Changes of globals that nobody thinks of: seen and named, or harmless and let go on."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from sksearch.checkpoint import SearchMismatchError
+from tests.checkpoint.test_globals import accept, script  # noqa: F401  # a fixture
+
+CACHED = """
+class Own:
+    def __init__(self, x):
+        self.x = x
+    @functools.cached_property
+    def twice(self):
+        return {} * self.x
+O = Own(1.0)
+"""
+NESTED = """
+def outer(rate):
+    def middle():
+        def inner():
+            return rate
+        return inner
+    return middle
+F = outer({})()
+"""
+SINGLE = """
+@functools.singledispatch
+def g(x):
+    return 0.0
+@g.register(float)
+def of_float(x):
+    return {}
+"""
+PATCHED = """
+class Own:
+    def rate(self):
+        return 0.0
+def other(self):
+    return {}
+Own.rate = other
+"""
+META = """
+class Meta(type):
+    def __len__(cls):
+        return {}
+class Own(metaclass=Meta):
+    pass
+"""
+GETATTR = """
+class Own:
+    def __getattr__(self, name):
+        return {}
+O = Own()
+"""
+ENUM = """
+class M(enum.Enum):
+    A = 1
+M.A._value_ = {}
+"""
+FLAG = "class M(enum.IntFlag):\n    A = {}\n    B = 8"
+DEFAULT = "def g(x={}):\n    return x"
+KEYWORD = "def g(*, x={}):\n    return x"
+DEEP_DEFAULT = "def g(f=lambda x={}: x):\n    return f()"
+DESCRIPTOR = """
+class Rate:
+    def __init__(self, x):
+        self.x = x
+    def __get__(self, owner, kind):
+        return self.x
+class Own:
+    rate = Rate({})
+"""
+SUPER = """
+class Base:
+    rate = {}
+class Own(Base):
+    def get(self):
+        return super().rate
+"""
+POLARS = "import polars\nW = polars.DataFrame({{'x': [{}]}})"
+REGISTRY = """
+R = {{}}
+def register(f):
+    R[f.__name__] = f
+    return f
+@register
+def g():
+    return {}
+"""
+METHOD = """
+class Own:
+    def __init__(self, x):
+        self.x = x
+    def get(self):
+        return self.x
+G = Own({}).get
+"""
+TYPED = """
+class Own(collections.abc.Callable):
+    def __call__(self):
+        return {}
+O = Own()
+"""
+ITEMS = "import operator\nG = operator.itemgetter({})"
+STATIC = "class Own:\n    @staticmethod\n    def get(x={}):\n        return x"
+CLASSMETHOD = "class Own:\n    x = {}\n    @classmethod\n    def get(cls):\n        return cls.x"
+WEAK = "import weakref\nclass Own:\n    pass\nOWN = Own()\nOWN.x = {}\nW = weakref.ref(OWN)"
+RECURSIVE = "L = [{}]\nL.append(L)"
+SLOTS = "class Own:\n    __slots__ = ('x',)\nO = Own()\nO.x = {}"
+FROZEN = """
+@dataclasses.dataclass(frozen=True)
+class P:
+    x: float = dataclasses.field(default_factory=lambda: {})
+O = P()
+"""
+STRUCTURED = "W = np.array([(1, {})], dtype=[('a', int), ('b', float)])"
+OBJECTS = "W = np.array([{{'x': {}}}], dtype=object)"
+GENERATED = "E = type('Own', (), {{'rate': {}}})"
+CHAIN = "D = collections.ChainMap({{'a': 1}}, {{'x': {}}})"
+USERDICT = "D = collections.UserDict(x={})"
+LOCALS = "T = threading.local()\nT.x = {}"
+EXEC = "exec('def g():\\n    return {}')"
+HALF = """
+class Half(np.ndarray):
+    def sum(self):
+        return 0.5
+W = np.ones(2).view({})
+"""
+LAMBDAS = "FS = [lambda i=i: i * {} for i in range(3)]"
+COMPILED = "import re\nP = re.compile('a' * {})"
+
+#: How it is used, and the text that sets it, with a place for the value; the values.
+CHANGES = {
+    "a cached property": ("O.twice", CACHED, 1.0, 2.0),
+    "a function in a function in a function": ("F()", NESTED, 1.0, 2.0),
+    "what a single dispatch has registered": ("g(1.0)", SINGLE, 1.0, 2.0),
+    "a method that is put in later": ("Own().rate()", PATCHED, 1.0, 2.0),
+    "a method of a metaclass": ("len(Own)", META, 1, 2),
+    "__getattr__": ("O.anything", GETATTR, 1.0, 2.0),
+    "the value of a member of an enum, set later": ("M.A.value", ENUM, 1.0, 2.0),
+    "a flag": ("M.A.value", FLAG, 1, 2),
+    "a default of an argument": ("g()", DEFAULT, 1.0, 2.0),
+    "a default of a keyword": ("g()", KEYWORD, 1.0, 2.0),
+    "a default of a default": ("g()", DEEP_DEFAULT, 1.0, 2.0),
+    "a default that is an array": ("g()[0]", DEFAULT, "np.array([1.0])", "np.array([2.0])"),
+    "an instance that is a descriptor": ("Own().rate", DESCRIPTOR, 1.0, 2.0),
+    "an attribute of a base by super": ("Own().get()", SUPER, 1.0, 2.0),
+    "a frame of polars": ("W['x'][0]", POLARS, 1.0, 2.0),
+    "a function in a registry": ("R['g']()", REGISTRY, 1.0, 2.0),
+    "a bound method": ("G()", METHOD, 1.0, 2.0),
+    "a callable object": ("O()", TYPED, 1.0, 2.0),
+    "a getter of items": ("G([1.0, 2.0])", ITEMS, 0, 1),
+    "a default of a static method": ("Own.get()", STATIC, 1.0, 2.0),
+    "what a class method reads": ("Own.get()", CLASSMETHOD, 1.0, 2.0),
+    "what a weak reference leads to": ("W().x", WEAK, 1.0, 2.0),
+    "a list in itself": ("L[1][0]", RECURSIVE, 1.0, 2.0),
+    "an attribute in a slot": ("O.x", SLOTS, 1.0, 2.0),
+    "what a factory of a field returns": ("O.x", FROZEN, 1.0, 2.0),
+    "an array of records": ("W['b'][0]", STRUCTURED, 1.0, 2.0),
+    "an array of objects": ("W[0]['x']", OBJECTS, 1.0, 2.0),
+    "a class made by type": ("E.rate", GENERATED, 1.0, 2.0),
+    "a chain of dicts": ("D['x']", CHAIN, 1.0, 2.0),
+    "a dict of the user's kind": ("D['x']", USERDICT, 1.0, 2.0),
+    "an attribute of a thread": ("T.x", LOCALS, 1.0, 2.0),
+    "a function that was executed": ("g()", EXEC, 1.0, 2.0),
+    "a list of lambdas": ("FS[1]()", LAMBDAS, 1.0, 2.0),
+    "a pattern": ("len(P.pattern)", COMPILED, 1, 2),
+    "a RandomState": ("R.rand()", "R = np.random.RandomState({})", 0, 1),
+    "a bit generator": ("np.random.Generator(B).random()", "B = np.random.PCG64({})", 0, 1),
+    "a seed sequence": ("S.generate_state(1)[0]", "S = np.random.SeedSequence({})", 0, 1),
+    "categories": (
+        "W.codes[0]", "W = pd.Categorical(['a', 'b'], categories={})", "['a', 'b']", "['b', 'a']"
+    ),
+    "an interval": ("W.right", "W = pd.Interval(0.0, {})", 1.0, 2.0),
+    "an index of many levels": (
+        "W[0][1]", "W = pd.MultiIndex.from_tuples([('a', {})])", 1, 2
+    ),
+    "the class of an array": ("W.sum()", HALF, "np.ndarray", "Half"),
+    "a masked array": ("W.sum()", "W = np.ma.array([1.0, 2.0], mask=[0, {}])", 0, 1),
+    "a view of bytes": ("W[0]", "W = memoryview(bytes([{}]))", 1, 2),
+    "a proxy of a dict": ("W['x']", "W = types.MappingProxyType({{'x': {}}})", 1.0, 2.0),
+    "a method of an instance": (
+        "O.get()", "class Own:\n    pass\nO = Own()\nO.get = lambda: {}", 1.0, 2.0
+    ),
+    "a fraction": (
+        "float(W)", "import fractions\nW = fractions.Fraction({}, 3)", 1, 2
+    ),
+    "a decimal": ("float(W)", "import decimal\nW = decimal.Decimal({})", 1, 2),
+    "an array of Python": ("W[0]", "import array\nW = array.array('d', [{}])", 1.0, 2.0),
+    "a range": ("len(W)", "W = range({})", 1, 2),
+    "a slice": ("W.stop", "W = slice({})", 1, 2),
+    "a default dict's factory": ("W['x']", "W = collections.defaultdict(lambda: {})", 1.0, 2.0),
+    "a polynomial": ("W(1.0)", "W = np.polynomial.Polynomial([{}])", 1.0, 2.0),
+    "a vectorised function": ("float(W(1.0))", "W = np.vectorize(lambda x: {})", 1.0, 2.0),
+    "a partial method": (
+        "Own().g()", "class Own:\n    def f(self, x):\n        return x\n"
+        "    g = functools.partialmethod(f, {})", 1.0, 2.0,
+    ),
+    "a complex number": ("W.imag", "W = complex(0, {})", 1.0, 2.0),
+    "a property of a class of data": (
+        "Own().rate", "class Own:\n    @property\n    def rate(self):\n        return {}", 1.0, 2.0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_is_refused_by_its_name(what, script):  # noqa: F811
+    value, setting, old, new = CHANGES[what]
+    script.start(value, setting.format(old))
+    script.start(value, setting.format(old))  # the same goes on
+    with pytest.raises(SearchMismatchError, match="differs") as caught:
+        script.start(value, setting.format(new))
+    accept(caught.value)
+    script.start(value, setting.format(new))
+
+
+#: How it is used, the text that sets it, and what is done with it before.
+HARMLESS = {
+    "a cache of a function": (
+        "g(1.0) * 0", "@functools.lru_cache\ndef g(x):\n    return x", "g(X.sum())"
+    ),
+    "a cached property": ("O.twice * 0", CACHED.format(1.0), "O.twice"),
+    "a dict with a factory": (
+        "len(D) * 0", "D = collections.defaultdict(int)", "D[self.a] += 1"
+    ),
+    "a count of instances": (
+        "Own.n * 0", "class Own:\n    n = 0\n    def __init__(self):\n        Own.n += 1", "Own()"
+    ),
+    "a count in a closure": (
+        "count() * 0",
+        "def make():\n    n = 0\n    def count():\n        nonlocal n\n        n += 1\n"
+        "        return n\n    return count\ncount = make()", None,
+    ),
+    "a queue": ("0.0", "import queue\nQ = queue.SimpleQueue()", "Q.put(1)"),
+    "an event": ("0.0", "E = threading.Event()", "E.set()"),
+    "a context variable": (
+        "len(V.get()) * 0", "import contextvars\nV = contextvars.ContextVar('v', default='')",
+        "V.set(V.get() + 'a')",
+    ),
+    "a weak set": ("len(W) * 0", "import weakref\nW = weakref.WeakSet()", "W.add(self)"),
+    "a generator object": (
+        "next(W, 0.0) * 0", "def make():\n    while True:\n        yield 1.0\nW = make()",
+        "next(W)",
+    ),
+    "a registry that is filled before use": (
+        "R['g']() * 0", REGISTRY.format(1.0).replace("{{}}", "{}"), "R['n'] = 1"
+    ),
+    "a stream": ("0.0", "import io\nLOG = io.StringIO()", "LOG.write('a')"),
+    "a deque of the last ones": (
+        "len(Q) * 0", "Q = collections.deque(maxlen=2)", "Q.append(self.a)"
+    ),
+    "a module that is imported when it is used": ("json.loads('0')", "", "import json as j"),
+    "an environment of contexts": ("0.0", "import decimal\nC = decimal.getcontext()", "C.copy()"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_what_changes_no_result_goes_on(what, script):  # noqa: F811
+    value, setting, before = HARMLESS[what]
+    results = []
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            search = script.start(value, setting, before=before or "pass")
+            search.fit(np.zeros((4, 1)), np.zeros(4))  # in the same process, too
+        results.append(search.cv_results_["mean_test_score"].tolist())
+        words = r"differs from start to start: users_module\.\S+ was .*, now"
+        assert all(re.search(words, str(each.message)) for each in caught)
+    assert results[0] == results[1]
