@@ -36,7 +36,8 @@ from sksearch._plain import say
 from sksearch.checkpoint import read_journal
 from sksearch.finish import _models
 from sksearch.fitting import _run
-from sksearch.fitting._evaluation import Context, Output, Task, evaluate
+from sksearch.fitting._evaluation import evaluate
+from sksearch.fitting._tasks import Context, Output, Task
 from sksearch.search import _base
 
 __all__ = ["Report", "main", "torment"]

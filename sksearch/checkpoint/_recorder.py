@@ -38,11 +38,11 @@ from sksearch.checkpoint._records import (
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
-from sksearch.fitting._evaluation import Output
 from sksearch.fitting._row_sample import RowSample
 from sksearch.fitting._run import Ending, Recorder
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import SavedState, first_line
+from sksearch.fitting._tasks import Output
 
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
 

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +42,7 @@ class Workload(ABC):
         """Return the seconds until tasks that run are stopped, None to wait for them; 0 is now."""
         return None
 
-    def unfinished_jobs(self) -> list[Job]:
+    def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for and not told, oldest first."""
         return []
 

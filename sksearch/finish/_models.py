@@ -12,10 +12,11 @@ from sksearch.executors import Executor, Interrupts
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
-from sksearch.fitting._evaluation import Task, evaluate
+from sksearch.fitting._evaluation import evaluate
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Row
 from sksearch.fitting._run import Run
+from sksearch.fitting._tasks import Task
 from sksearch.history import Trial
 
 

@@ -30,6 +30,7 @@ References
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class Convergence:
         Resource at which candidates are compared.
     """
 
-    def __init__(self, max_resources: int):
+    def __init__(self, max_resources: int) -> None:
         self._max_resources, self._asked_at = max_resources, 0.0
 
     def reached(self, history: History) -> bool:
@@ -84,7 +85,7 @@ class Convergence:
             np.ptp(data.y) == 0 or self._expected_gain(history, data) <= error
         )
 
-    def _standard_error(self, history):
+    def _standard_error(self, history: History) -> float | None:
         """Of a difference between means over all folds; None where nobody has two folds.
 
         The training rows of folds overlap: with k folds a row trains k - 1 times as often as it
@@ -104,7 +105,7 @@ class Convergence:
         variances = [v for v in variances if v > TINY * whole] or [whole]
         return math.sqrt(np.mean(variances) * (1 / k + 1 / (k - 1)))
 
-    def _expected_gain(self, history, data):
+    def _expected_gain(self, history: History, data: Any) -> float:
         """Expected of as much time as was taken, at most; in units of the score."""
         rng = np.random.default_rng((history.problem.seed, len(history.trials), STREAM))
         proposal = Proposal(GPSampler(), history, data, rng)
@@ -122,7 +123,7 @@ class Convergence:
         return min(by_time, at_all) * _slope(data.y, proposal.models.y)
 
 
-def _slope(y, transformed):
+def _slope(y: Any, transformed: np.ndarray) -> float:
     """What a unit of the transformed scores is worth, among the better half of them."""
     order = np.argsort(y)
     y, transformed = y[order], transformed[order]

@@ -2,9 +2,9 @@
 
 from sksearch.estimators import growth_of
 from sksearch.fitting._curves import CurveTask, common
-from sksearch.fitting._evaluation import Context, Output
 from sksearch.fitting._results import Outputs
 from sksearch.fitting._setup import Setup
+from sksearch.fitting._tasks import Context, Output
 from sksearch.history import Params
 
 
@@ -19,7 +19,7 @@ class CurveTasks:
         What trainings brought.
     """
 
-    def __init__(self, setup: Setup, outputs: Outputs):
+    def __init__(self, setup: Setup, outputs: Outputs) -> None:
         self._setup, self._outputs = setup, outputs
 
     def task(self, trial_id: int, params: Params, before: list[Output]) -> CurveTask | None:

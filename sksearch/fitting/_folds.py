@@ -82,7 +82,7 @@ def count_rows(indices: Any) -> int:
     return int(np.count_nonzero(indices) if indices.dtype == bool else indices.size)
 
 
-def _fault_of(indices, n_samples):
+def _fault_of(indices: Any, n_samples: int) -> str:
     """What is wrong with the rows of a fold, "" if nothing is."""
     if not count_rows(indices):
         return "are none"
@@ -137,7 +137,7 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
             return
 
 
-def _warn(text):
+def _warn(text: str) -> None:
     warn(text, UserWarning, stacklevel=2)
 
 
@@ -175,7 +175,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
     return ""
 
 
-def _never_trains_ahead(splits, n_samples):
+def _never_trains_ahead(splits: list, n_samples: int) -> bool:
     """Whether no fold trains on rows that one after it tests, wherever these stand in X."""
     tested_by = np.full(n_samples, -1)  # the last fold that tests a row
     for i, (_, test) in enumerate(splits):

@@ -1,6 +1,6 @@
 """One run of a search on a plain function: jobs into calls, outputs into results, the end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pickle import PicklingError
 from typing import Any
@@ -9,16 +9,17 @@ import numpy as np
 
 from sksearch._threads import one_blas_thread
 from sksearch.base import Job
-from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
+from sksearch.executors import Executor, Interrupts, LostTask, Workload, drive, make_executor
 from sksearch.executors._in_process import SerialExecutor
-from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.fitting._evaluation import output_of_lost
 from sksearch.fitting._function import call
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import job_result
 from sksearch.fitting._run import Recorder
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import StateStore, first_line
-from sksearch.history import History
+from sksearch.fitting._tasks import Output, Task
+from sksearch.history import History, Result
 from sksearch.study import Study
 
 TIME_IS_UP = "Time is up."
@@ -43,7 +44,7 @@ class FunctionRun(Workload):
         recorder: Recorder,
         target: float | None,
         callback: Callable[[History], Any] | None,
-    ):
+    ) -> None:
         self._recorder, self._target, self._callback = recorder, target, callback
         self.context: Any = setup.context
         self._learns, self._workers = setup.learns, setup.workers
@@ -76,15 +77,15 @@ class FunctionRun(Workload):
 
     # ---- what the loop calls
 
-    def unfinished_jobs(self):
+    def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for when it died."""
         return self._recorder.unfinished_jobs
 
-    def recorded_output(self, task):
+    def recorded_output(self, task: Task) -> Output | None:
         """Return the output of a call that an earlier process has made."""
         return self._recorder.recorded_output(task)
 
-    def tasks(self, job):
+    def tasks(self, job: Job) -> list[Task]:
         """Make the only task."""
         history = self.study.history
         if self._is_news:
@@ -96,7 +97,7 @@ class FunctionRun(Workload):
         )  # fmt: skip
         return [task]
 
-    def collect(self, job, outputs):
+    def collect(self, job: Job, outputs: list[Output]) -> Result:
         """Record the output, and make the result."""
         task, (output,) = self._tasks.pop(job.trial_id), outputs
         if isinstance(output, LostTask):
@@ -107,16 +108,16 @@ class FunctionRun(Workload):
             self._recorder.record_outputs(job, [task], [output])
         return result
 
-    def on_output(self, task, output):
+    def on_output(self, task: Task, output: Output) -> None:
         """Have the output kept until its job is told; a call that was lost is made again."""
         if not isinstance(output, LostTask):
             self._recorder.keep(task, output)
 
-    def on_interrupt(self):
+    def on_interrupt(self) -> None:
         """Keep results that come now, but do not record them: a replay has no such order."""
         self._is_news = False
 
-    def on_result(self, job):
+    def on_result(self, job: Job) -> None:
         """Note whether the search ends here, and why."""
         history = self.study.history
         if self._target is not None and job.resource == history.problem.max_resources:
@@ -127,7 +128,7 @@ class FunctionRun(Workload):
         if self._is_news:
             self._ask_callback()
 
-    def seconds_left(self):
+    def seconds_left(self) -> float | None:
         """Until the deadline; 0 when the search has ended."""
         left = self._time.left()
         if self.message is None and left is not None:
@@ -136,7 +137,7 @@ class FunctionRun(Workload):
             self.message = TIME_IS_UP
         return None if self.message is None else 0.0
 
-    def _ask_callback(self):
+    def _ask_callback(self) -> None:
         """Ask the user's callback whether the search ends here."""
         if self._callback is not None:
             answer = self._callback(self.study.history)
@@ -155,7 +156,7 @@ class FunctionRun(Workload):
 
 
 @contextmanager
-def _entered(executor):
+def _entered(executor: Executor) -> Iterator[None]:
     """A context with an executor; without that of this thread, which would take BLAS threads away.
 
     TypeError for a function that cannot be sent to workers.

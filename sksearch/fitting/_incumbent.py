@@ -30,7 +30,7 @@ class Incumbent:
         Count of candidates since the best one.
     """
 
-    def __init__(self, setup: Setup, history: History, outputs: Outputs):
+    def __init__(self, setup: Setup, history: History, outputs: Outputs) -> None:
         self._setup, self._history, self._outputs = setup, history, outputs
         self._score, self.n_in_vain = -math.inf, 0
 

@@ -1,6 +1,7 @@
 """Predictions of candidates for rows that they were not trained on."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,17 +17,11 @@ from sksearch._compat import (
 )
 from sksearch.base import State
 from sksearch.estimators import growth_of
-from sksearch.executors import LostTask, TaskEnvironment, make_executor
+from sksearch.executors import Executor, LostTask, TaskEnvironment, make_executor
 from sksearch.fitting._callbacks import NO_CALLBACKS
-from sksearch.fitting._evaluation import (
-    Context,
-    Task,
-    load_state,
-    rows_of,
-    seeds_of,
-    train_further,
-)
+from sksearch.fitting._evaluation import load_state, rows_of, seeds_of, train_further
 from sksearch.fitting._lineage import Leg, legs_to
+from sksearch.fitting._tasks import Context, Task
 from sksearch.history import Params, Trial
 
 METHODS = ("predict_proba", "decision_function", "predict")
@@ -63,7 +58,16 @@ class FoldPredictor:
                 context, task, state, X_test
             )
 
-    def _train(self, context, task, environment, state, legs, data, params):
+    def _train(
+        self,
+        context: Context,
+        task: Task,
+        environment: TaskEnvironment,
+        state: Any,
+        legs: Sequence[Leg],
+        data: Any,
+        params: dict[str, Any],
+    ) -> Any:
         name = self.found.get(task.trial_id)
         if name is not None and name in task.params:
             growth = growth_of(state.estimator, name)
@@ -169,7 +173,7 @@ def digest_of_folds(splits: list) -> str:
     return digest.hexdigest()
 
 
-def _wait(executor, future):
+def _wait(executor: Executor, future: Any) -> Any:
     """The result of a task; RuntimeError if its worker was lost."""
     while not future.done():
         executor.wait([future], None)

@@ -155,7 +155,8 @@ def choose_sample(
     def time_for_each(last: float) -> float:
         return time.of_each(max(N_FITS, 2 * n_folds), last) * n_workers
 
-    rows, growths = MIN_ROWS // STEP**2, (LARGEST_GROWTH, LARGEST_GROWTH)
+    rows = MIN_ROWS // STEP**2
+    growths: tuple[float, ...] = (LARGEST_GROWTH, LARGEST_GROWTH)
     known: list[tuple[float, float]] = []  # seconds of the training, and with its scoring
     while (whole := sum(parts := seconds_of(rows))) > 0:  # not if it fails, or a clock stands
         known.append((parts[0], whole))
@@ -180,7 +181,7 @@ def choose_sample(
     return RowSample(n_rows, alone, last) if n_rows < WORTH * n_train else None
 
 
-def _growth(*seconds):
+def _growth(*seconds: Any) -> float:
     """Exponent of the seconds over the count of rows, of which each has `STEP` times as many."""
     if min(seconds) <= 0:
         return 0.0

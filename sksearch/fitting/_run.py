@@ -20,15 +20,17 @@ from sksearch.fitting._budget import Budget
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._convergence import Convergence
 from sksearch.fitting._curve_tasks import CurveTasks
-from sksearch.fitting._evaluation import Output, Task, evaluate, output_of_lost
+from sksearch.fitting._evaluation import evaluate, output_of_lost
 from sksearch.fitting._hopeless import N_ALIKE, Hope, explained
 from sksearch.fitting._incumbent import Incumbent, knows_baseline, unfinished_first
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._results import Outputs, job_result, table_of, try_rule
+from sksearch.fitting._results import Outputs, Row, job_result, table_of, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import StateStore, dump_state
+from sksearch.fitting._tasks import Output, Task
 from sksearch.fitting._top_trials import TopTrials, models_of
+from sksearch.history import Result
 from sksearch.progress import Watch
 from sksearch.study import Study
 
@@ -110,7 +112,7 @@ class Run(Workload):
 
     def __init__(
         self, study: Study, setup: Setup, callbacks: Any, recorder: Recorder, watch: Watch
-    ):
+    ) -> None:
         self.study, self.context, self.plan = study, setup.context, setup.plan
         self.recorder, self.watch, self.stops = recorder, watch, setup.stops
         self.setup, self.time = setup, setup.time
@@ -153,15 +155,15 @@ class Run(Workload):
 
     # ---- what the loop calls
 
-    def unfinished_jobs(self):
+    def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for when it died."""
         return self.recorder.unfinished_jobs
 
-    def recorded_output(self, task):
+    def recorded_output(self, task: Task) -> Output | None:
         """Return the output of a task that an earlier process has run."""
         return self.recorder.recorded_output(task)
 
-    def tasks(self, job):
+    def tasks(self, job: Job) -> list[Task]:
         """Make one task for each fold that the job evaluates."""
         if self._is_news:
             self.recorder.record_job(job, self.study.history.exhausted)
@@ -196,7 +198,7 @@ class Run(Workload):
             seconds_before=measured.get("fit_time", 0.0), **rest,
         )  # fmt: skip
 
-    def collect(self, job, outputs):
+    def collect(self, job: Job, outputs: list[Output]) -> Result:
         """Keep outputs and states, and make the result."""
         tasks = self._tasks.pop(job.trial_id)
         outputs = [
@@ -220,19 +222,19 @@ class Run(Workload):
         self.done |= self._heard_stop
         return result
 
-    def on_output(self, task, output):
+    def on_output(self, task: Task, output: Output) -> None:
         """Have the output kept until its job is told; a task that was lost is run again."""
         if not isinstance(output, LostTask):
             self.recorder.keep(task, output)
 
-    def on_interrupt(self):
+    def on_interrupt(self) -> None:
         """Keep results that come now, but do not record them: a replay has no such order.
 
         A search that goes on later finds them where their workers left them.
         """
         self._is_news, self.states.keeps_files = False, True
 
-    def on_result(self, job):
+    def on_result(self, job: Job) -> None:
         """Free states, report, and stop where there is nothing more to find."""
         history = self.study.history
         self.watch.update()
@@ -272,7 +274,7 @@ class Run(Workload):
             # Nothing can be promoted, and what comes after is likely to fail in this way.
             self.check_failures(outputs)
 
-    def seconds_left(self):
+    def seconds_left(self) -> float | None:
         """Until the deadline; 0 once it was reached, or when something else ends the search."""
         if self.done or self._is_up:
             return 0.0
@@ -280,13 +282,13 @@ class Run(Workload):
         self._is_up = left is not None and left <= 0
         return left
 
-    def seconds_to_stop(self):
+    def seconds_to_stop(self) -> float | None:
         """Until what runs is stopped, so that there is time for the last training."""
         return self.time.left_to_stop()
 
     # ---- before and afterwards
 
-    def replay(self, job, outputs):
+    def replay(self, job: Job, outputs: list[Output]) -> None:
         """Enter the outputs that a job had in an earlier process."""
         self._is_news, self.states.keeps_files = False, True
         self.tasks(job)
@@ -296,7 +298,7 @@ class Run(Workload):
         self.on_result(job)
         self._is_news, self.states.keeps_files = True, False
 
-    def keep_models(self):
+    def keep_models(self) -> None:
         """Have the models of the best in memory, while what is in files can be read."""
         self._check_results()
         if self._is_up and not self.done:
@@ -307,7 +309,7 @@ class Run(Workload):
             best = best if len(best) else TopTrials.of(self.study.history, best.size)
             self.models = models_of(self.states, best)
 
-    def close(self, interrupted=False):
+    def close(self, interrupted: bool = False) -> None:
         """End the contexts of rungs that were cut short, and record why no more is to come."""
         self._rungs.close()
         why = "stopped" if self.done or self._is_up else "finished"
@@ -316,14 +318,14 @@ class Run(Workload):
         keep = {name for name, trial_id in files if trial_id in self.best}
         self.recorder.stop(why, keep, self.time.timeout if self._is_up else None)
 
-    def _try_rule(self, result):
+    def _try_rule(self, result: Result) -> None:
         """Ask a function that will choose the winner once it can be asked, and not at the end."""
         if self._rule is None or not math.isfinite(result.score):
             return
         rule, self._rule = self._rule, None
         try_rule(rule, table_of(self.setup, self.study.history, self.rows()))
 
-    def rows(self):
+    def rows(self) -> list[Row]:
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
         trials, outcome = self.study.history.trials, self.study.history.problem.space.outcome
         args = self.context.resource.params, outcome, self.plan.by_folds
@@ -358,7 +360,7 @@ class Run(Workload):
 
     # ---- inside
 
-    def _free(self, job, score):
+    def _free(self, job: Job, score: float) -> None:
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
         gone = set(self.study.scheduler.retired(history, job))

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.executors import Workers
-from sksearch.fitting._evaluation import Context
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._tasks import Context
 from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
 from sksearch.study import Study

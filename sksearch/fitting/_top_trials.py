@@ -15,7 +15,7 @@ class TopTrials:
     Those at one resource, or, if `any_rung_wins`, each at the rung where it was best.
     """
 
-    def __init__(self, size: int | None, any_rung_wins: bool = False):
+    def __init__(self, size: int | None, any_rung_wins: bool = False) -> None:
         self.size = size or 0
         self._any_rung_wins = any_rung_wins
         # (-score, -resource, bracket, id), best first

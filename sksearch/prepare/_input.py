@@ -107,7 +107,7 @@ def check_containers(X: Any, y: Any) -> None:
         )
 
 
-def _has_rows(data):
+def _has_rows(data: Any) -> bool:
     if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
         return False
     shape = getattr(data, "shape", None)
@@ -139,7 +139,7 @@ def check_target(estimator: Any, y: Any) -> None:
         )
 
 
-def _check_numbers(estimator, y):
+def _check_numbers(estimator: Any, y: Any) -> None:
     """Raise ValueError for texts that no regressor takes for numbers."""
     values = to_numpy(y)
     if values.dtype.kind not in "OUS":
@@ -154,7 +154,7 @@ def _check_numbers(estimator, y):
             ) from None
 
 
-def _check_labels(y):
+def _check_labels(y: Any) -> None:
     """Raise ValueError for labels that are missing, or that cannot be sorted together."""
     labels = to_numpy(y)
     missing = _missing(labels)
@@ -189,7 +189,7 @@ def check_groups(groups: Any, X: Any) -> int:
     return len(set(values.ravel().tolist()))
 
 
-def _missing(values):
+def _missing(values: Any) -> np.ndarray:
     """Which entries of an array are NaN, None or the like."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -200,7 +200,7 @@ def _missing(values):
     return np.array([_is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
-def _is_missing(label):
+def _is_missing(label: Any) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))

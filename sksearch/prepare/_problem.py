@@ -103,7 +103,14 @@ def _plan_of_many(scheduler: Scheduler, space: Space) -> Plan:
         return Plan(())
 
 
-def _own_limits(resource, estimator, n_samples, n_splits, n_classes, high):
+def _own_limits(
+    resource: Resource,
+    estimator: Any,
+    n_samples: int,
+    n_splits: int,
+    n_classes: int,
+    high: int | str,
+) -> tuple[int, Any]:
     """The resource's own limits, of which the upper one may not be needed."""
     try:
         return resource.limits(estimator, n_samples, n_splits, n_classes)

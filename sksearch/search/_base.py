@@ -28,9 +28,10 @@ from sksearch.fitting._folds import Folds
 from sksearch.fitting._keywords import KnownNames
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._results import Row
 from sksearch.fitting._row_sample import seconds_of_one_fit
-from sksearch.fitting._run import Run
-from sksearch.fitting._setup import Stops
+from sksearch.fitting._run import Recorder, Run
+from sksearch.fitting._setup import Setup, Stops
 from sksearch.prepare import (
     Goal,
     Knowledge,
@@ -139,7 +140,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the sampler and the scheduler; `rng` is for candidates settled beforehand."""
 
-    def _run_search(self, evaluate_candidates):
+    def _run_search(self, evaluate_candidates: Any) -> None:
         raise NotImplementedError(
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
@@ -192,7 +193,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             self._fit(setup, recorder)
         return self
 
-    def _fit(self, setup, recorder):
+    def _fit(self, setup: Setup, recorder: Recorder) -> None:
         """Search, keep what was found, and train the best candidate on all rows."""
         root = root_callback_context(self, n_tasks=1 + (self.refit is not False))
         setup.context.search = self if root.listens else None
@@ -245,23 +246,30 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         choose_rows(self._options(), setup)
         return replace(with_rows(setup), seconds_per_fit=seconds_of_one_fit(setup.context)[0])
 
-    def __dask_tokenize__(self):
+    def __dask_tokenize__(self) -> tuple[type, dict[str, Any]]:
         # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.
         return type(self), self.__getstate__()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # A copy, made at once: another thread may be setting attributes while this is pickled.
         return dict(super().__getstate__())
 
     # ---- before
 
-    def _reset(self):
+    def _reset(self) -> None:
         """Forget an earlier fit, so that an interrupted one never mixes with it."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
         self.__dict__.pop("_watch", None)
 
-    def _prepare(self, X, y, params, rng, unit=None):
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        params: dict[str, Any],
+        rng: np.random.RandomState,
+        unit: str | None = None,
+    ) -> Setup:
         """Check all input, freeze the folds and compose the search."""
         return prepare(self, self._options(), X, y, params, rng, unit)
 
@@ -298,7 +306,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         """Which of "cv", "sampler" and "scheduler" the user leaves to the search."""
         return frozenset()
 
-    def _cv(self):
+    def _cv(self) -> Any:
         """`cv`, with the folds of a one-shot iterator kept for a `fit` after a `plan`."""
         if not hasattr(self.cv, "__next__"):
             return self.cv
@@ -308,7 +316,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     # ---- during
 
-    def _run(self, setup, root, recorder):
+    def _run(self, setup: Setup, root: Any, recorder: Recorder) -> Run:
         """Run to the end; whatever ends it before, what is known is kept."""
         study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
@@ -333,7 +341,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     # ---- after
 
-    def _keep_results(self, run, interrupted=False):
+    def _keep_results(self, run: Run, interrupted: bool = False) -> Found:
         """Set the fitted attributes that do not need a refit."""
         setup, context = run.setup, run.context
         self.plan_, self.interrupted_ = with_rows(setup), interrupted
@@ -350,7 +358,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             found.check()
         self.multimetric_ = isinstance(found.test_scores, dict)
         self._row_scores = found.row_scores()
-        refit_metric = setup.refit_metric
+        refit_metric: Any = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(found.test_scores)
             refit_metric = context.metric if self.objectives else self.refit
@@ -365,11 +373,11 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
                 self.schedule_ = found.schedule(self.best_index_)
         return found
 
-    def _rows(self, run):
+    def _rows(self, run: Run) -> list[Row]:
         """Rows of ``cv_results_``."""
         return run.rows()
 
-    def _refit(self, found, root, hook):
+    def _refit(self, found: Found, root: Any, hook: dict[str, Any]) -> None:
         """Train the best candidate on all rows."""
         self.interrupted_ = True  # until it has ended
         best = found.untrained(self.best_index_)

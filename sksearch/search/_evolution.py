@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated
 
+import numpy as np
+
 from sksearch._compat import Interval
+from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CMAESSampler, DESampler, GeneticSampler, PSOSampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, HalvingParameters, PopulationParameters, documented
+from sksearch.space import Space
 
 
 @documented
@@ -63,7 +67,7 @@ class CMAESSearchCV(PopulationParameters, BaseSearch):
     n_iter: Count = 100
     sigma: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.2
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return CMAESSampler(self.population_size, self.sigma), FullFidelity(self.n_iter)
 
 
@@ -115,7 +119,7 @@ class DESearchCV(PopulationParameters, BaseSearch):
 
     n_iter: Count = 100
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), FullFidelity(self.n_iter)
 
 
@@ -178,7 +182,7 @@ class DEHBSearchCV(PopulationParameters, HalvingParameters, BaseSearch):
 
     n_iterations: Count = 1
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), Hyperband(self.factor, self.n_iterations)
 
 
@@ -230,7 +234,7 @@ class GeneticSearchCV(PopulationParameters, BaseSearch):
 
     n_iter: Count = 100
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GeneticSampler(self.population_size), FullFidelity(self.n_iter)
 
 
@@ -281,5 +285,5 @@ class PSOSearchCV(PopulationParameters, BaseSearch):
     n_iter: Count = 100
     asynchronous: bool = True
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return PSOSampler(self.population_size, self.asynchronous), FullFidelity(self.n_iter)

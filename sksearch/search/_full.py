@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
@@ -15,6 +15,9 @@ from sksearch._compat import StrOptions
 from sksearch._plain import warn
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting._folds import Folds
+from sksearch.fitting._results import Row
+from sksearch.fitting._run import Run
+from sksearch.history import Params
 from sksearch.prepare import fits_whole, leaves_folds
 from sksearch.samplers import (
     GPSampler,
@@ -136,7 +139,7 @@ class SearchCV(BaseSearch):
     select: Select = "auto"
     batch_size: CountOrAuto = "auto"
 
-    def _left(self):
+    def _left(self) -> frozenset[str]:
         """The folds are left to it where no splitter is passed, see `choose_cv`."""
         parts = {name for name in ("sampler", "scheduler") if getattr(self, name) is None}
         return frozenset({"cv", *parts})
@@ -155,7 +158,7 @@ class SearchCV(BaseSearch):
         by_group.cv = GroupKFold()
         return super(SearchCV, by_group).get_metadata_routing()
 
-    def _filled(self, folds):
+    def _filled(self, folds: Folds) -> Self:
         """Choose sampler, scheduler and resource, as far as they are left out."""
         filled = copy.copy(self)
         scheduler, resource, n_iter = self.scheduler, self.resource, self.n_iter
@@ -177,7 +180,7 @@ class SearchCV(BaseSearch):
             filled.sampler = HypervolumeSampler() if self.objectives else one
         return filled
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the given parts, or those that are chosen; rungs need a resource."""
         if self.sampler is None or self.scheduler is None:
             return self._filled(Folds([]))._compose(space, rng)
@@ -247,7 +250,7 @@ class RandomSearchCV(BaseSearch):
 
     n_iter: Count | None = 10
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         scheduler = FullFidelity(self.n_iter)
         if self.n_iter is None:
             return self._without_count(space), scheduler
@@ -256,7 +259,7 @@ class RandomSearchCV(BaseSearch):
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
         return ListedSampler(Draws(candidates)), scheduler
 
-    def _without_count(self, space):
+    def _without_count(self, space: Space) -> Sampler:
         """Draws until something ends them, or all there is, in its order."""
         if (self.timeout, self.patience, self.stop) != (None, None, None):
             return RandomSampler()
@@ -267,7 +270,7 @@ class RandomSearchCV(BaseSearch):
             "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
         )
 
-    def _rows(self, run):
+    def _rows(self, run: Run) -> list[Row]:
         rows, space = run.rows(), run.setup.problem.space
         is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
         if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
@@ -318,7 +321,7 @@ class QuasiRandomSearchCV(BaseSearch):
     n_iter: Count = 10
     method: Annotated[str, StrOptions(set(METHODS))] = "sobol"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = QuasiRandomSampler(self.method, self.n_iter)
         return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
 
@@ -329,7 +332,7 @@ class Draws(Sequence):
     A plan of many candidates, or a search that ends early, need not wait for all of them.
     """
 
-    def __init__(self, sampler: ParameterSampler | ParameterGrid):
+    def __init__(self, sampler: ParameterSampler | ParameterGrid) -> None:
         self._n, self._iterator = len(sampler), iter(sampler)
         # The first one is drawn at once, since then there may be a warning or an error.
         self._drawn = [_with_python_scalars(params) for params in islice(self._iterator, 1)]
@@ -337,7 +340,7 @@ class Draws(Sequence):
     def __len__(self) -> int:
         return self._n
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: Any) -> Any:
         new = islice(self._iterator, max(0, range(self._n)[i] + 1 - len(self._drawn)))
         self._drawn += map(_with_python_scalars, new)
         return self._drawn[i]
@@ -352,18 +355,18 @@ def is_for_scikit_learn(space: Space) -> bool:
     return not any(isinstance(v, (When, Outcome)) for v in _values(space.given))
 
 
-def _values(given):
+def _values(given: Any) -> list:
     """Lists and distributions of all parameters of all dicts."""
     dicts = [given] if isinstance(given, dict) else given
     return [values for each in dicts for values in each.values()]
 
 
-def _with_python_scalars(params):
+def _with_python_scalars(params: dict[str, Any]) -> Params:
     """numpy's scalars as Python's own, which every estimator takes and JSON knows."""
     return {k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()}
 
 
-def _all_or(sampler, space, n_iter):
+def _all_or(sampler: Sampler, space: Space, n_iter: int) -> Sampler:
     """The sampler, or the grid's order if `n_iter` is enough for the whole space."""
     if space.size > n_iter:
         return sampler

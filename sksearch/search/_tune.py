@@ -100,7 +100,7 @@ def summary(search: SearchCV) -> str:
     return "\n".join(lines)
 
 
-def _beside(search):
+def _beside(search: SearchCV) -> str:
     """The score of the estimator as it is, if that was the first candidate."""
     problem, first = search.history_.problem, search.history_.trials[0]
     result = first.results.get(problem.max_resources)
@@ -110,5 +110,5 @@ def _beside(search):
     return f"; {result.score:.4g} for the estimator as it is; {counted(n, 'candidate')}"
 
 
-def _text(value):
+def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else repr(value)

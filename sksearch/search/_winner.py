@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from sksearch._compat import BaseSearchCV
 from sksearch.fitting._results import COLUMNS, chosen_index
+from sksearch.fitting._setup import Setup
 from sksearch.reporting._choose import rule_of
 from sksearch.reporting._front import choose
 
@@ -41,12 +42,12 @@ class WinnerChoice(BaseSearchCV):
         single.refit, single.objectives = self.metric_, None
         return BaseSearchCV.score(single, X, y, **params)
 
-    def _check_refit_for_multimetric(self, scores):
+    def _check_refit_for_multimetric(self, scores: Any) -> None:
         if not self.objectives:
             parent: Any = super()
             parent._check_refit_for_multimetric(scores)
 
-    def _keep_rungs(self, setup, with_resources):
+    def _keep_rungs(self, setup: Setup, with_resources: bool) -> None:
         """Set what was planned, and who was audited."""
         if with_resources:
             self.min_resources_ = setup.problem.min_resources
@@ -59,7 +60,7 @@ class WinnerChoice(BaseSearchCV):
             trials = self.history_.trials
             self.audited_ = [i for i, r in audited.items() if r in trials[i].results]
 
-    def _keep_best(self, refit_metric):
+    def _keep_best(self, refit_metric: str) -> None:
         """Set what is known of the winner before it is trained on all rows."""
         results, rule = self.cv_results_, rule_of(self.refit, self.scoring)
         if self.objectives:
