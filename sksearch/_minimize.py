@@ -13,6 +13,7 @@ from scipy.optimize import OptimizeResult
 
 from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
 from sksearch._plain import plain_errors, warn
+from sksearch._prepare import check_folder, check_ranks, planned
 from sksearch._seeds import draw_seed
 from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
@@ -27,7 +28,6 @@ from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._results import Row, warn_if_none_keeps_bounds
 from sksearch.fitting._setup import Setup
 from sksearch.history import History, Problem, Result
-from sksearch.prepare import check_folder, check_ranks, planned
 from sksearch.reporting._front import ParetoFront
 from sksearch.resources import WholeResource
 from sksearch.samplers import GPSampler, HypervolumeSampler, for_aims

@@ -32,9 +32,9 @@ from pathlib import Path
 from typing import Any
 
 from sksearch._description import describe
+from sksearch._finish import _models
 from sksearch._plain import say
 from sksearch.checkpoint import read_journal
-from sksearch.finish import _models
 from sksearch.fitting import _run
 from sksearch.fitting._evaluation import evaluate
 from sksearch.fitting._tasks import Context, Output, Task

@@ -26,14 +26,13 @@ import numpy as np
 from sksearch._clock import wall_time
 from sksearch._files import write_atomically
 from sksearch._plain import say
+from sksearch._reader import read
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
 from sksearch.plotting._style import near_scores
 from sksearch.progress import Progress, duration
 from sksearch.reporting import _words as words
-from sksearch.reporting._table import read
 from sksearch.stats._spans import bars_of
-from sksearch.stats._winner import winner_of
 
 __all__ = ["main", "page"]
 
@@ -255,18 +254,18 @@ def _best(saved):
         yield "<p>No candidate has a score yet.</p>"
         return
     table = read(saved)
-    shown = [table.candidates[i] for i in table.order if math.isfinite(table.means[i])]
+    shown = [table.candidates[i].row for i in table.order if math.isfinite(table.means[i])]
     of = f" of {saved.n_splits_}" if table.races else ""
     rows = [
         (
             _number(each.score),
             _number(float(np.nanstd(each.scores))),
-            *([f"{each.resource:,}{of}"] if each.resource else []),
-            _params(table.results["params"][each.row]),
+            *([f"{each.resource:,}{of}"] if table.has_resources else []),
+            _params(each.shown),
         )
         for each in shown[:N_BEST]
     ]
-    unit = [f"#{saved.plan_.unit}"] if shown[0].resource else []
+    unit = [f"#{saved.plan_.unit}"] if table.has_resources else []
     yield f"<h2>Best candidates</h2>{_table(['#score', '#std', *unit, 'params'], rows)}"
     who = "the winner" if saved.finished else "the best so far"
     yield f'<p class="soft">The first one is {who}; it has a ring in the picture.</p>'
@@ -373,7 +372,7 @@ def _scores(saved):
 
 def _told_of_winner(saved):
     """Which of all results the winner won with: a list of its place, or an empty one."""
-    winner = winner_of(saved)
+    winner = read(saved).winner
     key = winner and ("tell", winner.trial_id, winner.resource)
     told = [entry for entry in saved.history_.log if entry[0] == "tell"]
     return [i for i, entry in enumerate(told) if tuple(entry) == key]

@@ -68,6 +68,7 @@ class FoldPredictor:
         data: Any,
         params: dict[str, Any],
     ) -> Any:
+        """Train to the count that was found, where there is one."""
         name = self.found.get(task.trial_id)
         if name is not None and name in task.params:
             growth = growth_of(state.estimator, name)

@@ -1,7 +1,7 @@
 """``cv_results_``: scikit-learn's columns, one row for each candidate and resource."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
@@ -238,7 +238,7 @@ def results_of(history: History, rows: list[Row]) -> list[Result]:
     return [history.trials[row.trial_id].results[row.n_resources] for row in rows]
 
 
-def metric_that_counts(results: dict[str, Any], wanted: Any = None) -> str:
+def metric_that_counts(results: Mapping[str, Any], wanted: Any = None) -> str:
     """Name the metric that decides: `wanted` if it is one, else "score", else the first."""
     names = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
     if isinstance(wanted, str) and wanted in names:

@@ -213,6 +213,7 @@ class HypergradientSearchCV(BaseSearch):
         rng: np.random.RandomState,
         unit: str | None = None,
     ) -> Setup:
+        """Prepare as all searches, with a sampler that knows the loss."""
         setup = super()._prepare(X, y, params, rng, unit)
         context = setup.context
         given: Any = setup.problem.space.given

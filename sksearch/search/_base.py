@@ -17,11 +17,21 @@ from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
 from sksearch._compat import BaseSearchCV, Interval, fit_context
+from sksearch._finish import Found
 from sksearch._plain import plain_errors, say
+from sksearch._prepare import (
+    Goal,
+    Knowledge,
+    Options,
+    Spending,
+    check_folder,
+    choose_rows,
+    prepare,
+    with_rows,
+)
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Limits, Workers
-from sksearch.finish import Found
 from sksearch.fitting._aims import Bound
 from sksearch.fitting._callbacks import CV_LINES, callback_arguments, root_callback_context
 from sksearch.fitting._folds import Folds
@@ -32,16 +42,6 @@ from sksearch.fitting._results import Row
 from sksearch.fitting._row_sample import seconds_of_one_fit
 from sksearch.fitting._run import Recorder, Run
 from sksearch.fitting._setup import Setup, Stops
-from sksearch.prepare import (
-    Goal,
-    Knowledge,
-    Options,
-    Spending,
-    check_folder,
-    choose_rows,
-    prepare,
-    with_rows,
-)
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
 from sksearch.reporting._autolog import autologged

@@ -13,12 +13,12 @@ from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch._plain import warn
+from sksearch._prepare import fits_whole, leaves_folds
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._results import Row
 from sksearch.fitting._run import Run
 from sksearch.history import Params
-from sksearch.prepare import fits_whole, leaves_folds
 from sksearch.samplers import (
     GPSampler,
     GridSampler,

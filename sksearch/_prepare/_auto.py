@@ -41,6 +41,14 @@ from typing import Any
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
 from sksearch._plain import warn
+from sksearch._prepare._checks import (
+    check_names,
+    check_outcomes,
+    check_values,
+    cuts_training,
+    warn_of_seeds,
+)
+from sksearch._prepare._options import Composer, Options
 from sksearch.base import Sampler, Scheduler
 from sksearch.estimators import default_space, first_candidates
 from sksearch.estimators._composed import listed, unknown_parts
@@ -48,14 +56,6 @@ from sksearch.estimators._optima import without_optimum
 from sksearch.fitting._aims import Allows, allowed_guesses
 from sksearch.fitting._folds import Folds
 from sksearch.history import Problem
-from sksearch.prepare._checks import (
-    check_names,
-    check_outcomes,
-    check_values,
-    cuts_training,
-    warn_of_seeds,
-)
-from sksearch.prepare._options import Composer, Options
 from sksearch.samplers import EarlierTask
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal

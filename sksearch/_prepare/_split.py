@@ -10,10 +10,10 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeries
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, to_numpy
+from sksearch._prepare._checks import classes_of
+from sksearch._prepare._input import check_groups
+from sksearch._prepare._options import Options
 from sksearch.fitting._folds import Folds, freeze_folds, warn_of_folds, why_unlike
-from sksearch.prepare._checks import classes_of
-from sksearch.prepare._input import check_groups
-from sksearch.prepare._options import Options
 
 N_FOLDS = 5  # as scikit-learn
 MIN_TIMES = 3  # for two folds that do not train on the future

@@ -5,11 +5,11 @@ from dataclasses import replace
 from joblib import effective_n_jobs
 
 from sksearch._plain import warn
+from sksearch._prepare._options import Options
 from sksearch.fitting._folds import count_rows
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._row_sample import measured_sample
 from sksearch.fitting._setup import Setup
-from sksearch.prepare._options import Options
 
 
 def choose_rows(options: Options, setup: Setup) -> None:

@@ -9,11 +9,11 @@ from sklearn.base import clone
 
 from sksearch._compat import is_scorer
 from sksearch._earlier import check_same_task
+from sksearch._prepare._options import Goal
+from sksearch._prepare._scoring import check_losses, check_target_score
 from sksearch.base import Sampler
 from sksearch.fitting._aims import Aims, Allows, Bound, make_aims, make_allows
 from sksearch.history import Problem
-from sksearch.prepare._options import Goal
-from sksearch.prepare._scoring import check_losses, check_target_score
 from sksearch.reporting._choose import check_rule, rule_of
 from sksearch.reporting._front import check_choice
 from sksearch.samplers import EarlierTask, for_aims

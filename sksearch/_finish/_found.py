@@ -7,9 +7,9 @@ from typing import Any
 from sklearn.base import clone
 
 from sksearch._clock import now
+from sksearch._finish._models import best_rows, make_ensemble
+from sksearch._finish._refit import refit
 from sksearch._seeds import seeded
-from sksearch.finish._models import best_rows, make_ensemble
-from sksearch.finish._refit import refit
 from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
 from sksearch.fitting._lineage import schedule_of
 from sksearch.fitting._results import (

@@ -10,19 +10,9 @@ from sklearn.utils import indexable
 
 from sksearch._compat import check_method_params, num_samples
 from sksearch._earlier import read_earlier, with_knowledge
-from sksearch._time_limit import TimeLimit
-from sksearch.base import Resource
-from sksearch.estimators import Labels
-from sksearch.executors import check_devices
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._row_scores import blocks_of_rows
-from sksearch.fitting._scores import scores_have_names
-from sksearch.fitting._setup import Setup
-from sksearch.fitting._tasks import Context
-from sksearch.prepare._aiming import aimed, aims_of, check_metric, rule_for
-from sksearch.prepare._auto import choices, first_guesses, make_space
-from sksearch.prepare._checks import (
+from sksearch._prepare._aiming import aimed, aims_of, check_metric, rule_for
+from sksearch._prepare._auto import choices, first_guesses, make_space
+from sksearch._prepare._checks import (
     check_ensemble,
     check_memory_limit,
     check_schedule,
@@ -30,7 +20,7 @@ from sksearch.prepare._checks import (
     classes_of,
     planned,
 )
-from sksearch.prepare._input import (
+from sksearch._prepare._input import (
     check_columns,
     check_containers,
     check_cv,
@@ -42,10 +32,20 @@ from sksearch.prepare._input import (
     check_target,
     warn_of_index,
 )
-from sksearch.prepare._options import Composer, Options
-from sksearch.prepare._problem import adapt, make_problem
-from sksearch.prepare._scoring import check_scoring, check_task
-from sksearch.prepare._split import make_folds
+from sksearch._prepare._options import Composer, Options
+from sksearch._prepare._problem import adapt, make_problem
+from sksearch._prepare._scoring import check_scoring, check_task
+from sksearch._prepare._split import make_folds
+from sksearch._time_limit import TimeLimit
+from sksearch.base import Resource
+from sksearch.estimators import Labels
+from sksearch.executors import check_devices
+from sksearch.fitting._folds import Folds
+from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._row_scores import blocks_of_rows
+from sksearch.fitting._scores import scores_have_names
+from sksearch.fitting._setup import Setup
+from sksearch.fitting._tasks import Context
 from sksearch.resources import as_resource
 from sksearch.schedulers import Audited
 from sksearch.space import Space

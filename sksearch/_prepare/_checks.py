@@ -17,6 +17,7 @@ from sksearch._compat import (
     whole_range,
 )
 from sksearch._plain import warn
+from sksearch._prepare._input import check_fit_params
 from sksearch.base import Plan, Resource, Rung, Scheduler
 from sksearch.estimators import Labels, changing_params, growth_of, last_step, ways_to_go_on
 from sksearch.estimators._pipeline import check_resampled
@@ -25,7 +26,6 @@ from sksearch.fitting._aims import Aims
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._setup import Stops
 from sksearch.history import Problem
-from sksearch.prepare._input import check_fit_params
 from sksearch.resources import acts_on
 from sksearch.space import Space, When
 from sksearch.space._dimensions import Dimension

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import num_samples
+from sksearch._prepare._checks import check_inheritance, planned
 from sksearch._seeds import draw_seed
 from sksearch.base import ENDLESS, Plan, Resource, Sampler, Scheduler
 from sksearch.estimators import Labels
 from sksearch.history import Params, Problem
-from sksearch.prepare._checks import check_inheritance, planned
 from sksearch.space import Space
 
 MANY = 81  # units, of which some can be spent step by step

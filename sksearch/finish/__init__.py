@@ -1,4 +1,0 @@
-"""The last tense of a fit: what was found, and the best candidate trained on all rows."""
-
-from sksearch.finish._found import Found as Found
-from sksearch.finish._refit import follow as follow
