@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sksearch._declarations import Reads, Told
 from sksearch.estimators import Labels, State, fit
 from sksearch.history import History, Params, Prediction, Problem
 
@@ -190,77 +191,6 @@ class Plan:
         """Sum up resource units over the jobs of one bracket, see `total_resources`."""
         paid = [0, *(rung.resource for rung in rungs)] if continues else [0] * len(rungs)
         return sum(r.n_candidates * (r.resource - p) for r, p in zip(rungs, paid, strict=False))
-
-
-@dataclass(frozen=True)
-class Reads:
-    """What a sampler or a scheduler looks at, beside the candidates that were begun.
-
-    What it leaves out is done for it, or refused: a sampler that learns and looks at one score
-    gets weighted objectives, and worse scores where a bound is broken; one that does not look at
-    the prior is mixed with draws from it; a scheduler is refused where there is what it does not
-    look at.
-
-    Parameters
-    ----------
-    results : bool, default=False
-        Whether what is begun depends on results, and so on the count of jobs that are under way:
-        ``batch_size`` limits it.
-    objectives : bool, default=False
-        Several objectives, and not the score alone: a scheduler compares by rank.
-    bounds : bool, default=False
-        Measured bounds, and by how much they are broken.
-    prior : bool, default=False
-        Of a sampler: the problem's prior, which says where good values are expected.
-    states : bool, default=False
-        Of a scheduler: fitted states of other trials, from which new ones go on.
-
-    Examples
-    --------
-    >>> from sksearch.base import Reads
-    >>> from sksearch.samplers import GPSampler, RandomSampler
-    >>> RandomSampler().reads == Reads()
-    True
-    >>> GPSampler().reads
-    Reads(results=True, objectives=False, bounds=True, prior=True, states=False)
-    """
-
-    results: bool = False
-    objectives: bool = False
-    bounds: bool = False
-    prior: bool = False
-    states: bool = False
-
-
-@dataclass(frozen=True)
-class Told:
-    """How a sampler or a scheduler wants to be told what has happened.
-
-    Parameters
-    ----------
-    at_once : bool, default=False
-        Of a scheduler: results as they come in, so that decisions depend on the workers' speed,
-        and not in the order in which jobs were asked for.
-    by_fold : bool, default=False
-        Of a scheduler: results fold by fold, by which candidates are compared, see
-        `Problem.races`. Then its plan is the most that is done.
-    repeats : bool, default=False
-        Of a sampler: each result of a candidate that is tried again. Else the study asks for
-        another candidate where one is known.
-
-    Examples
-    --------
-    >>> from sksearch.base import Told
-    >>> from sksearch.schedulers import ASHA, Hyperband
-    >>> Hyperband().told == Told()
-    True
-    >>> ASHA().told
-    Told(at_once=True, by_fold=False, repeats=False)
-    """
-
-    at_once: bool = False
-    by_fold: bool = False
-    repeats: bool = False
 
 
 class Sampler(ABC):
