@@ -167,8 +167,9 @@ def best(search: Any, n: int = 10) -> list[Params]:
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
     n : int, default=10
         How many; fewer if fewer have a score.
 
@@ -216,8 +217,9 @@ def to_frame(search: Any) -> "DataFrame":
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
 
     Returns
     -------
