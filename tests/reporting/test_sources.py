@@ -53,7 +53,7 @@ def sources(tmp_path_factory):
                 params=params,
                 distributions=dict.fromkeys(params, found),
                 value=search.cv_results_["mean_test_score"][i],
-            )  # fmt: skip
+            )
         )
     return {
         "ours": search,
