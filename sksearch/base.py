@@ -5,9 +5,9 @@ says what one unit of effort is. None of them knows a class of the others.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ __all__ = [
     "ENDLESS",
     "Job",
     "Plan",
+    "Reads",
     "Resource",
     "Resume",
     "Rung",
@@ -28,6 +29,7 @@ __all__ = [
     "Scheduler",
     "Start",
     "State",
+    "Told",
 ]
 
 
@@ -190,6 +192,77 @@ class Plan:
         return sum(r.n_candidates * (r.resource - p) for r, p in zip(rungs, paid, strict=False))
 
 
+@dataclass(frozen=True)
+class Reads:
+    """What a sampler or a scheduler looks at, beside the candidates that were begun.
+
+    What it leaves out is done for it, or refused: a sampler that learns and looks at one score
+    gets weighted objectives, and worse scores where a bound is broken; one that does not look at
+    the prior is mixed with draws from it; a scheduler is refused where there is what it does not
+    look at.
+
+    Parameters
+    ----------
+    results : bool, default=False
+        Whether what is begun depends on results, and so on the count of jobs that are under way:
+        ``batch_size`` limits it.
+    objectives : bool, default=False
+        Several objectives, and not the score alone: a scheduler compares by rank.
+    bounds : bool, default=False
+        Measured bounds, and by how much they are broken.
+    prior : bool, default=False
+        Of a sampler: the problem's prior, which says where good values are expected.
+    states : bool, default=False
+        Of a scheduler: fitted states of other trials, from which new ones go on.
+
+    Examples
+    --------
+    >>> from sksearch.base import Reads
+    >>> from sksearch.samplers import GPSampler, RandomSampler
+    >>> RandomSampler().reads == Reads()
+    True
+    >>> GPSampler().reads
+    Reads(results=True, objectives=False, bounds=True, prior=True, states=False)
+    """
+
+    results: bool = False
+    objectives: bool = False
+    bounds: bool = False
+    prior: bool = False
+    states: bool = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a sampler or a scheduler wants to be told what has happened.
+
+    Parameters
+    ----------
+    at_once : bool, default=False
+        Of a scheduler: results as they come in, so that decisions depend on the workers' speed,
+        and not in the order in which jobs were asked for.
+    by_fold : bool, default=False
+        Of a scheduler: results fold by fold, by which candidates are compared, see
+        `Problem.races`. Then its plan is the most that is done.
+    repeats : bool, default=False
+        Of a sampler: each result of a candidate that is tried again. Else the study asks for
+        another candidate where one is known.
+
+    Examples
+    --------
+    >>> from sksearch.base import Told
+    >>> from sksearch.schedulers import ASHA, Hyperband
+    >>> Hyperband().told == Told()
+    True
+    >>> ASHA().told
+    Told(at_once=True, by_fold=False, repeats=False)
+    """
+
+    at_once: bool = False
+    by_fold: bool = False
+    repeats: bool = False
+
+
 class Sampler(ABC):
     """Decides which params the next candidate has.
 
@@ -208,15 +281,15 @@ class Sampler(ABC):
     {'n': 84}
     """
 
-    #: Whether proposals depend on results, and so on the count of jobs that are under way.
-    learns: bool = False
-    #: Whether several objectives are looked at, and not the score alone.
-    vectors: bool = False
-    #: Whether measured bounds are looked at; other samplers see worse scores where one is broken.
-    keeps_bounds: bool = False
-    #: Whether the problem's prior is looked at; other samplers are mixed with draws from it.
-    believes: bool = False
-    repeats: bool = False  #: Whether a candidate that is known may be tried again.
+    @property
+    def reads(self) -> Reads:
+        """What proposals depend on; a subclass names it as ``reads = Reads(results=True)``."""
+        return Reads()
+
+    @property
+    def told(self) -> Told:
+        """How it wants to be told what has happened."""
+        return Told()
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -262,17 +335,15 @@ class Scheduler(ABC):
     3
     """
 
-    #: Whether results are told as they come in, so that decisions depend on the workers' speed.
-    asynchronous: bool = False
-    #: Whether candidates are compared fold by fold as results come in, see `Problem.races`. Then
-    #: `plan` is the most that is done, and ``batch_size`` holds with every sampler.
-    races: bool = False
-    #: Whether starts depend on results, so that ``batch_size`` holds with every sampler.
-    learns: bool = False
-    #: Whether candidates are compared by rank, with bounds and objectives, not by one score.
-    ranks: bool = False
-    #: Whether trials go on from fitted states of others.
-    inherits: bool = False
+    @property
+    def reads(self) -> Reads:
+        """What decisions depend on; a subclass names it as ``reads = Reads(bounds=True)``."""
+        return Reads()
+
+    @property
+    def told(self) -> Told:
+        """How it wants to be told what has happened."""
+        return Told()
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
@@ -329,6 +400,21 @@ class Scheduler(ABC):
         """
         return ()
 
+    def audited(self, history: History) -> Mapping[int, int] | None:
+        """Return whom it brings to the last rung although they were stopped, with that resource.
+
+        Parameters
+        ----------
+        history : History
+            Everything that is known.
+
+        Returns
+        -------
+        resources : mapping of int to int, or None
+            By trial id; None if it never does, as by default.
+        """
+        return None
+
 
 class Resource(ABC):
     """What one unit of effort is on a scikit-learn estimator.
@@ -355,6 +441,11 @@ class Resource(ABC):
     continues: bool = False
     #: Whether all rungs train and test on the same rows, so that a candidate may win at any.
     comparable: bool = False
+    #: What units are parts of: a unit is a whole fit, or one of the folds, of the rows, of the
+    #: calls of ``partial_fit``, or of what else a training is made of, such as trees.
+    acts_on: Literal["fits", "folds", "rows", "calls", "training"] = "training"
+    #: Whether units are measured, so that the same count is not the same training again.
+    measured: bool = False
 
     @abstractmethod
     def limits(

@@ -11,6 +11,7 @@ from sksearch._prepare._options import Knowledge as Knowledge
 from sksearch._prepare._options import Options as Options
 from sksearch._prepare._options import Spending as Spending
 from sksearch._prepare._prepare import prepare as prepare
+from sksearch._prepare._problem import fits_whole as fits_whole
 from sksearch._prepare._rows import choose_rows as choose_rows
 from sksearch._prepare._rows import with_rows as with_rows
 from sksearch._prepare._split import leaves_folds as leaves_folds

@@ -26,13 +26,7 @@ from sksearch.fitting._aims import Aims
 from sksearch.fitting._plan import SearchPlan
 from sksearch.fitting._setup import Stops
 from sksearch.history import Problem
-from sksearch.resources import (
-    EpochsResource,
-    FoldsResource,
-    SamplesResource,
-    SecondsResource,
-    WholeResource,
-)
+from sksearch.resources import acts_on
 from sksearch.space import Space, When
 from sksearch.space._dimensions import Dimension
 from sksearch.space._values import native
@@ -75,16 +69,14 @@ def check_training(
 ) -> None:
     """Raise an error if the estimator cannot be trained on this resource, or with these params."""
     resource.check(estimator, space.names)
-    by_epochs = isinstance(resource, EpochsResource | SecondsResource)
-    check_fit_params(estimator, fit_params, space.names, by_epochs)
+    check_fit_params(estimator, fit_params, space.names, resource.acts_on == "calls")
     if resource.continues and resource.comparable:  # else pipelines are fitted as a whole
         check_resampled(estimator, fit_params, num_samples(X))
 
 
 def cuts_training(resource: str | Resource | None) -> bool:
     """Whether a resource, as the user gave it, cuts one training into pieces."""
-    whole = (FoldsResource, SamplesResource, WholeResource)
-    return not (resource in (None, "auto", "folds", "n_samples") or isinstance(resource, whole))
+    return acts_on(resource) in ("calls", "training")
 
 
 def check_outcomes(
@@ -155,7 +147,7 @@ def check_schedule(
     plan: SearchPlan, scheduler: Scheduler, resource: Resource, stops: Stops, aims: Aims
 ) -> None:
     """Refuse a race over anything but folds, and a search that would never end."""
-    if scheduler.races and not isinstance(resource, FoldsResource):
+    if scheduler.told.by_fold and resource.acts_on != "folds":
         raise ValueError(
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
@@ -185,7 +177,8 @@ def check_schedule(
 
 def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
     """Raise ValueError for a scheduler that looks at one score, where others count, or bounds."""
-    if (aims.objectives or aims.bounds) and not scheduler.ranks:
+    reads = scheduler.reads
+    if (aims.objectives and not reads.objectives) or (aims.bounds and not reads.bounds):
         raise ValueError(
             f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
             "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
@@ -198,7 +191,7 @@ def check_inheritance(
 ) -> tuple[str, ...]:
     """Return the params that may change while a model is trained; ValueError if there are none."""
     name = type(last_step(estimator)).__name__
-    if not resource.continues or isinstance(resource, SecondsResource | FoldsResource):
+    if not resource.continues or resource.measured or resource.acts_on == "folds":
         raise ValueError(
             f"scheduler={scheduler} goes on from fitted models, and with a resource of "
             f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "

@@ -46,7 +46,7 @@ from sksearch.fitting._row_scores import blocks_of_rows
 from sksearch.fitting._scores import scores_have_names
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._tasks import Context
-from sksearch.resources import WholeResource, as_resource
+from sksearch.resources import as_resource
 from sksearch.schedulers import Audited
 from sksearch.space import Space
 
@@ -124,7 +124,7 @@ def prepare(
         context, problem, sampler, scheduler, plan, data.params, refit_metric, data.folds, earlier,
         TimeLimit(options.timeout, options.overtime), options.stops, options.workers,
         options.ensemble_size, goal.refit if callable(goal.refit) else None,
-        () if isinstance(resource, WholeResource) else search._columns,
+        () if resource.acts_on == "fits" else search._columns,
     )  # fmt: skip
 
 

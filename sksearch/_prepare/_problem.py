@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import num_samples
-from sksearch._prepare._checks import check_inheritance
+from sksearch._prepare._checks import check_inheritance, planned
 from sksearch._seeds import draw_seed
-from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.base import ENDLESS, Plan, Resource, Sampler, Scheduler
 from sksearch.estimators import Labels
 from sksearch.history import Params, Problem
-from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.space import Space
+
+MANY = 81  # units, of which some can be spent step by step
 
 
 def make_problem(
@@ -67,16 +68,39 @@ def adapt(
     And what is the sampler's: whether candidates repeat. ValueError if params are to change on the
     way of a training that does not obey them.
     """
-    problem = replace(problem, repeats=sampler.repeats)
-    if scheduler.inherits:
+    problem = replace(problem, repeats=sampler.told.repeats)
+    if scheduler.reads.states:
         changing = check_inheritance(scheduler, resource, estimator, problem.space)
         problem = replace(problem, changing=changing)
-    if isinstance(scheduler, FullFidelity | FoldRace):  # and not what stands in for rungs below
-        problem = replace(problem, n_candidates=scheduler.n_candidates)
+    # Not of what stands in for a scheduler where there is no room for rungs, see below.
+    problem = replace(problem, n_candidates=count_at_full(scheduler, problem.space))
     if isinstance(min_resources, str):
         scheduler, low = scheduler.adapt(problem)
         problem = replace(problem, min_resources=low)
     return problem, scheduler
+
+
+def fits_whole(scheduler: Scheduler, space: Space) -> bool:
+    """Whether a scheduler plans whole fits alone, however much of a resource there is."""
+    brackets = _plan_of_many(scheduler, space).brackets
+    is_whole = all(len(rungs) == 1 and rungs[0].resource == MANY for rungs in brackets)
+    return bool(brackets) and is_whole
+
+
+def count_at_full(scheduler: Scheduler, space: Space) -> int | None:
+    """Count of candidates if a scheduler means all to get the full resource; None without end."""
+    if not (scheduler.told.by_fold or fits_whole(scheduler, space)):
+        return None
+    n = _plan_of_many(scheduler, space).n_candidates
+    return n if 0 < n < ENDLESS else None
+
+
+def _plan_of_many(scheduler: Scheduler, space: Space) -> Plan:
+    """What a scheduler plans where there is room for rungs, and no end of candidates."""
+    try:
+        return planned(scheduler, Problem(space, 1, MANY, repeats=True))
+    except Exception:  # it is asked again for the search's own problem: that error is to be seen
+        return Plan(())
 
 
 def _own_limits(

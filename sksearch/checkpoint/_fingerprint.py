@@ -203,7 +203,7 @@ def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) 
 def _deciding_metric(setup: Setup, scoring: Any) -> str:
     """Name the metric on which it depends what is trained; "none" where nothing depends on it."""
     context = setup.context
-    decides = setup.sampler.learns or setup.scheduler.races or len(setup.plan.rungs) > 1
+    decides = setup.learns or len(setup.plan.rungs) > 1
     named = getattr(context.scorer, "_scorers", None)
     is_function = callable(scoring) and not hasattr(scoring, "_score_func")
     if not decides or not (named or is_function):

@@ -1,11 +1,9 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
 import json
-import os
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import astuple, replace
 from functools import partial
 from numbers import Integral
@@ -45,23 +43,8 @@ from sksearch.fitting._run import Ending, Recorder
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import SavedState, first_line
 from sksearch.fitting._tasks import Output
-from sksearch.resources import WholeResource
 
-DATA = "{data}"  # in a path: what tells data apart
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
-
-
-@contextmanager
-def recorder_of(folder: str | os.PathLike | None, X: Any, y: Any) -> Iterator[Recorder]:
-    """Open the `Recorder` of a search, which records nothing without a folder."""
-    if folder is None:
-        yield Recorder()
-        return
-    path = os.fspath(folder)
-    if DATA in path:
-        path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
-    with Checkpoint(path) as checkpoint:
-        yield JournalRecorder(checkpoint)
 
 
 class JournalRecorder(Recorder):
@@ -425,7 +408,7 @@ def _header(
         parts=parts,
         n_splits=len(setup.context.splits),
         unit=resource.unit,
-        whole=isinstance(resource, WholeResource),
+        whole=resource.acts_on == "fits",
         adds=next(iter(resource.params({}, 1)), None),
         finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
         metric=setup.context.metric if names_metric or aims.metric else None,

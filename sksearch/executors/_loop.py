@@ -92,7 +92,7 @@ def drive(
             # One of them may be what the earlier process died of.
             if jobs.must_stop() or not jobs.submit(job, executor.submit_suspect):
                 break
-        if study.scheduler.asynchronous:
+        if study.scheduler.told.at_once:
             _tell_as_they_come(jobs, executor)
         else:
             _tell_in_order(jobs, executor, batch_size)

@@ -20,7 +20,6 @@ from sksearch.fitting._evaluation import worker_name
 from sksearch.fitting._scores import failure
 from sksearch.fitting._states import shortened
 from sksearch.fitting._tasks import Context, Output, Task
-from sksearch.resources import WholeResource
 
 LOSS = "loss"  # the entry that counts in a dict that a function returns
 LONGEST = 200  # characters of what a function returned, in an error
@@ -69,7 +68,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
             name: value if type(value) in SCALARS else clone(value, safe=False)
             for name, value in task.params.items()
         }  # a function may change what it gets
-        units = () if isinstance(context.resource, WholeResource) else (task.resource,)
+        units = () if context.resource.acts_on == "fits" else (task.resource,)
         found = context.func(params, *units)
         _enter(context, output, found)
     except (Exception, SystemExit) as error:

@@ -130,7 +130,7 @@ class Run(Workload):
         self._curves = CurveTasks(setup, self.outputs)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
-        endless = study.scheduler.asynchronous or study.scheduler.races
+        endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned, self._listens = False, callbacks.listens
         self._rule = setup.rule

@@ -54,7 +54,7 @@ class Setup:
     @property
     def learns(self) -> bool:
         """Whether what is asked next depends on results."""
-        return self.sampler.learns or self.scheduler.races or self.scheduler.learns
+        return self.sampler.reads.results or self.scheduler.reads.results
 
     def study(self) -> Study:
         """Begin a study of the problem."""

@@ -11,11 +11,12 @@ from sksearch._extras import missing
 from sksearch._reader import key_of_params
 from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
 from sksearch.history import Params
-from sksearch.reporting._report import Report, report
 from sksearch.reporting._rivals import read_results
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from sksearch.reporting._report import Report
 
 
 class AfterSearch:
@@ -36,7 +37,7 @@ class AfterSearch:
     [{'C': 10}, {'C': 1}]
     """
 
-    def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> Report:
+    def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> "Report":
         """Tell what the search has found, and what to do next.
 
         Parameters
@@ -51,6 +52,8 @@ class AfterSearch:
         report : Report
             Printed it is text, in a notebook HTML; see `sksearch.report`.
         """
+        from sksearch.reporting._report import report
+
         return report(self, path, full=full)
 
     def show(self) -> Any:

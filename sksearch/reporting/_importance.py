@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestRegressor
 
 from sksearch._reader import SearchTable
 from sksearch.stats import importance
@@ -60,5 +59,7 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
 
 def _explained(U, y):
     """Share of the variance that trees explain which have not seen the candidate."""
+    from sklearn.ensemble import RandomForestRegressor
+
     forest = RandomForestRegressor(100, oob_score=True, max_features=1.0, random_state=0)
     return forest.fit(U, y).oob_score_

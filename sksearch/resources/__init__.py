@@ -27,6 +27,14 @@ _NAMED: dict[str, type[Resource]] = {
 }
 
 
+def acts_on(resource: str | Resource | None) -> str:
+    """Return what units of a resource are parts of, as a user gave it; see `Resource.acts_on`."""
+    if resource is None or resource == "auto":
+        return WholeResource.acts_on
+    kind = resource if isinstance(resource, Resource) else _NAMED.get(resource, ParameterResource)
+    return kind.acts_on
+
+
 def as_resource(
     resource: str | Resource | None,
     estimator: Any,

@@ -39,6 +39,7 @@ class EpochsResource(Resource):
     """
 
     unit = "epochs"
+    acts_on = "calls"
     continues = True
     comparable = True
 
@@ -96,6 +97,8 @@ class SecondsResource(Resource):
     """
 
     unit = "seconds"
+    acts_on = "calls"
+    measured = True
     continues = True
     comparable = True
 

@@ -45,7 +45,6 @@ from sksearch.fitting._setup import Setup, Stops
 from sksearch.progress import Progress, Watch
 from sksearch.reporting import AfterSearch
 from sksearch.reporting._autolog import autologged
-from sksearch.resources import WholeResource
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
 from sksearch.search._winner import WinnerChoice
@@ -350,7 +349,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
-        self._keep_rungs(setup, not isinstance(context.resource, WholeResource))
+        self._keep_rungs(setup, context.resource.acts_on != "fits")
         found = Found(run, self._rows(run))
         self._trial_ids = [row.trial_id for row in found.rows]
         self.statuses_ = [result.status for result in found.results]
@@ -370,7 +369,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             self._keep_best(refit_metric)
             row = found.rows[self.best_index_]
             run.recorder.record_winner(row.trial_id, row.n_resources)
-            if setup.scheduler.inherits:
+            if setup.scheduler.reads.states:
                 self.schedule_ = found.schedule(self.best_index_)
         return found
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch._plain import warn
-from sksearch._prepare import leaves_folds
+from sksearch._prepare import fits_whole, leaves_folds
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._results import Row
@@ -166,7 +166,9 @@ class SearchCV(BaseSearch):
             if scheduler is None:
                 races = self._options().may_race(len(folds.splits)) and not folds.unlike
             else:
-                races = scheduler.races and self.min_resources == self.max_resources == "auto"
+                races = (
+                    scheduler.told.by_fold and self.min_resources == self.max_resources == "auto"
+                )
             filled.resource = resource = "folds" if races else None
         if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
             n_iter = N_CANDIDATES
@@ -190,7 +192,7 @@ class SearchCV(BaseSearch):
                 f"out, the counts of {self.scheduler} are its own."
             )
         if self.resource is None and not (
-            isinstance(self.scheduler, FullFidelity)
+            fits_whole(self.scheduler, space)
             and self.min_resources == self.max_resources == "auto"
         ):
             raise ValueError(

@@ -107,5 +107,5 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler: Any = POPULATIONS[self.population]
         # The population is chosen while it is trained its first epochs, and from those alone.
-        sampler = sampler(transfer="none") if sampler.learns else sampler()
+        sampler = sampler(transfer="none") if sampler().reads.results else sampler()
         return sampler, IncrementalEvaluation(self.budget, self.keep, self.step, self.candidates)

@@ -10,7 +10,6 @@ from sksearch.fitting._results import COLUMNS, chosen_index
 from sksearch.fitting._setup import Setup
 from sksearch.reporting._choose import rule_of
 from sksearch.reporting._front import choose
-from sksearch.schedulers import Audited
 
 
 class WinnerChoice(BaseSearchCV):
@@ -56,9 +55,10 @@ class WinnerChoice(BaseSearchCV):
             self.n_resources_ = [rung.n_resources for rung in setup.plan.rungs]
             self.n_candidates_ = [rung.n_candidates for rung in setup.plan.rungs]
             self.n_iterations_ = len(setup.plan.rungs)
-        if isinstance(setup.scheduler, Audited):
-            chosen = setup.scheduler.chosen(self.history_).items()
-            self.audited_ = [i for i, r in chosen if r in self.history_.trials[i].results]
+        audited = setup.scheduler.audited(self.history_)
+        if audited is not None:
+            trials = self.history_.trials
+            self.audited_ = [i for i, r in audited.items() if r in trials[i].results]
 
     def _keep_best(self, refit_metric: str) -> None:
         """Set what is known of the winner before it is trained on all rows."""
