@@ -151,6 +151,23 @@ def test_the_winner_of_minimize_is_its_x():
     plt.close("all")
 
 
+def test_the_winner_of_a_study_is_its_best_trial():
+    """The trial with the best value breaks a constraint."""
+    study = optuna.create_study(direction="minimize")
+    for x, value, slack in ((0.1, 3.0, -1.0), (0.2, 1.0, 1.0), (0.3, 2.0, -1.0)):
+        study.add_trial(
+            optuna.create_trial(
+                params={"x": x},
+                distributions={"x": optuna.distributions.FloatDistribution(0, 1)},
+                value=value,
+                system_attrs={"constraints": [slack]},
+            )
+        )
+    found = read(study)
+    assert found.winner.params == study.best_params == {"x": 0.3}
+    assert [row.score for row in found.rows] == [-3.0, -1.0, -2.0]
+
+
 def test_folds_that_a_history_lacks_are_missing():
     history = History(Problem(Space({"C": [1, 2, 3]}), max_resources=2))
     for C, scores in ((1, (0.5, 0.7)), (2, (0.4,)), (3, ())):
