@@ -11,7 +11,6 @@ import numpy as np
 from sksearch._reader._row import Row
 from sksearch._reader._search_table import SearchTable
 from sksearch._reader._values import key_of_params
-from sksearch.checkpoint import load_history
 from sksearch.fitting import metric_that_counts, rank
 from sksearch.history import History, Params, Result, Trial, best_first
 
@@ -190,6 +189,8 @@ def _saved(path: str | os.PathLike, name: str) -> Any:
             "path must be that of a checkpoint_dir: read a file yourself, such as by joblib.load "
             "or pandas.read_csv, and pass what is in it."
         )
+    from sksearch.checkpoint import load_history
+
     try:
         return load_history(path)
     except ValueError as error:
