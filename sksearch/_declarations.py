@@ -2,6 +2,30 @@
 
 from dataclasses import dataclass
 
+#: What stands for the flags that samplers and schedulers had before.
+INSTEAD = {
+    "learns": "reads = Reads(results=True)",
+    "vectors": "reads = Reads(objectives=True)",
+    "keeps_bounds": "reads = Reads(bounds=True)",
+    "believes": "reads = Reads(prior=True)",
+    "ranks": "reads = Reads(objectives=True, bounds=True)",
+    "inherits": "reads = Reads(states=True)",
+    "repeats": "told = Told(repeats=True)",
+    "asynchronous": "told = Told(at_once=True)",
+    "races": "told = Told(by_fold=True)",
+}
+
+
+def refuse_flags(cls: type) -> None:
+    """Raise TypeError for a class with a flag of before, which nobody would look at."""
+    for name, instead in INSTEAD.items():
+        is_parameter = name in vars(cls).get("__annotations__", {})
+        if isinstance(vars(cls).get(name), bool) and not is_parameter:
+            raise TypeError(
+                f"{cls.__name__}.{name} = {vars(cls)[name]} is not looked at any more: write "
+                f"{instead}, with Reads and Told of sksearch.base, or leave it out if it is False."
+            )
+
 
 @dataclass(frozen=True)
 class Reads:

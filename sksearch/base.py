@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sksearch._declarations import Reads, Told
+from sksearch._declarations import Reads, Told, refuse_flags
 from sksearch.estimators import Labels, State, fit
 from sksearch.history import History, Params, Prediction, Problem
 
@@ -211,6 +211,10 @@ class Sampler(ABC):
     {'n': 84}
     """
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        refuse_flags(cls)
+
     @property
     def reads(self) -> Reads:
         """What proposals depend on; a subclass names it as ``reads = Reads(results=True)``."""
@@ -264,6 +268,10 @@ class Scheduler(ABC):
     >>> len(history.trials)
     3
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        refuse_flags(cls)
 
     @property
     def reads(self) -> Reads:

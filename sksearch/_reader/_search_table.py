@@ -223,13 +223,20 @@ class SearchTable:
     def rungs(self) -> list[Rung]:
         """Rows by resource; empty where there is only one."""
         of = {row.index: i for i, each in enumerate(self.candidates) for row in each.rows}
-        rungs = []
-        for resource in sorted({row.resource for row in self.rows}):
-            rows = [row for row in self.rows if row.resource == resource]
-            scores = np.array([row.scores for row in rows])
-            index = np.array([row.index for row in rows])
-            rungs.append(Rung(resource, np.array([of[i] for i in index.tolist()]), index, scores))
-        return rungs if len(rungs) > 1 else []
+        levels: dict[int, list[Row]] = {}
+        for row in self.rows:
+            levels.setdefault(row.resource, []).append(row)
+        if len(levels) < 2:
+            return []
+        return [
+            Rung(
+                resource,
+                np.array([of[row.index] for row in rows]),
+                np.array([row.index for row in rows]),
+                np.array([row.scores for row in rows]),
+            )
+            for resource, rows in sorted(levels.items())
+        ]
 
 
 class _AnySpace(Space):

@@ -21,6 +21,7 @@ SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
 N_REFINED = 5
 N_ROUNDS = 3  # of gradient steps and exchanges in turn
 N_ALTERNATIVES = 8  # other values of a discrete coordinate that are tried at once
+MAX_EXCHANGED = 60_000  # coordinates that are exchanged, times those of a point
 N_NEIGHBOURS = 20  # of a point, where there is no gradient
 
 
@@ -230,9 +231,7 @@ def _exchange(
     owners: Any = []
     neighbours: Any = []
     for i, u in enumerate(best):
-        for j in discrete:
-            if np.isnan(u[j]):
-                continue
+        for j in _exchanged(u, discrete, rng):
             for place in _alternatives(space.dimensions[j], u[j], space.categorical[j], rng):
                 neighbour = np.where(np.isnan(u), rng.random(len(u)), u)
                 neighbour[j] = place
@@ -249,6 +248,18 @@ def _exchange(
             top = mine[np.argmax(values[mine])]
             if values[top] > best_values[i]:
                 best[i], best_values[i] = neighbours[top], values[top]
+
+
+def _exchanged(u: np.ndarray, discrete: list[int], rng: np.random.Generator) -> list[int]:
+    """Active discrete coordinates of a point; some of them where there are hundreds.
+
+    Each has points beside it with all coordinates, so that the work grows as a square.
+    """
+    active = [j for j in discrete if not np.isnan(u[j])]
+    most = max(N_NEIGHBOURS, MAX_EXCHANGED // len(u))
+    if len(active) <= most:
+        return active
+    return [active[k] for k in np.sort(rng.permutation(len(active))[:most])]
 
 
 def _alternatives(

@@ -80,7 +80,7 @@ def _loss(loss: Callable) -> Callable:
 def _root(loss: Callable) -> Callable:
     """Of a mean loss; several outputs have a root each, which is not their mean."""
 
-    def formula(y, p, **kwargs):
+    def formula(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
         c = ratios(loss(y, p), **kwargs)
         root = np.sqrt(c.mean())
         return root + (c - c.mean()) / (2 * root)

@@ -92,7 +92,8 @@ class HistoryDisplay:
         Parameters
         ----------
         search : estimator
-            A fitted search of this library or of scikit-learn, or the result of `load_history`.
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure.
 

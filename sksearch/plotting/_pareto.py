@@ -89,12 +89,12 @@ class ParetoDisplay:
         ValueError
             If the search has one objective, or not those that are named.
         """
-        front = getattr(search, "pareto_", None)
+        found = read(search)
+        front, chosen = getattr(found.source, "pareto_", None), None
         if front is None:
             raise ValueError(
                 "The search has no front: fit it with objectives=[...], two of them or more."
             )
-        found, chosen = read(search), None
         winner = found.winner
         if winner is not None:  # it need not be on the front: a function may have chosen it
             result = found.history.trials[winner.trial_id].results[winner.resource]

@@ -99,18 +99,18 @@ class ScheduleDisplay:
             If the search has found no schedule.
         """
         found = read(search)
-        schedule = getattr(search, "schedule_", None)
+        schedule = getattr(found.source, "schedule_", None)
         if schedule is None:
             raise ValueError(
-                f"{type(search).__name__} has no schedule_: candidates keep their params, but "
-                "those of PBTSearchCV."
+                f"{type(found.source).__name__} has no schedule_: candidates keep their params, "
+                "but those of PBTSearchCV."
             )
         others = [
             (trial.inherited, trial.resource, trial.params) for trial in found.history.trials
         ]
         return cls(
             schedule=schedule,
-            n_resources=search.best_n_resources_,
+            n_resources=found.source.best_n_resources_,
             unit=found.unit,
             others=[stretch for stretch in others if stretch[1]],
         ).plot(ax)

@@ -28,7 +28,8 @@ class SearchDisplay:
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn.
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
 
     Attributes
     ----------
@@ -69,7 +70,8 @@ class SearchDisplay:
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn.
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
 
         Returns
         -------

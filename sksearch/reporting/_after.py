@@ -170,8 +170,9 @@ def best(search: Any, n: int = 10) -> list[Params]:
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
     n : int, default=10
         How many; fewer if fewer have a score.
 
@@ -219,8 +220,9 @@ def to_frame(search: Any) -> "DataFrame":
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
 
     Returns
     -------

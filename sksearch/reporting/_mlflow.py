@@ -35,9 +35,9 @@ def to_mlflow(
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn, or the result of `load_history`, also
-        of a search that is running.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes; `load_history` reads a search that is running, too.
     experiment : str, default="sksearch"
         Name of the experiment; it is made where it is missing.
     tracking_uri : str or None, default=None

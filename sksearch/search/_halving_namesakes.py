@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
-from sksearch.base import Resource, Sampler, Scheduler, Start
+from sksearch.base import Resource, Sampler, Scheduler, Start, Told
 from sksearch.fitting import Folds, Row, Run, Setup, best_of_last_iteration
 from sksearch.history import History, Params, Problem
 from sksearch.resources import RefittedParameterResource, SubsamplesResource
@@ -326,7 +326,7 @@ class SettledDraws(Sampler):
     n_candidates: int | None
     rng: np.random.RandomState
     n_passes: int = 1
-    repeats = True
+    told = Told(repeats=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the next one."""

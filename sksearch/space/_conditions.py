@@ -23,6 +23,7 @@ _OPERATORS = {
     "in": lambda value, threshold: any(equal(value, item) for item in threshold),
     "not in": lambda value, threshold: not any(equal(value, item) for item in threshold),
 }
+_ORDERING = ("<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True)
@@ -282,6 +283,8 @@ class Subspace:
             isinstance(condition.threshold, str) or not hasattr(condition.threshold, "__len__")
         ):
             raise ValueError(f"{where}, but {condition.op!r} needs a list of values.")
+        if condition.op not in _ORDERING:
+            return  # anything can be equal or not
         parent = self.dimensions[condition.parent]
         values = parent.choices if parent.kind == "categorical" else [parent.from_unit(0.5)]
         for value in values:
@@ -296,7 +299,9 @@ class Subspace:
     def _check_reachable(self) -> None:
         """Raise if a parameter is in no candidate, because of one of its conditions or of all."""
         if self.size == math.inf:
-            dead = {name for name in self.conditions if not self._may_hold(name)}
+            parents = {when.parent for whens in self.conditions.values() for when in whens}
+            values = {parent: self._values_of(parent) for parent in parents}
+            dead = {name for name in self.conditions if not self._may_hold(name, values)}
         else:
             dead = set(self.conditions).difference(*(each.reached for each in self._components))
         for name in sorted(dead):
@@ -308,17 +313,16 @@ class Subspace:
                 f"{'; '.join(f'{parent} is {values}' for parent, values in allowed.items())}."
             )
 
-    def _may_hold(self, name: str) -> bool:
+    def _values_of(self, parent: str) -> list[Any]:
+        """Return values among which is one for which a condition holds, if there is any."""
+        dimension = self.dimensions[parent]
+        if dimension.size < math.inf:
+            return [dimension.value(piece.start) for piece in self._pieces(parent)]
+        return [dimension.from_unit(u) for u in (0.0, 0.5, 1.0)]
+
+    def _may_hold(self, name: str, values: dict[str, list[Any]]) -> bool:
         """Whether each condition of a parameter, by itself, holds for some value of its parent."""
-        for condition in self.conditions[name]:
-            parent = self.dimensions[condition.parent]
-            if parent.size < math.inf:
-                values = [parent.value(piece.start) for piece in self._pieces(condition.parent)]
-            else:
-                values = [parent.from_unit(u) for u in (0.0, 0.5, 1.0)]
-            if not any(map(condition.holds, values)):
-                return False
-        return True
+        return all(any(map(when.holds, values[when.parent])) for when in self.conditions[name])
 
     def _parents_of(self, name: str) -> list[str]:
         return list({when.parent: None for when in self.conditions.get(name, ())})

@@ -52,7 +52,8 @@ def equal(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     try:
-        return bool(np.all(a == b))
+        found = a == b
+        return found if type(found) is bool else bool(np.all(found))
     except (TypeError, ValueError):
         return False  # a container of arrays, or an object that refuses to be compared
 

@@ -257,6 +257,23 @@ def test_numbers_move_by_steps_of_many_sizes():
 # ---- finite spaces
 
 
+def test_points_beside_one_are_fewer_where_hundreds_of_coordinates_are_discrete():
+    """All of 1,200 would be a square of numbers, for each of five points, three times."""
+    n_rows = {}
+    for n_dims in (240, 1200):
+        children = {f"q{i}": When([1, 2, 3], "p", "==", "a") for i in range(n_dims)}
+        space = Space({"p": ["a", "b"]} | children)
+        best = space.canonical(np.full((1, space.n_dims), 0.2))
+
+        def count(U, n_dims=n_dims):
+            n_rows[n_dims] = n_rows.get(n_dims, 0) + len(U)
+            return np.zeros(len(U))
+
+        maximise(count, space, best, rng(), n_refined=1)
+    assert n_rows[240] > 2 * 240
+    assert n_rows[1200] <= 4 * 60_000 // 1200
+
+
 def test_small_finite_spaces_are_listed():
     space = Space({"a": randint(0, 5), "b": ["x", "y"], "c": When([1, 2], "b", "==", "x")})
     points = enumerate_points(space)

@@ -178,6 +178,14 @@ def test_thousands_of_children_of_one_parent_are_counted_and_not_listed():
     assert set(space.candidate(space.size - 1).values()) == {1, 4}
 
 
+@pytest.mark.timeout(30)
+def test_thousands_of_choices_with_a_parameter_each_are_read_in_seconds():
+    kinds = [f"kind {i}" for i in range(3000)]
+    own = {f"p{i}": When(uniform(), "kind", "==", kind) for i, kind in enumerate(kinds)}
+    space = Space({"kind": kinds} | own)
+    assert len(space.sample(np.random.default_rng(0))) == 2
+
+
 def test_gates_below_one_parent_are_not_multiplied_out():
     gates = {f"gate{i}": When([0, 1], "root", "==", "on") for i in range(60)}
     below = {f"k{i}": When(range(9), f"gate{i}", "==", 1) for i in range(60)}
