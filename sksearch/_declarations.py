@@ -19,7 +19,7 @@ INSTEAD = {
 def refuse_flags(cls: type) -> None:
     """Raise TypeError for a class with a flag of before, which nobody would look at."""
     for name, instead in INSTEAD.items():
-        is_parameter = name in vars(cls).get("__annotations__", {})
+        is_parameter = name in getattr(cls, "__annotations__", {})
         if isinstance(vars(cls).get(name), bool) and not is_parameter:
             raise TypeError(
                 f"{cls.__name__}.{name} = {vars(cls)[name]} is not looked at any more: write "

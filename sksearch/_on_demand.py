@@ -23,7 +23,7 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
     Returns
     -------
     getattr, dir : callable
-        The names of ``__all__``, and public modules inside of the package.
+        The names that the package imports, and public modules inside of it.
     """
     module: Any = sys.modules[package]
 

@@ -126,8 +126,10 @@ def of_a_checkpoint(repeats, n_candidates=500):
             with tempfile.TemporaryDirectory() as folder:
                 search = RandomSearchCV(
                     BusyClassifier(0), {"alpha": loguniform(1e-6, 1)}, n_iter=n_candidates, cv=2,
-                    refit=False, random_state=0, checkpoint_dir=Path(folder, "s") if keeps else None,
+                    refit=False, random_state=0,
                 )  # fmt: skip
+                if keeps:
+                    search.set_params(checkpoint_dir=Path(folder, "s"))
                 start = time.perf_counter()
                 search.fit(X, y)
                 if repeat >= 0:

@@ -1,5 +1,6 @@
 """`Found`: what a run has found, as tables, fronts and models."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,11 +9,12 @@ from sklearn.base import clone
 
 from sksearch._clock import now
 from sksearch._finish._models import best_rows, make_ensemble
-from sksearch._finish._refit import refit
+from sksearch._finish._refit import train_on_all
 from sksearch._seeds import seeded
 from sksearch.fitting import (
     AveragedClassifier,
     AveragedRegressor,
+    Output,
     Row,
     RowScores,
     Run,
@@ -51,17 +53,24 @@ class Found:
         """What is known of the candidate of each row."""
         return results_of(self.history, self.rows)
 
-    @cached_property
+    @property
+    def outputs(self) -> list[Output]:
+        """What all trainings brought."""
+        return [output for row in self.rows for output in row.new_outputs]
+
+    @property
     def test_scores(self) -> Any:
-        """Those of a training: a number, or a dict by metric, whose names all rows then have."""
-        outputs = [output for row in self.rows for output in row.new_outputs]
-        name_error_scores(outputs)
-        return outputs[0].test_scores
+        """Those of a training: a number, or a dict by metric."""
+        return self.rows[0].new_outputs[0].test_scores
 
     def check(self) -> None:
         """Raise ValueError if all has failed; warn of failures, and where no bound is kept."""
-        self.run.check_failures([output for row in self.rows for output in row.new_outputs])
+        self.run.check_failures(self.outputs)
         warn_if_none_keeps_bounds(self.results)
+
+    def name_scores(self) -> None:
+        """Give all trainings the same metrics, also those that failed."""
+        name_error_scores(self.outputs)
 
     def row_scores(self) -> RowScores | None:
         """Return what blocks of test rows contribute to the scores."""
@@ -98,14 +107,17 @@ class Found:
         seconds : float
             That it took.
         """
+        start, row = now(), self.rows[index]
+        space = self.run.setup.problem.space
+        outcome = space.outcome(self.history.trials[row.trial_id].params)
+        found = outcome[0] if outcome else None
+        estimator = train_on_all(self.run.context, best, row, found, self.schedule(index))
+        return estimator, now() - start
+
+    def seeds(self, index: int) -> AbstractContextManager[None]:
+        """Return a context in which the global generators are those of the last training."""
         row, context = self.rows[index], self.run.context
-        with seeded(context.seed, row.trial_id, len(context.splits), row.n_resources):
-            start = now()
-            space = self.run.setup.problem.space
-            outcome = space.outcome(self.history.trials[row.trial_id].params)
-            found = outcome[0] if outcome else None
-            estimator = refit(context, best, row, found, self.schedule(index))
-            return estimator, now() - start
+        return seeded(context.seed, row.trial_id, len(context.splits), row.n_resources)
 
     def untrained(self, index: int) -> Any:
         """Return the estimator with the params of a row."""
@@ -126,5 +138,5 @@ class Found:
         """
         setup = self.run.setup
         statuses, wins = [each.status for each in self.results], setup.plan.any_rung_wins
-        size = setup.ensemble_size or 0
+        size = setup.ensemble_size
         return make_ensemble(self.run, best_rows(self.rows, results, statuses, size, refit, wins))

@@ -26,7 +26,7 @@ def best_rows(
     rows: list[Row],
     results: dict[str, Any],
     statuses: list[str],
-    size: int,
+    size: int | None,
     refit: Any,
     any_rung_wins: bool = False,
 ) -> list[Row]:

@@ -11,7 +11,7 @@ from sksearch.estimators import Labels, growth_of
 from sksearch.fitting import Context, Row, change_to
 
 
-def refit(
+def train_on_all(
     context: Context, best: Any, row: Row, found: str | None, schedule: list[dict[str, Any]]
 ) -> Any:
     """Train a clone with the params of a row by the path that it was scored on.

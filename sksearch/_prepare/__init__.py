@@ -1,4 +1,4 @@
-"""The first tense of a fit: options, checks, aims, folds, plan; nothing is trained."""
+"""The first stage of a fit: options, checks, aims, folds, plan; nothing is trained."""
 
 from sksearch._prepare._aiming import aimed as aimed
 from sksearch._prepare._checks import check_ranks as check_ranks

@@ -1,4 +1,4 @@
-"""What the user of a search has asked for, in slices: rooms below see these, never the search."""
+"""What the user of a search has asked for, by concern, and what the search itself is asked."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,8 @@ class Options:
     error_score, return_train_score, verbose, ensemble_size : object
         As for a search.
     left : frozenset of str
-        Which of "cv", "sampler" and "scheduler" the user leaves to a search that chooses them.
+        "sampler" and "scheduler" where the user leaves them to the search, and "cv" of a search
+        that chooses folds where no splitter is passed.
     """
 
     estimator: Any
@@ -139,8 +140,6 @@ class Composer(Protocol):
     """What a search says by itself: its parts, and what it has from scikit-learn."""
 
     resource: Any
-    sampler: Any
-    scheduler: Any
     _own_space: Callable[[Any], Any] | None
     _columns: ClassVar[tuple[str, ...]]
 

@@ -60,7 +60,7 @@ def prepare(
     Parameters
     ----------
     search : Composer
-        Names its parts.
+        Asked for its sampler, scheduler, folds and scorers.
     options : Options
         What its user has asked for.
     X, y : array-like
@@ -68,7 +68,7 @@ def prepare(
     params : dict
         What was passed to ``fit`` beside them.
     rng : RandomState
-        Settles the search.
+        For all draws before the first training.
     unit : str or None, default=None
         What an earlier process spends on a candidate, if it has begun this search.
 
@@ -113,13 +113,17 @@ def prepare(
     plan = replace(plan, notes=choices(options, filled, problem, data.folds))
     metric = rule if isinstance(rule, str) else None
     has_names = scores_have_names(goal.scoring, rule, scorers)
-    context = _context_of(options, estimator, data, resource, scorers, metric, has_names)
-    context.aims, context.seed, context.n_candidates = aims, problem.seed, plan.n_candidates
+    context = _context_of(
+        options, estimator, data, resource=resource, scorer=scorers, metric=metric, aims=aims,
+        has_names=has_names, seed=problem.seed, n_candidates=plan.n_candidates,
+    )  # fmt: skip
     return Setup(
-        context, problem, sampler, scheduler, plan, data.params, refit_metric, data.folds, earlier,
-        TimeLimit(options.timeout, options.overtime), options.stops, options.workers,
-        options.ensemble_size, goal.refit if callable(goal.refit) else None,
-        () if resource.acts_on == "fits" else search._columns,
+        context, problem, sampler, scheduler, plan,
+        params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
+        time=TimeLimit(options.timeout, options.overtime),
+        stops=options.stops, workers=options.workers, ensemble_size=options.ensemble_size,
+        rule=goal.refit if callable(goal.refit) else None,
+        columns=() if resource.acts_on == "fits" else search._columns,
     )  # fmt: skip
 
 
@@ -159,28 +163,18 @@ def _resource_of(filled: Composer, estimator: Any, space: Space, data: Data) -> 
     return resource
 
 
-def _context_of(
-    options: Options,
-    estimator: Any,
-    data: Data,
-    resource: Resource,
-    scorers: Any,
-    metric: str | None,
-    has_names: bool | None,
-) -> Context:
-    """What all tasks share."""
+def _context_of(options: Options, estimator: Any, data: Data, **rest: Any) -> Context:
+    """What all tasks share; `rest` has the fields that neither options nor data tell."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
     return Context(
         estimator=estimator,
         X=data.X, y=data.y, splits=splits,
-        scorer=scorers, metric=metric, has_names=has_names,
         fit_params=data.fit_params, score_params=data.routed.scorer.score,
-        resource=resource,
-        strata=data.strata, classes=data.classes, seed=0,
+        strata=data.strata, classes=data.classes,
         error_score=options.error_score,
         return_train_score=options.return_train_score,
         verbose=options.verbose,
-        n_candidates=0,
+        **rest,
         blocks=blocks_of_rows(splits, num_samples(data.X), groups),
     )  # fmt: skip
 

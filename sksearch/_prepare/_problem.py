@@ -1,5 +1,6 @@
 """The problem: a space, limits of the resource, and what the scheduler has to say to them."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from sksearch.estimators import Labels
 from sksearch.history import Params, Problem
 from sksearch.space import Space
 
-MANY = 81  # units, of which some can be spent step by step
+MANY = 1_000  # units, of which some can be spent step by step
 
 
 def make_problem(
@@ -73,7 +74,8 @@ def adapt(
         changing = check_inheritance(scheduler, resource, estimator, problem.space)
         problem = replace(problem, changing=changing)
     # Not of what stands in for a scheduler where there is no room for rungs, see below.
-    problem = replace(problem, n_candidates=count_at_full(scheduler, problem.space))
+    n_candidates = _count_at_full(scheduler, problem.space, max(MANY, problem.max_resources))
+    problem = replace(problem, n_candidates=n_candidates)
     if isinstance(min_resources, str):
         scheduler, low = scheduler.adapt(problem)
         problem = replace(problem, min_resources=low)
@@ -82,25 +84,36 @@ def adapt(
 
 def fits_whole(scheduler: Scheduler, space: Space) -> bool:
     """Whether a scheduler plans whole fits alone, however much of a resource there is."""
-    brackets = _plan_of_many(scheduler, space).brackets
-    is_whole = all(len(rungs) == 1 and rungs[0].resource == MANY for rungs in brackets)
-    return bool(brackets) and is_whole
+    return _is_whole(_plan_of(scheduler, space, MANY), MANY)
 
 
-def count_at_full(scheduler: Scheduler, space: Space) -> int | None:
+def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | None:
     """Count of candidates if a scheduler means all to get the full resource; None without end."""
-    if not (scheduler.told.by_fold or fits_whole(scheduler, space)):
+    plan = _plan_of(scheduler, space, n_units)
+    if not (scheduler.told.by_fold or _is_whole(plan, n_units)):
         return None
-    n = _plan_of_many(scheduler, space).n_candidates
-    return n if 0 < n < ENDLESS else None
+    return plan.n_candidates if 0 < plan.n_candidates < ENDLESS else None
 
 
-def _plan_of_many(scheduler: Scheduler, space: Space) -> Plan:
-    """What a scheduler plans where there is room for rungs, and no end of candidates."""
-    try:
-        return planned(scheduler, Problem(space, 1, MANY, repeats=True))
-    except Exception:  # it is asked again for the search's own problem: that error is to be seen
-        return Plan(())
+def _is_whole(plan: Plan, n_units: int) -> bool:
+    """Whether each candidate gets all units at once."""
+    brackets = plan.brackets
+    return bool(brackets) and all(
+        len(rungs) == 1 and rungs[0].resource == n_units for rungs in brackets
+    )
+
+
+def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
+    """What a scheduler plans where there is room for rungs, and no end of candidates.
+
+    It is asked again for the search's own problem, whose warnings and errors are to be seen.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return planned(scheduler, Problem(space, 1, n_units, repeats=True))
+        except Exception:
+            return Plan(())
 
 
 def _own_limits(

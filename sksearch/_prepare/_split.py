@@ -29,7 +29,7 @@ def make_folds(
     options : Options
         Of the search.
     given : object
-        Its `cv`, with the folds of a one-shot iterator.
+        Its `cv`; of a one-shot iterator the list of its folds.
     X, y : array-like
         Training data.
     split_params : dict

@@ -1,4 +1,4 @@
-"""What a task may use, and what is left of one that used more."""
+"""Where tasks run, what one may use, and what is left of one that used more."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

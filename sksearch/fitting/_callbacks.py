@@ -1,6 +1,5 @@
 """What others hear of a fit: scikit-learn's callbacks (from 1.9 on) and ``[CV] END`` lines."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
@@ -166,10 +165,10 @@ class Message:
         say(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
 
 
-def _scores(test: Callable[[Any], Any], train: Any) -> str:
+def _scores(test: Any, train: Any) -> str:
     """Scores as scikit-learn prints them."""
 
-    def one(test: Callable[[Any], Any], train: Any) -> str:
+    def one(test: Any, train: Any) -> str:
         return f"test={test:.3f}" if train is None else f"train={train:.3f}, test={test:.3f}"
 
     if isinstance(test, dict):

@@ -8,7 +8,7 @@ import os
 import platform
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from itertools import pairwise
 from traceback import format_exc
@@ -89,7 +89,9 @@ def worker_name() -> str:
     return name if alone else f"{name}:{threading.get_native_id()}"
 
 
-def seeds_of(context: Context, leg: Leg, fold: int, environment: TaskEnvironment) -> Any:
+def seeds_of(
+    context: Context, leg: Leg, fold: int, environment: TaskEnvironment
+) -> AbstractContextManager[None]:
     if not environment.owns_globals:
         return nullcontext()
     return seeded(context.seed, leg.trial_id, fold, leg.resource)
@@ -148,11 +150,11 @@ def train_further(
     context: Context,
     task: Task,
     environment: TaskEnvironment,
-    state: Any,
+    state: State,
     legs: Sequence[Leg],
     train_rows: tuple[Any, Any],
     fit_params: dict[str, Any],
-) -> Any:
+) -> State:
     """Bring a state further, leg by leg from the first one, where it is."""
     for before, leg in pairwise(legs):
         # What is lost is trained again with the seeds that it was trained with.
@@ -175,7 +177,7 @@ def change_to(state: State, params: Params, changing: tuple[str, ...] | None) ->
     change(state.estimator, {name: clone(params[name], safe=False) for name in names})
 
 
-def rows_of(context: Context, task: Task) -> Any:
+def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
     """Train and test rows of the task, as indices of X's namespace."""
     train, test = context.splits[task.fold]
     if context.sample is not None:
@@ -186,7 +188,7 @@ def rows_of(context: Context, task: Task) -> Any:
     return to_namespace_of(context.X, rows)
 
 
-def load_state(context: Context, task: Task) -> Any:
+def load_state(context: Context, task: Task) -> tuple[State, str, list[Leg]]:
     """The state to go on from, why an earlier one is lost, and the legs: where it is, and on.
 
     A lost state costs time, nothing more.
@@ -205,7 +207,7 @@ def load_state(context: Context, task: Task) -> Any:
     return State(new), lost, legs
 
 
-def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: Any) -> None:
+def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: State) -> None:
     """Put the state into the output as it can travel, or say why it cannot be written."""
     last = last_step(state.estimator)
     family_of(last).park(last)
@@ -224,15 +226,20 @@ def _save_state(environment: TaskEnvironment, task: Task, output: Output, state:
 
 
 def _record_curve(
-    context: Context, task: Task, output: Output, state: Any, rows: Any, fit_params: dict[str, Any]
-) -> Any:
+    context: Context,
+    task: Task,
+    output: Output,
+    state: State,
+    rows: Any,
+    fit_params: dict[str, Any],
+) -> None:
     """Train until the score on the test rows has passed its top, and keep all scores."""
     train, test = rows
     wanted: Any = task.curve
     curve: list = []
     best = -math.inf
 
-    def look(estimator: Any, count: int) -> Any:
+    def look(estimator: Any, count: int) -> float:
         nonlocal best
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
@@ -272,7 +279,7 @@ def _fail(context: Context, output: Output, error: BaseException, start: float) 
     output.train_scores = error_scores(context) if context.return_train_score else None
 
 
-def _score_all(context: Context, task: Task, output: Output, state: Any, rows: Any) -> None:
+def _score_all(context: Context, task: Task, output: Output, state: State, rows: Any) -> None:
     """Score on the test rows, and on the training rows if asked for."""
     train, test = rows
     start, listener = now(), RowListener(context, task.fold)

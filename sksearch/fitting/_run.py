@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Outputs, Row, job_result, table_of, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._setup import Setup
-from sksearch.fitting._states import StateStore, dump_state
+from sksearch.fitting._states import Kept, StateStore, dump_state
 from sksearch.fitting._tasks import Output, Task
 from sksearch.fitting._top_trials import TopTrials, models_of
 from sksearch.history import Result
@@ -139,16 +138,17 @@ class Run(Workload):
         self._budget = Budget(setup.plan, watch, setup.time)
         self._convergence = Convergence(self.top) if setup.stops.stop == "converged" else None
 
+    def go_on(self) -> None:
+        """Bring the run to where an earlier process has ended."""
+        self.recorder.replay(self)
+        self.done |= self.recorder.ending.why == "callback" and self._listens
+
     def drive(self) -> None:
-        """Run to the end, from where an earlier process was killed."""
-        setup, recorder, workers = self.setup, self.recorder, self.setup.workers
-        recorder.replay(self)
-        self.done |= recorder.ending.why == "callback" and self._listens
-        args = workers.n_jobs, workers.pre_dispatch, workers.limits
-        where = recorder.folder, workers.devices
-        n = workers.n_under_way(len(self.context.folds(1, 0))) if setup.learns else None
-        make = partial(make_executor, evaluate, self.context, *args, *where)
-        with self.watch, Interrupts(), make() as executor:
+        """Run to the end."""
+        workers, folder = self.setup.workers, self.recorder.folder
+        args = workers.n_jobs, workers.pre_dispatch, workers.limits, folder, workers.devices
+        n = workers.n_under_way(len(self.context.folds(1, 0))) if self.setup.learns else None
+        with self.watch, Interrupts(), make_executor(evaluate, self.context, *args) as executor:
             self.check_hope()
             drive(self.study, executor, self, n)
             self.keep_models()
@@ -373,7 +373,7 @@ class Run(Workload):
             if trial_id not in self.best:
                 self.states.drop_trial(trial_id, len(self.context.splits))
 
-    def _state_for(self, job: Job, fold: int) -> Any:
+    def _state_for(self, job: Job, fold: int) -> Kept | None:
         """The state to go on from; of a parent, which goes on, too, a copy."""
         if job.parent is None:
             return self.states.get(job.trial_id, fold)

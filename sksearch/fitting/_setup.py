@@ -54,7 +54,8 @@ class Setup:
     @property
     def learns(self) -> bool:
         """Whether what is asked next depends on results."""
-        return self.sampler.reads.results or self.scheduler.reads.results
+        scheduler = self.scheduler
+        return self.sampler.reads.results or scheduler.reads.results or scheduler.told.by_fold
 
     def study(self) -> Study:
         """Begin a study of the problem."""

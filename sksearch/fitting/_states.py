@@ -3,6 +3,7 @@
 import hashlib
 import io
 import pickle
+from collections.abc import ItemsView
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -72,6 +73,10 @@ class SavedState:
         return load_state(self.read(), home)
 
 
+#: What is kept of a fitted model: itself, its file, or its bytes.
+Kept = State | SavedState | bytes
+
+
 class StateStore:
     """States of the trials that may go on, by trial and fold.
 
@@ -83,14 +88,14 @@ class StateStore:
     """
 
     def __init__(self) -> None:
-        self._states: dict[tuple[int, int], State | SavedState | bytes] = {}
+        self._states: dict[tuple[int, int], Kept] = {}
         self.keeps_files = False
 
-    def get(self, trial_id: int, fold: int) -> Any:
+    def get(self, trial_id: int, fold: int) -> Kept | None:
         """Return the state of a trial on a fold, None if there is none."""
         return self._states.get((trial_id, fold))
 
-    def items(self) -> Any:
+    def items(self) -> ItemsView[tuple[int, int], Kept]:
         """Return pairs of (trial, fold) and state."""
         return self._states.items()
 

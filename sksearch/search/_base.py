@@ -123,8 +123,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     resource = None  # type: Any
     audit = 0.0  # type: Any
     min_resources = max_resources = select = "auto"  # type: Any
+    # And searches with a count of candidates, and those whose proposals learn, of these.
     n_iter = None  # type: Any
-    # And so have searches whose proposals learn.
     batch_size = 1  # type: Any
     # A search with rules of its own for a space has a method of this name, which returns it.
     _own_space = None  # type: Any
@@ -308,7 +308,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         )  # fmt: skip
 
     def _left(self) -> frozenset[str]:
-        """Which of "cv", "sampler" and "scheduler" the user leaves to the search."""
+        """Return which of "cv", "sampler" and "scheduler" are left to the search."""
         return frozenset()
 
     def _cv(self) -> Any:
@@ -333,6 +333,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         verbose = self.verbose if self.verbose < CV_LINES else 0
         self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
         run = Run(study, setup, root, recorder, watch)
+        run.go_on()
         try:
             run.drive()
         except BaseException:
@@ -361,6 +362,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self.errors_ = [result.error for result in found.results]
         if not interrupted:
             found.check()
+        found.name_scores()
         self.multimetric_ = isinstance(found.test_scores, dict)
         self._row_scores = found.row_scores()
         refit_metric: Any = setup.refit_metric
@@ -387,7 +389,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self.interrupted_ = True  # until it has ended
         best = found.untrained(self.best_index_)
         leaf = root.subcontext(task_name="refit-with-best-params")
-        with leaf.propagate_callback_context(best):
+        with leaf.propagate_callback_context(best), found.seeds(self.best_index_):
             leaf.call_on_fit_task_begin(**hook)
             self.best_estimator_, self.refit_time_ = found.trained(self.best_index_, best)
         if hasattr(self.best_estimator_, "feature_names_in_"):

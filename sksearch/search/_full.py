@@ -138,7 +138,7 @@ class SearchCV(BaseSearch):
     batch_size: CountOrAuto = "auto"
 
     def _left(self) -> frozenset[str]:
-        """The folds are left to it where no splitter is passed, see `choose_cv`."""
+        """Return what is left to the search; the folds only where no splitter is passed."""
         parts = {name for name in ("sampler", "scheduler") if getattr(self, name) is None}
         return frozenset({"cv", *parts})
 

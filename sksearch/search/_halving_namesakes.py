@@ -5,7 +5,7 @@ import math
 import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from sklearn.model_selection import ParameterSampler
@@ -70,8 +70,7 @@ the generator that was passed goes on from another one. These differ:
 
 
 def _iterations_of(setup: Setup) -> HalvingIterations:
-    scheduler: Any = setup.scheduler
-    return scheduler
+    return cast(HalvingIterations, setup.scheduler)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -213,7 +212,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):  # type: ignore[misc]  # as i
     _known_as = (*GridSearchCV._known_as, SklearnHalvingGrid)
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        sampler, _ = super()._compose(space, rng)
+        sampler = ListedSampler(self._points(), repeats=True)
         return sampler, self._scheduler(self._n_points(space))
 
 

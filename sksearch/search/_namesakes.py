@@ -80,12 +80,14 @@ class GridSearchCV(BaseSearch):
             raise
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        points = Draws(ParameterGrid(self.param_grid))
-        return ListedSampler(points, repeats=True), FullFidelity(self._n_points(space))
+        return ListedSampler(self._points(), repeats=True), FullFidelity(self._n_points(space))
+
+    def _points(self) -> Draws:
+        return Draws(ParameterGrid(self.param_grid))
 
     def _n_points(self, space: Space) -> int:
         """Count of points that the constraints allow."""
-        points = Draws(ParameterGrid(self.param_grid))
+        points = self._points()
         allows = make_allows(self.constraints, space)
         return len(points) if allows is None else sum(map(allows, points))
 
