@@ -1,5 +1,6 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
+import copy
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
@@ -75,6 +76,16 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
         raise ValueError(
             f"overtime={overtime} begins when the timeout is up, and there is none: pass timeout=."
         )
+
+
+def with_plain_numbers(search: Any) -> Any:
+    """Return a search whose integers are Python's: small or unsigned ones of NumPy overflow."""
+    found = {name: n.item() for name, n in vars(search).items() if isinstance(n, np.integer)}
+    if not found:
+        return search
+    plain = copy.copy(search)
+    vars(plain).update(found)
+    return plain
 
 
 def check_refit(refit: Any) -> None:

@@ -57,6 +57,7 @@ from sksearch.fitting._input import (
     check_sample_weight,
     check_target,
     warn_of_index,
+    with_plain_numbers,
 )
 from sksearch.fitting._keywords import KnownNames
 from sksearch.fitting._lineage import schedule_of
@@ -318,7 +319,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         splits = folds.splits
         estimator = clone(self.estimator)
         space = make_space(self, estimator, X)
-        filled = self._filled(folds)
+        filled = with_plain_numbers(self._filled(folds))
         given = space.names, routed.estimator.fit
         resource = as_resource(filled.resource, estimator, len(splits[0][0]), *given)
         check_training(resource, estimator, space, routed.estimator.fit, X)
@@ -330,7 +331,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         earlier = read_earlier(self.prior_results, space)
         aims, allows = aims_of(self, space, scorers, earlier)
         guesses = first_guesses(self, estimator, space, X, earlier, allows)
-        limits = self.min_resources, self.max_resources
+        limits = filled.min_resources, filled.max_resources
         args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
         problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
         problem, sampler = aimed(problem, sampler, aims, allows)

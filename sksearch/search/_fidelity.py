@@ -6,7 +6,7 @@ from typing import Literal
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import Hyperband, SuccessiveHalving
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, HalvingParameters, documented
+from sksearch.search._parameters import Count, HalvingParameters, Iterations, documented
 
 
 @documented
@@ -126,7 +126,7 @@ class HyperbandSearchCV(HalvingParameters, BaseSearch):
     True
     """
 
-    n_iterations: Count = 1
+    n_iterations: Iterations = 1
     candidates: Literal["table", "algorithm1"] = "table"
 
     def _compose(self, space, rng):

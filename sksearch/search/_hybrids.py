@@ -10,7 +10,7 @@ from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import AsyncHyperband, Hyperband
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, HalvingParameters, ModelParameters, documented
+from sksearch.search._parameters import HalvingParameters, Iterations, ModelParameters, documented
 
 
 @documented
@@ -80,7 +80,7 @@ class BOHBSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     [9, 3, 1, 3, 1, 3]
     """
 
-    n_iterations: Count = 1
+    n_iterations: Iterations = 1
     scheduler: Literal["hyperband", "asynchronous"] = "hyperband"
     transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
 
@@ -150,7 +150,7 @@ class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     [9, 3, 1, 3, 1, 3]
     """
 
-    n_iterations: Count = 1
+    n_iterations: Iterations = 1
     acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
     transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "rung"
 
