@@ -1,41 +1,48 @@
 """sksearch: hyperparameter search for scikit-learn users, one import away from GridSearchCV."""
 
-from sksearch._minimize import minimize
-from sksearch.checkpoint import load_history
-from sksearch.fitting import Bound
-from sksearch.reporting import report
-from sksearch.search import (
-    ASHASearchCV,
-    BOHBSearchCV,
-    CMAESSearchCV,
-    DEHBSearchCV,
-    DESearchCV,
-    FabolasSearchCV,
-    ForestBayesSearchCV,
-    GeneticSearchCV,
-    GPBayesSearchCV,
-    GPHalvingSearchCV,
-    GPHyperbandSearchCV,
-    GridSearchCV,
-    HalvingGridSearchCV,
-    HalvingRandomSearchCV,
-    HyperbandSearchCV,
-    HypergradientSearchCV,
-    IncrementalEvaluationSearchCV,
-    PASHASearchCV,
-    PBTSearchCV,
-    PSOSearchCV,
-    QuasiRandomSearchCV,
-    RandomizedSearchCV,
-    RandomSearchCV,
-    SearchCV,
-    SuccessiveHalvingSearchCV,
-    TPEHalvingSearchCV,
-    TPESearchCV,
-    earlier_results,
-    tune,
-)
-from sksearch.space import When
+from typing import TYPE_CHECKING
+
+from sksearch._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from sksearch._minimize import minimize
+    from sksearch.checkpoint import load_history
+    from sksearch.fitting import Bound
+    from sksearch.hypergradients._search import HypergradientSearchCV
+    from sksearch.reporting import report
+    from sksearch.search import (
+        ASHASearchCV,
+        BOHBSearchCV,
+        CMAESSearchCV,
+        DEHBSearchCV,
+        DESearchCV,
+        FabolasSearchCV,
+        ForestBayesSearchCV,
+        GeneticSearchCV,
+        GPBayesSearchCV,
+        GPHalvingSearchCV,
+        GPHyperbandSearchCV,
+        GridSearchCV,
+        HalvingGridSearchCV,
+        HalvingRandomSearchCV,
+        HyperbandSearchCV,
+        IncrementalEvaluationSearchCV,
+        PASHASearchCV,
+        PBTSearchCV,
+        PSOSearchCV,
+        QuasiRandomSearchCV,
+        RandomizedSearchCV,
+        RandomSearchCV,
+        SearchCV,
+        SuccessiveHalvingSearchCV,
+        TPEHalvingSearchCV,
+        TPESearchCV,
+        earlier_results,
+        tune,
+    )
+    from sksearch.space import When
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __version__ = "0.1.0.dev0"
 

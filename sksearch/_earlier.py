@@ -1,28 +1,21 @@
 """What is known before a search: results of earlier ones, and what the user believes."""
 
 import math
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sksearch._description import counted
+from sksearch._reader import chosen_metric, read
 from sksearch.base import Sampler
-from sksearch.checkpoint import load_history
-from sksearch.fitting._aims import Aims, Allows, allowed_guesses
-from sksearch.history import History, Params, Problem
-from sksearch.samplers import EarlierTask, WarmStart, with_prior
-from sksearch.samplers._warm_start import part_of
+from sksearch.fitting import Aims, Allows, allowed_guesses
+from sksearch.history import Params, Problem
+from sksearch.samplers import EarlierTask, WarmStart, part_of, with_prior
 from sksearch.space import Space
 
 ENOUGH = 10  # results at a resource from which on it stands for the candidates
-KINDS = (
-    "a fitted search, cv_results_, a DataFrame of it, a checkpoint_dir, an Optuna study, "
-    "or what earlier_results returns"
-)
-PREFIX = "param_"
 
 
 def earlier_results(source: Any, *, same_task: bool = False) -> EarlierTask:
@@ -167,123 +160,27 @@ def with_knowledge(
 
 
 def _read(source: Any) -> tuple[list[Params], list[float]]:
-    """Return candidates and scores of whatever it is."""
-    if isinstance(source, str | os.PathLike):
-        source = _history_in(source)
-    if hasattr(source, "trials") and hasattr(source, "directions"):
-        return _of_optuna(source)
-    history = getattr(source, "history_", getattr(source, "history", source))
-    if isinstance(history, History):
-        return _of_history(history)
-    results = getattr(source, "cv_results_", source)
-    if hasattr(results, "columns") and hasattr(results, "to_dict"):
-        results = results.to_dict("list")
-    if isinstance(results, Mapping):
-        return _of_table(results, getattr(source, "refit", None))
-    if hasattr(source, "fit") and hasattr(source, "estimator"):
+    """Return candidates and scores of whatever it is, at the resource that counts."""
+    name = type(source).__name__
+    if (
+        not hasattr(source, "cv_results_")
+        and hasattr(source, "fit")
+        and hasattr(source, "estimator")
+    ):
         raise ValueError(
-            f"prior_results: this {type(source).__name__} is not fitted. Call its fit first; if "
-            "it was fitted, and this is a clone of it, as cross_val_score makes, pass "
-            "earlier_results(search)."
+            f"prior_results: this {name} is not fitted. Call its fit first; if it was fitted, and "
+            "this is a clone of it, as cross_val_score makes, pass earlier_results(search)."
         )
-    raise TypeError(f"prior_results: a {type(source).__name__} is not {KINDS}.")
-
-
-def _history_in(path: str | os.PathLike) -> Any:
-    """What a `checkpoint_dir` holds."""
-    if not os.path.isdir(path):
-        exists = os.path.exists(path)
-        raise (ValueError if exists else FileNotFoundError)(
-            f"prior_results={os.fspath(path)!r} is {'a file' if exists else 'not there'}, and a "
-            "path must be that of a checkpoint_dir: read a file yourself, such as by joblib.load "
-            "or pandas.read_csv, and pass what is in it."
-        )
-    try:
-        return load_history(path)
-    except ValueError as error:
-        raise ValueError(f"prior_results={os.fspath(path)!r}: {error}") from error
-
-
-def _of_history(history: History) -> tuple[list[Params], list[float]]:
-    """Of the largest resource with enough results."""
-    counts: dict[int, int] = {}
-    for trial in history.trials:
-        for resource, result in trial.results.items():
-            counts[resource] = counts.get(resource, 0) + math.isfinite(result.score)
-    chosen = _resource_that_counts(counts)
-    pairs = [
-        (dict(trial.params), trial.results[chosen].score)
-        for trial in history.trials
-        if chosen in trial.results
-    ]
-    return [params for params, _ in pairs], [score for _, score in pairs]
-
-
-def _resource_that_counts(counts: Mapping[int, int]) -> int:
-    enough = (resource for resource in sorted(counts, reverse=True) if counts[resource] >= ENOUGH)
-    return next(enough, max(counts, key=lambda resource: counts[resource], default=0))
-
-
-def _of_table(results: Mapping[str, Any], refit: Any) -> tuple[list[Params], list[float]]:
-    """Of ``cv_results_``, or of a table with a column for each parameter and one of scores."""
-    if not all(isinstance(values, Iterable) for values in results.values()):
-        raise TypeError(f"prior_results: a dict of {', '.join(map(str, results))} is not {KINDS}.")
-    columns = {str(name): list(values) for name, values in results.items()}
-    score = _score_column(columns, refit)
-    if all(isinstance(each, Mapping) for each in columns.get("params", [None])):
-        params = [dict(each) for each in columns["params"]]
-    else:  # a file of text has no dicts
-        names = [name for name in columns if name.startswith(PREFIX)]
-        names = names or [name for name in columns if name not in (score, "params")]
-        rows = zip(*(columns[name] for name in names), strict=True)
-        keys = [name.removeprefix(PREFIX) for name in names]
-        params = [_without_gaps(keys, row) for row in rows]
-    scores = [float(value) for value in columns[score]]
-    if "n_resources" in columns:
-        resources = [int(value) for value in columns["n_resources"]]
-        chosen = _resource_that_counts(
-            {resource: resources.count(resource) for resource in set(resources)}
-        )
-        rows_kept = [i for i, resource in enumerate(resources) if resource == chosen]
-        params, scores = [params[i] for i in rows_kept], [scores[i] for i in rows_kept]
-    return params, scores
-
-
-def _score_column(columns: Mapping[str, Sequence], refit: Any) -> str:
-    """Name the column of the scores that count."""
-    means = [name for name in columns if name.startswith("mean_test_")]
-    wanted = f"mean_test_{refit}" if isinstance(refit, str) else "mean_test_score"
-    if wanted in means:
-        return wanted
-    if len(means) == 1:
-        return means[0]
-    if means:
+    found = read(source, "prior_results")
+    level = found.level_with(ENOUGH)
+    if found.told is not None:
+        trials = found.levels.get(level, [])
+        return [dict(t.params) for t in trials], [t.results[level].score for t in trials]
+    if found.results and chosen_metric(found.source, found.results) is None:
+        means = [column for column in found.results if column.startswith("mean_test_")]
         raise ValueError(
             f"prior_results: which of {', '.join(means)} counts? Pass a DataFrame with a column "
             "for each parameter and the scores as the column 'score'."
         )
-    if "score" in columns:
-        return "score"
-    raise ValueError(
-        "prior_results: a table needs a column of scores, greater is better: 'mean_test_score', "
-        f"as cv_results_ has it, or 'score'. It has {', '.join(columns)}."
-    )
-
-
-def _without_gaps(names: Iterable[str], values: Iterable[Any]) -> Params:
-    """Params of a row; a parameter that was inactive has a gap there."""
-    found = {}
-    for name, value in zip(names, values, strict=True):
-        is_gap = value is np.ma.masked or (isinstance(value, float) and math.isnan(value))
-        if not is_gap:
-            found[name] = value.item() if isinstance(value, np.generic) else value
-    return found
-
-
-def _of_optuna(study: Any) -> tuple[list[Params], list[float]]:
-    """Of the finished trials of an Optuna study with one objective."""
-    if len(study.directions) > 1:
-        raise ValueError("prior_results: an Optuna study must have one objective, not several.")
-    sign = -1.0 if study.directions[0].name == "MINIMIZE" else 1.0
-    done = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
-    return [dict(trial.params) for trial in done], [sign * float(trial.value) for trial in done]
+    rows = [row for row in found.rows if row.resource == level]
+    return [dict(row.shown) for row in rows], [row.score for row in rows]

@@ -13,27 +13,35 @@ from scipy.optimize import OptimizeResult
 
 from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
 from sksearch._plain import plain_errors, warn
+from sksearch._prepare import check_folder, check_ranks, planned
 from sksearch._seeds import draw_seed
 from sksearch._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
-from sksearch.fitting._aims import MEASURES, Aims, bounds_of, make_allows
-from sksearch.fitting._checks import check_ranks, planned
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._function import FunctionContext, Units
-from sksearch.fitting._function_run import FunctionRun
-from sksearch.fitting._input import check_folder
-from sksearch.fitting._keywords import known_names
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._results import Row, warn_if_none_keeps_bounds
-from sksearch.fitting._setup import Setup
+from sksearch.executors import Limits, Workers
+from sksearch.fitting import (
+    MEASURES,
+    Aims,
+    Folds,
+    FunctionContext,
+    FunctionRun,
+    Row,
+    SearchPlan,
+    Setup,
+    Units,
+    bounds_of,
+    known_names,
+    make_allows,
+    warn_if_none_keeps_bounds,
+)
 from sksearch.history import History, Problem, Result
-from sksearch.reporting._front import ParetoFront
+from sksearch.reporting import ParetoFront
 from sksearch.resources import WholeResource
 from sksearch.samplers import GPSampler, HypervolumeSampler, for_aims
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 
+MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
 NO_RESULT = Result(math.nan)  # of a candidate that has none at the top
 #: What else than a count an argument may be.
 OTHERS = {"n_iter": None, "max_resources": None, "n_jobs": None, "batch_size": "auto"}
@@ -203,19 +211,16 @@ def minimize(
     """
     search = Minimize(**locals())
     _check(search)
-    with recorder_of(search, None, None) as recorder:
+    with recorder_of(checkpoint_dir, None, None) as recorder:
         setup = _prepare(search, recorder.rng(random_state))
-        recorder.open(search, setup)
-        run = FunctionRun(search, setup, recorder)
+        recorder.open(Minimize, search.get_params(), setup)
+        run = FunctionRun(setup, recorder, target, callback)
         run.drive()
     return _result(run)
 
 
 class Minimize(SimpleNamespace):
     """The arguments of `minimize`, by which a journal tells searches apart."""
-
-    refit = return_train_score = False
-    verbose = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all of them."""
@@ -225,7 +230,7 @@ class Minimize(SimpleNamespace):
 # ---- before
 
 
-def _check(search):
+def _check(search: Minimize) -> None:
     """Refuse arguments before anything is evaluated."""
     if not callable(search.func):
         raise TypeError(f"func={search.func!r} must be callable: func(params) -> float.")
@@ -269,7 +274,7 @@ def _check_call(func, arguments):
         ) from None
 
 
-def _check_integer(search, name):
+def _check_integer(search: Minimize, name: str) -> None:
     """Raise ValueError for what is no count of at least 1; `n_jobs` may be below 0."""
     value = getattr(search, name)
     if name in OTHERS and isinstance(value, type(OTHERS[name])) and value == OTHERS[name]:
@@ -317,7 +322,7 @@ def _aims(objectives, constraints):
     return aims
 
 
-def _prepare(search, rng):
+def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
     """Settle everything before the first evaluation."""
     space = search.space if isinstance(search.space, Space) else Space(search.space)
     aims = _aims(search.objectives, search.constraints)
@@ -352,7 +357,12 @@ def _prepare(search, rng):
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
     folds = Folds(context.splits)
     time = TimeLimit(search.timeout)
-    return Setup(context, problem, sampler, scheduler, plan, {}, "score", folds, earlier, time)
+    limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
+    workers = Workers(search.n_jobs, limits=limits, batch_size=search.batch_size)
+    return Setup(
+        context, problem, sampler, scheduler, plan, {}, "score", folds, earlier, time,
+        workers=workers,
+    )  # fmt: skip
 
 
 # ---- after

@@ -5,12 +5,13 @@ says what one unit of effort is. None of them knows a class of the others.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from sksearch._declarations import Reads, Told, refuse_flags
 from sksearch.estimators import Labels, State, fit
 from sksearch.history import History, Params, Prediction, Problem
 
@@ -21,6 +22,7 @@ __all__ = [
     "ENDLESS",
     "Job",
     "Plan",
+    "Reads",
     "Resource",
     "Resume",
     "Rung",
@@ -28,6 +30,7 @@ __all__ = [
     "Scheduler",
     "Start",
     "State",
+    "Told",
 ]
 
 
@@ -208,15 +211,19 @@ class Sampler(ABC):
     {'n': 84}
     """
 
-    #: Whether proposals depend on results, and so on the count of jobs that are under way.
-    learns: bool = False
-    #: Whether several objectives are looked at, and not the score alone.
-    vectors: bool = False
-    #: Whether measured bounds are looked at; other samplers see worse scores where one is broken.
-    keeps_bounds: bool = False
-    #: Whether the problem's prior is looked at; other samplers are mixed with draws from it.
-    believes: bool = False
-    repeats: bool = False  #: Whether a candidate that is known may be tried again.
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        refuse_flags(cls)
+
+    @property
+    def reads(self) -> Reads:
+        """What proposals depend on; a subclass names it as ``reads = Reads(results=True)``."""
+        return Reads()
+
+    @property
+    def told(self) -> Told:
+        """How it wants to be told what has happened."""
+        return Told()
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -262,17 +269,19 @@ class Scheduler(ABC):
     3
     """
 
-    #: Whether results are told as they come in, so that decisions depend on the workers' speed.
-    asynchronous: bool = False
-    #: Whether candidates are compared fold by fold as results come in, see `Problem.races`. Then
-    #: `plan` is the most that is done, and ``batch_size`` holds with every sampler.
-    races: bool = False
-    #: Whether starts depend on results, so that ``batch_size`` holds with every sampler.
-    learns: bool = False
-    #: Whether candidates are compared by rank, with bounds and objectives, not by one score.
-    ranks: bool = False
-    #: Whether trials go on from fitted states of others.
-    inherits: bool = False
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        refuse_flags(cls)
+
+    @property
+    def reads(self) -> Reads:
+        """What decisions depend on; a subclass names it as ``reads = Reads(bounds=True)``."""
+        return Reads()
+
+    @property
+    def told(self) -> Told:
+        """How it wants to be told what has happened."""
+        return Told()
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
@@ -329,6 +338,21 @@ class Scheduler(ABC):
         """
         return ()
 
+    def audited(self, history: History) -> Mapping[int, int] | None:
+        """Return whom it brings to the last rung although they were stopped, with that resource.
+
+        Parameters
+        ----------
+        history : History
+            Everything that is known.
+
+        Returns
+        -------
+        resources : mapping of int to int, or None
+            By trial id; None if it never does, as by default.
+        """
+        return None
+
 
 class Resource(ABC):
     """What one unit of effort is on a scikit-learn estimator.
@@ -355,6 +379,11 @@ class Resource(ABC):
     continues: bool = False
     #: Whether all rungs train and test on the same rows, so that a candidate may win at any.
     comparable: bool = False
+    #: What units are parts of: a unit is a whole fit, or one of the folds, of the rows, of the
+    #: calls of ``partial_fit``, or of what else a training is made of, such as trees.
+    acts_on: Literal["fits", "folds", "rows", "calls", "training"] = "training"
+    #: Whether units are measured, so that the same count is not the same training again.
+    measured: bool = False
 
     @abstractmethod
     def limits(
@@ -377,6 +406,11 @@ class Resource(ABC):
 
     def check(self, estimator: Any, names: Collection[str]) -> None:  # noqa: B027
         """Raise ValueError if the estimator or the searched `names` do not fit this resource."""
+
+    @property
+    def drawn_in_sequence(self) -> Collection[int]:
+        """Amounts whose rows are drawn one after another, so that a larger search has others."""
+        return ()
 
     def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:  # noqa: B027
         """Raise ValueError if the data have less than the user's `max_resources`."""

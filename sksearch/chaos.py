@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import Any
 
 from sksearch._description import describe
+from sksearch._finish import _models
 from sksearch._plain import say
 from sksearch.checkpoint import read_journal
-from sksearch.fitting import _top_trials
-from sksearch.fitting._evaluation import Context, Output, Task, evaluate
+from sksearch.fitting import Context, Output, Task, _run, evaluate
 from sksearch.search import _base
 
 __all__ = ["Report", "main", "torment"]
@@ -184,8 +184,8 @@ def _run_script(script: str, folder: str, disturbed: str) -> None:
         own = f"{folder}/checkpoint {number}" if disturbed == "yes" else None
         seed = 0 if search.random_state is None else search.random_state
         search.set_params(checkpoint_dir=own, random_state=seed)
-        _base.evaluate = _Logged(f"{folder}/log", number)
-        _top_trials.evaluate = _LoggedModel(f"{folder}/log", number)
+        _run.evaluate = _Logged(f"{folder}/log", number)
+        _models.evaluate = _LoggedModel(f"{folder}/log", number)
         fit(search, *args, **kwargs)
         found.append(_outcome(search, *args[:1]))
         return search

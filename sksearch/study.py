@@ -58,9 +58,9 @@ class Study:
             if i == 0 and problem.has_baseline:
                 continue
             problem.space.check(params, where=f"initial_params[{i}]")
-        if scheduler.races:
+        if scheduler.told.by_fold:
             problem = replace(problem, races=True)
-        if sampler.repeats:
+        if sampler.told.repeats:
             problem = replace(problem, repeats=True)
         self.sampler = sampler
         self.scheduler = scheduler

@@ -26,14 +26,13 @@ import numpy as np
 from sksearch._clock import wall_time
 from sksearch._files import write_atomically
 from sksearch._plain import say
+from sksearch._reader import read
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
-from sksearch.plotting._style import near_scores
+from sksearch.plotting import near_scores
 from sksearch.progress import Progress, duration
 from sksearch.reporting import _words as words
-from sksearch.reporting._table import read
-from sksearch.stats._spans import bars_of
-from sksearch.stats._winner import winner_of
+from sksearch.stats import bars_of
 
 __all__ = ["main", "page"]
 
@@ -177,7 +176,8 @@ def _read(path, every):
         warnings.simplefilter("always")  # of a damaged journal
         saved = load_history(path)
     texts = [f'<p class="bad">{_text(w.message)}</p>' for w in caught]
-    parts = [*texts, *_head(saved, path), *_best(saved), *_scores(saved), *_rungs(saved)]
+    table = read(saved)
+    parts = [*texts, *_head(saved, path), *_best(table), *_scores(table), *_rungs(saved)]
     parts += [*_workers(saved), *_running(saved), *_failures(saved)]
     every = None if saved.finished else every
     return saved, _document(saved.header.get("class", "Search"), "".join(parts), every)
@@ -249,24 +249,24 @@ def _head(saved, path):
         yield f'<div class="track"><i style="width:{100 * share:.1f}%"></i></div>'
 
 
-def _best(saved):
+def _best(table):
     """The best candidates, best first."""
+    saved = table.source
     if saved.best_index_ is None:
         yield "<p>No candidate has a score yet.</p>"
         return
-    table = read(saved)
-    shown = [table.candidates[i] for i in table.order if math.isfinite(table.means[i])]
+    shown = [table.candidates[i].row for i in table.order if math.isfinite(table.means[i])]
     of = f" of {saved.n_splits_}" if table.races else ""
     rows = [
         (
             _number(each.score),
             _number(float(np.nanstd(each.scores))),
-            *([f"{each.resource:,}{of}"] if each.resource else []),
-            _params(table.results["params"][each.row]),
+            *([f"{each.resource:,}{of}"] if table.has_resources else []),
+            _params(each.shown),
         )
         for each in shown[:N_BEST]
     ]
-    unit = [f"#{saved.plan_.unit}"] if shown[0].resource else []
+    unit = [f"#{saved.plan_.unit}"] if table.has_resources else []
     yield f"<h2>Best candidates</h2>{_table(['#score', '#std', *unit, 'params'], rows)}"
     who = "the winner" if saved.finished else "the best so far"
     yield f'<p class="soft">The first one is {who}; it has a ring in the picture.</p>'
@@ -325,15 +325,19 @@ def _failures(saved):
 # ---- pictures
 
 
-def _scores(saved):
+def _scores(table):
     """Each score a dot in the order of telling, and the best so far a line."""
-    log, trials = saved.history_.log, saved.history_.trials
-    told = [(i, r, trials[i].results[r].score) for event, i, r in log if event == "tell"]
+    saved, trials = table.source, table.history.trials
+    told = [
+        (i, r, trials[i].results[r].score) for event, i, r in table.history.log if event == "tell"
+    ]
     scores = np.array([score for *_, score in told])
     ok = np.isfinite(scores)
     if not ok.any():
         return
-    won = _told_of_winner(saved)
+    # The place of the result that the winner won with: a list of one, or of none.
+    key = table.winner and (table.winner.trial_id, table.winner.resource)
+    won = [place for place, (*each, _) in enumerate(told) if tuple(each) == key]
     near = np.append(near_scores(scores[ok]), scores[won])
     low, high = float(near.min()), float(near.max())
     margin = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
@@ -369,14 +373,6 @@ def _scores(saved):
     )
     if not top[ok].all():
         yield f'<p class="soft">Pale: candidates with fewer {_text(saved.plan_.unit)}.</p>'
-
-
-def _told_of_winner(saved):
-    """Which of all results the winner won with: a list of its place, or an empty one."""
-    winner = winner_of(saved)
-    key = winner and ("tell", winner.trial_id, winner.resource)
-    told = [entry for entry in saved.history_.log if entry[0] == "tell"]
-    return [i for i, entry in enumerate(told) if tuple(entry) == key]
 
 
 def _rings(x, y):

@@ -169,6 +169,13 @@ def test_several_metrics_need_one_by_which_to_compare():
         run_experiment({"two": search}, {"iris": (X, y)}, 1, verbose=0)
 
 
+def test_refit_may_name_the_one_metric_of_a_foreign_search():
+    search = GridSearchCV(SVC(), {"C": [0.01, 2]}, scoring="accuracy", refit="accuracy", cv=2)
+    X, y = load_iris(return_X_y=True)
+    losses = one(search, (X, y))["loss"].tolist()
+    assert losses == (-search.fit(X, y).cv_results_["mean_test_score"]).tolist()
+
+
 def test_foreign_searches_draw_rows_of_a_table():
     params = [{"depth": i, "kind": "a"} for i in range(4)]
     space = {"depth": list(range(4)), "kind": ["a", "b"]}

@@ -13,15 +13,18 @@ import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import Ridge, SGDClassifier
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, SearchCV
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.executors import end_idle_workers
 from sksearch.samplers import RandomSampler, TPESampler
-from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.schedulers import FoldRace, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.space import Outcome
 from tests.comparisons import assert_same_results, planned_and_done
 from tests.contracts import test_samplers as samplers_contract
 from tests.contracts import test_schedulers as schedulers_contract
@@ -201,3 +204,47 @@ def test_the_search_works_in_a_pipeline(search):
     pipe = make_pipeline(StandardScaler(), search).fit(X, y)
     assert pipe.score(X, y) > 0.8
     assert pipe[-1].best_params_["alpha"] < 1
+
+
+class OwnFolds(Resource):
+    """One unit is one fold, as ours, in a class of another package."""
+
+    unit = "folds"
+    acts_on = "folds"
+    continues = True
+
+    def limits(self, estimator, n_samples, n_splits, n_classes):
+        return 1, n_splits
+
+    def folds(self, n_splits, amount, spent):
+        return range(spent, amount)
+
+
+def test_candidates_race_on_folds_of_ones_own_as_on_ours():
+    own, ours = (
+        SearchCV(
+            SGD, SPACE, scheduler=FoldRace(6), sampler=RandomSampler(), resource=resource, cv=4,
+            random_state=0,
+        ).fit(X, y)
+        for resource in (OwnFolds(), "folds")
+    )  # fmt: skip
+    assert own.plan_.by_folds
+    assert_same_results(own, ours)
+
+
+def test_what_training_finds_goes_with_rows_of_ones_own(examples):
+    booster = HistGradientBoostingClassifier(max_iter=20)
+    search = SearchCV(
+        booster, {"max_iter": Outcome(20)}, scheduler=SuccessiveHalving(2),
+        resource=examples["resource"](), cv=2, random_state=0,
+    )  # fmt: skip
+    assert "max_iter" in search.fit(X, y).best_params_
+
+
+@pytest.mark.parametrize(
+    ("base", "flag"),
+    [(Sampler, "learns"), (Sampler, "repeats"), (Scheduler, "races"), (Scheduler, "ranks")],
+)
+def test_a_flag_of_before_is_refused_with_what_to_write(base, flag):
+    with pytest.raises(TypeError, match=rf"Mine.{flag} = True .* = (Reads|Told)\("):
+        type("Mine", (base,), {flag: True})

@@ -3,7 +3,8 @@
 (a) 200 fits of a model that computes for about 5 ms: `RandomSearchCV` against scikit-learn's
 `RandomizedSearchCV` on the same candidates and folds, alternating, so that other load on the
 machine meets both. (b) Milliseconds for one ``ask`` and one ``tell`` of a `Study` that has
-already done so many jobs.
+already done so many jobs. (c) Milliseconds that a ``checkpoint_dir`` adds to a candidate of which
+the training itself takes nearly no time, alternating.
 
     python examples/benchmarks/overhead.py [--repeats 9]
 
@@ -12,7 +13,9 @@ Exit status 1 if a bar fails.
 
 import argparse
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import loguniform, randint, uniform
@@ -29,6 +32,7 @@ from sksearch.study import Study
 FIT_SECONDS = 0.005
 MAX_RATIO = 1.1
 MAX_MILLISECONDS = {1_000: 1.0, 10_000: 3.0}  # at so many jobs
+MAX_CHECKPOINT = 2.0  # milliseconds
 WINDOW = 200  # jobs around the count that are timed
 
 SPACE = {
@@ -113,6 +117,25 @@ def ask_and_tell(scheduler):
     return found
 
 
+def of_a_checkpoint(repeats, n_candidates=500):
+    """Median milliseconds that a journal adds to a candidate, and those of one without."""
+    X, y = np.zeros((20, 1)), np.arange(20) % 2
+    seconds = {False: [], True: []}
+    for repeat in range(-1, repeats):
+        for keeps in list(seconds)[:: -1 if repeat % 2 else 1]:
+            with tempfile.TemporaryDirectory() as folder:
+                search = RandomSearchCV(
+                    BusyClassifier(0), {"alpha": loguniform(1e-6, 1)}, n_iter=n_candidates, cv=2,
+                    refit=False, random_state=0, checkpoint_dir=Path(folder, "s") if keeps else None,
+                )  # fmt: skip
+                start = time.perf_counter()
+                search.fit(X, y)
+                if repeat >= 0:
+                    seconds[keeps].append((time.perf_counter() - start) * 1_000 / n_candidates)
+    without, kept = (float(np.median(seconds[keeps])) for keeps in (False, True))
+    return kept - without, without
+
+
 def main():
     """Measure, print a table and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -147,6 +170,10 @@ def main():
                     MAX_MILLISECONDS[count],
                 )
             )
+    added, without = of_a_checkpoint(repeats)
+    rows.append(
+        ("a checkpoint_dir, for a candidate", f"beside {without:.2f} ms", added, MAX_CHECKPOINT)
+    )
     print(f"\n{'what':<52} {'measured':<20} {'value':>7} {'bar':>6}  ok")
     for what, measured, value, bar in rows:
         print(f"{what:<52} {measured:<20} {value:>7.3f} {bar:>6.1f}  {_yes(value <= bar)}")

@@ -12,12 +12,14 @@ from sksearch.acquisition._gain import GainPerCost as GainPerCost
 from sksearch.acquisition._hypervolume import Draws as Draws
 from sksearch.acquisition._hypervolume import HypervolumeCriterion as HypervolumeCriterion
 from sksearch.acquisition._hypervolume import Strips as Strips
+from sksearch.acquisition._maximise import SCALES as SCALES
 from sksearch.acquisition._maximise import all_points as all_points
 from sksearch.acquisition._maximise import candidates as candidates
 from sksearch.acquisition._maximise import draw as draw
 from sksearch.acquisition._maximise import enumerate_points as enumerate_points
 from sksearch.acquisition._maximise import maximise as maximise
 from sksearch.acquisition._maximise import perturb as perturb
+from sksearch.acquisition._maximise import reflected as reflected
 
 # Names written twice are for other packages of the house, not for users.
 __all__ = ["UCB", "Acquisition", "LogEI", "LogPI"]

@@ -8,8 +8,7 @@ from typing import Any
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._records import Asked, Header, Kept, Told, decode_record
-from sksearch.fitting._evaluation import Output
-from sksearch.fitting._states import first_line
+from sksearch.fitting import Output, first_line
 
 # What comes of values of the wrong kind; a fault of this library's own looks alike, so it is kept
 # as the cause.

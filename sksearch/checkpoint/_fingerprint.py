@@ -17,6 +17,7 @@ from sksearch._plain import warn
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
 from sksearch.checkpoint._globals import is_of_start, texts_of, value_of
+from sksearch.fitting import Setup
 from sksearch.space import When
 
 # Parameters of a search that are parts of their own, or may change from one fit to the next.
@@ -37,7 +38,9 @@ OWN = " With {data} in its path each data set has a directory of its own."
 DIGEST = re.compile(r"(?<=[\w>])#[0-9a-f]{16}\b")  # after the name of a class or function
 
 
-def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
+def fingerprint(
+    kind: type, params: dict[str, Any], setup: Setup, random_state: Any
+) -> dict[str, dict]:
     """Describe everything on which the results of a search depend, part by part.
 
     Each part has its digest ``sha`` and a readable ``text``; a part of several things also has
@@ -47,8 +50,8 @@ def fingerprint(search: Any, setup: Any, random_state: Any) -> dict[str, dict]:
     """
     data: dict = {}
     codes: dict[str, str] = {}
-    bare = _parts(partial(describe, memo={}, code=False), search, setup)
-    parts = _parts(partial(describe, memo={}, data=data, codes=codes), search, setup)
+    bare = _parts(partial(describe, memo={}, code=False), kind, params, setup)
+    parts = _parts(partial(describe, memo={}, data=data, codes=codes), kind, params, setup)
     for name, part in parts.items():
         part["bare"] = bare[name]["sha"]
     parts[GLOBALS] = _items(texts_of(data)) | {"code": codes}
@@ -169,19 +172,19 @@ def compared(parts: dict) -> str:
 # ---- parts
 
 
-def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
+def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) -> dict[str, dict]:
     """Describe all but the data."""
-    params = search.get_params(deep=False)
+    params = dict(params)
     if params["initial_params"] == "auto" and not setup.problem.initial_params:
         params["initial_params"] = None  # which is what it means there
     params["prior_results"] = setup.earlier or None  # whatever they were read from
     n_splits = len(setup.context.splits)
     resource = setup.context.resource
-    if getattr(resource, "in_sequence", False):  # a larger search draws other rows
-        params["drawn_for"] = sorted(resource.drawn_by)
+    if resource.drawn_in_sequence:
+        params["drawn_for"] = list(resource.drawn_in_sequence)
         params["n_drawn_before"] = params.get("n_candidates")
     common = {
-        "class": _part(text_of(type(search))),
+        "class": _part(text_of(kind)),
         "settings": _items(_settings(text_of, params)),
     }
     space = _items(_space(text_of, setup.problem.space.given))
@@ -197,10 +200,10 @@ def _parts(text_of: Callable, search: Any, setup: Any) -> dict[str, dict]:
     }
 
 
-def _deciding_metric(setup: Any, scoring: Any) -> str:
+def _deciding_metric(setup: Setup, scoring: Any) -> str:
     """Name the metric on which it depends what is trained; "none" where nothing depends on it."""
     context = setup.context
-    decides = setup.sampler.learns or setup.scheduler.races or len(setup.plan.rungs) > 1
+    decides = setup.learns or len(setup.plan.rungs) > 1
     named = getattr(context.scorer, "_scorers", None)
     is_function = callable(scoring) and not hasattr(scoring, "_score_func")
     if not decides or not (named or is_function):

@@ -15,13 +15,14 @@ from sksearch.checkpoint._events import blaming, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
 from sksearch.checkpoint._records import Asked, Exhausted, Stopped, Told, Won
-from sksearch.fitting._results import (
+from sksearch.fitting import (
     COLUMNS,
     Outputs,
     cv_results,
     job_result,
     metric_that_counts,
     name_error_scores,
+    results_of,
 )
 from sksearch.history import History, Problem
 
@@ -174,7 +175,7 @@ class SavedSearch:
         self._won: tuple[int, int] | None = None
         rows = self._rows(read)
         self._trial_ids = [row.trial_id for row in rows]
-        results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
+        results = results_of(self.history_, rows)
         self.statuses_ = [result.status for result in results]
         self.errors_ = [result.error for result in results]
         violations = [result.violation for result in results] if aims.bounds else None

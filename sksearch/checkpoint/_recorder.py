@@ -1,11 +1,9 @@
 """A search that goes on where another process left it: its journal, written and replayed."""
 
 import json
-import os
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import astuple, replace
 from functools import partial
 from numbers import Integral
@@ -40,27 +38,9 @@ from sksearch.checkpoint._records import (
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
-from sksearch.fitting._evaluation import Output
-from sksearch.fitting._row_sample import RowSample
-from sksearch.fitting._run import Ending, Recorder
-from sksearch.fitting._states import SavedState, first_line
-from sksearch.resources import WholeResource
+from sksearch.fitting import Ending, Output, Recorder, RowSample, SavedState, Setup, first_line
 
-DATA = "{data}"  # in a path: what tells data apart
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
-
-
-@contextmanager
-def recorder_of(search: Any, X: Any, y: Any) -> Iterator[Recorder]:
-    """Open the `Recorder` of a search, which records nothing without a ``checkpoint_dir``."""
-    if search.checkpoint_dir is None:
-        yield Recorder()
-        return
-    path = os.fspath(search.checkpoint_dir)
-    if DATA in path:
-        path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
-    with Checkpoint(path) as checkpoint:
-        yield JournalRecorder(checkpoint)
 
 
 class JournalRecorder(Recorder):
@@ -120,7 +100,7 @@ class JournalRecorder(Recorder):
             self._random_state = {"state": [name, keys.tolist(), *rest]}
         return rng
 
-    def open(self, search, setup):
+    def open(self, kind, params, setup):
         """See that this is the search that the journal is of, or begin a journal.
 
         Raises
@@ -133,12 +113,16 @@ class JournalRecorder(Recorder):
         self._space = setup.problem.space
         self._rungs = {(rung.bracket, rung.n_resources) for rung in setup.plan.rungs}
         self._versions = versions_of_setup(setup)
-        parts = fingerprint(search, setup, self._given_seed(search.random_state))
+        seed = self._given_seed(params["random_state"])
+        parts = fingerprint(kind, params, setup, seed)
         if old is not None:
-            self._compare(search, setup, parts)
+            self._compare(setup, parts)
         self._remember(setup)
         if old is None or self._extends:
-            self._header = _header(search, setup, parts, self._random_state, self._versions)
+            self._header = _header(
+                kind, isinstance(params.get("refit"), str), setup, parts, self._random_state,
+                self._versions,
+            )  # fmt: skip
             checkpoint.begin(self._header.to_record(), setup.context.splits)
             self._know_search()
         if self._extends:  # what workers had left is of the smaller search, and in the journal
@@ -160,7 +144,7 @@ class JournalRecorder(Recorder):
                 case Told():
                     job = jobs.pop((event.trial_id, event.resource))
                     with blaming(self._journal, line):
-                        _check_folds(event, run.folds(job.resource, job.spent))
+                        _check_folds(event, run.context.folds(job.resource, job.spent))
                     run.replay(job, [self._with_state(output) for output in event.outputs])
                 case Exhausted():
                     run.study.history.exhausted = self._exhausted = True
@@ -268,7 +252,7 @@ class JournalRecorder(Recorder):
                 return random_state
         return self._random_state
 
-    def _compare(self, search, setup, parts):
+    def _compare(self, setup, parts):
         """Raise SearchMismatchError unless the search is that of the journal; take its folds."""
         old, path = self._header, self.checkpoint.path
         changed = differences(
@@ -295,7 +279,7 @@ class JournalRecorder(Recorder):
             raise JournalError(f"{path / 'splits.npz'} has rows that the data have not: {ANEW}")
         setup.context.splits = splits
         setup.context.sample = old.sample and RowSample(*old.sample)
-        if search.verbose > 0:
+        if setup.context.verbose > 0:
             say(f"Going on with the search in {str(path)!r}. {compared(new)}")
         if changed:
             note = "" if same_python else " Your own code cannot be compared."
@@ -400,12 +384,19 @@ def _trial_and_resource(name):
     return tuple(int(part) for part in name.split(".")[:2])
 
 
-def _header(search, setup, parts, random_state, versions):
+def _header(
+    kind: type,
+    names_metric: bool,
+    setup: Setup,
+    parts: dict[str, dict],
+    random_state: Any,
+    versions: dict[str, str],
+) -> Header:
     """What a journal of this search begins with."""
     problem, resource = setup.problem, setup.context.resource
-    aims = setup.context.aims
+    aims, sample = setup.context.aims, setup.context.sample
     return Header(
-        search=type(search).__name__,
+        search=kind.__name__,
         sksearch=sys.modules["sksearch"].__version__,
         versions=versions,
         seed=problem.seed,
@@ -413,18 +404,18 @@ def _header(search, setup, parts, random_state, versions):
         parts=parts,
         n_splits=len(setup.context.splits),
         unit=resource.unit,
-        whole=isinstance(resource, WholeResource),
+        whole=resource.acts_on == "fits",
         adds=next(iter(resource.params({}, 1)), None),
         finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
-        metric=setup.context.metric if isinstance(search.refit, str) or aims.metric else None,
-        refit=bool(search.refit),
+        metric=setup.context.metric if names_metric or aims.metric else None,
+        refit=setup.plan.refit,
         any_rung_wins=setup.plan.any_rung_wins,
-        return_train_score=bool(search.return_train_score),
+        return_train_score=bool(setup.context.return_train_score),
         min_resources=problem.min_resources,
         max_resources=problem.max_resources,
         plan=[list(astuple(rung)) for rung in setup.plan.rungs],
         names=problem.space.names,
         objectives=list(aims.objectives),
         bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
-        sample=setup.context.sample and list(astuple(setup.context.sample)),
+        sample=None if sample is None else list(astuple(sample)),
     )

@@ -24,10 +24,7 @@ from sksearch._files import is_own
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._signature import is_signed, sign
-from sksearch.fitting._aims import Aims, Bound
-from sksearch.fitting._evaluation import Output
-from sksearch.fitting._plan import PlannedRung, SearchPlan
-from sksearch.fitting._states import SavedState
+from sksearch.fitting import Aims, Bound, Output, PlannedRung, SavedState, SearchPlan
 from sksearch.history import Prediction
 
 OUTPUT_FIELDS = tuple(field.name for field in fields(Output))

@@ -7,7 +7,13 @@ from sksearch.estimators._catboost import CatBoost
 from sksearch.estimators._changing import change as change
 from sksearch.estimators._changing import changing_params as changing_params
 from sksearch.estimators._composed import NOTHING
+from sksearch.estimators._composed import listed as listed
+from sksearch.estimators._composed import unknown_parts as unknown_parts
 from sksearch.estimators._default import default_space, own_candidate
+from sksearch.estimators._epochs import WAYS as WAYS
+from sksearch.estimators._epochs import advance as advance
+from sksearch.estimators._epochs import refuse_early_stopping as refuse_early_stopping
+from sksearch.estimators._epochs import train_calls as train_calls
 from sksearch.estimators._family import Family, Nothing, family_of, register
 from sksearch.estimators._family import families as families
 from sksearch.estimators._family import fit as fit
@@ -22,8 +28,13 @@ from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, P
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._linear import Linear, StochasticGradient
 from sksearch.estimators._mlp import MLP
+from sksearch.estimators._optima import without_optimum as without_optimum
 from sksearch.estimators._parts import Size
+from sksearch.estimators._pipeline import check_resampled as check_resampled
+from sksearch.estimators._pipeline import enter as enter
+from sksearch.estimators._pipeline import is_searched as is_searched
 from sksearch.estimators._pipeline import last_step as last_step
+from sksearch.estimators._pipeline import path_of_last_step as path_of_last_step
 from sksearch.estimators._sklearn_boosting import AdaBoost, GradientBoosting, HistGradientBoosting
 from sksearch.estimators._skorch import DivergedError as DivergedError
 from sksearch.estimators._skorch import Skorch

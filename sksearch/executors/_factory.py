@@ -1,8 +1,10 @@
 """Which executor a search gets: by ``n_jobs``, the active joblib backend, and limits."""
 
 from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 import joblib
 from joblib.parallel import ThreadingBackend, get_active_backend
@@ -14,19 +16,21 @@ from sksearch.executors._in_process import SerialExecutor, ThreadExecutor
 from sksearch.executors._limits import Limits
 from sksearch.executors.local._devices import name_devices
 from sksearch.executors.local._pool import ProcessExecutor
-from sksearch.executors.remote._dask import DaskEngine
-from sksearch.executors.remote._executor import RemoteExecutor
-from sksearch.executors.remote._futures import FuturesBackend, FuturesEngine
-from sksearch.executors.remote._joblib import JoblibEngine
-from sksearch.executors.remote._ray import RayEngine
-from sksearch.executors.remote._spark import SparkEngine
+
+if TYPE_CHECKING:
+    from sksearch.executors.remote._base import Engine
 
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
+#: Where the engine for a joblib backend is, by the name of the backend's class; other packages
+#: name theirs as entry points.
 ENGINES = {
-    "DaskDistributedBackend": DaskEngine,
-    "RayBackend": RayEngine,
-    "SparkDistributedBackend": SparkEngine,
+    "FuturesBackend": "sksearch.executors.remote._futures:FuturesEngine",
+    "DaskDistributedBackend": "sksearch.executors.remote._dask:DaskEngine",
+    "RayBackend": "sksearch.executors.remote._ray:RayEngine",
+    "SparkDistributedBackend": "sksearch.executors.remote._spark:SparkEngine",
 }
+ANY_BACKEND = "sksearch.executors.remote._joblib:JoblibEngine"
+GROUP = "sksearch.engines"
 
 
 def make_executor(
@@ -121,13 +125,34 @@ def check_devices(devices: Sequence | None) -> None:
         )
 
 
+def engine_for(backend: Any) -> type["Engine"]:
+    """Return the engine for a joblib backend: of its class, or the nearest one above.
+
+    Parameters
+    ----------
+    backend : joblib backend
+        Not one of joblib's own.
+
+    Returns
+    -------
+    engine : subclass of Engine
+        What an entry point of the group "sksearch.engines" names, comes first.
+    """
+    theirs = entry_points(group=GROUP)
+    for name in (cls.__name__ for cls in type(backend).__mro__):
+        if name in theirs.names:
+            return theirs[name].load()
+        if name in ENGINES:
+            return resolve_name(ENGINES[name])
+    return resolve_name(ANY_BACKEND)
+
+
 def _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder):
     """The executor for a joblib backend that is not joblib's own."""
-    if isinstance(backend, FuturesBackend):
-        engine: Any = FuturesEngine
-    else:
-        engine = ENGINES.get(type(backend).__name__, JoblibEngine)
-    if engine is DaskEngine:  # joblib takes all workers, whatever n_jobs
+    from sksearch.executors.remote._executor import RemoteExecutor
+
+    engine = engine_for(backend)
+    if engine.takes_all_workers:
         wanted = get_active_backend()[1] if n_jobs is None else n_jobs
         n_workers = wanted if wanted is not None and wanted > 0 else n_workers
     # Searches and forests inside of tasks: never workers of workers, which wait for each other.

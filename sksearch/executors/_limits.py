@@ -1,8 +1,10 @@
 """What a task may use, and what is left of one that used more."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+
+from joblib import effective_n_jobs
 
 try:
     import resource
@@ -35,6 +37,42 @@ class Limits:
     def isolate(self) -> bool:
         """Whether a task needs a process of its own."""
         return self.stops or self.seconds is not None or self.memory is not None
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where tasks run, and how many at a time.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in scikit-learn.
+    pre_dispatch : int, str or None
+        As in scikit-learn.
+    devices : sequence or None
+        CUDA devices that worker processes share in turn.
+    limits : Limits
+        What one task may use.
+    batch_size : int or "auto"
+        Count of candidates that are under way at a time; "auto": as many as keep all busy.
+    """
+
+    n_jobs: int | None = None
+    pre_dispatch: int | str | None = "2*n_jobs"
+    devices: Sequence[int | str] | None = None
+    limits: Limits = Limits()
+    batch_size: int | str = 1
+
+    @property
+    def are_needed(self) -> bool:
+        """Whether no task runs in this process: tasks are limited, or have devices."""
+        return self.limits.isolate or self.devices is not None
+
+    def n_under_way(self, n_tasks: int) -> int:
+        """Count of candidates under way at a time, where each begins with so many tasks."""
+        if not isinstance(self.batch_size, str):
+            return self.batch_size
+        return max(1, -(-effective_n_jobs(self.n_jobs) // n_tasks))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +42,7 @@ class Workload(ABC):
         """Return the seconds until tasks that run are stopped, None to wait for them; 0 is now."""
         return None
 
-    def unfinished_jobs(self) -> list[Job]:
+    def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for and not told, oldest first."""
         return []
 
@@ -92,7 +92,7 @@ def drive(
             # One of them may be what the earlier process died of.
             if jobs.must_stop() or not jobs.submit(job, executor.submit_suspect):
                 break
-        if study.scheduler.asynchronous:
+        if study.scheduler.told.at_once:
             _tell_as_they_come(jobs, executor)
         else:
             _tell_in_order(jobs, executor, batch_size)

@@ -22,7 +22,7 @@ from sksearch.experiment._one_run import (
     is_search,
     space_name,
 )
-from sksearch.progress._status_line import StatusLine, duration
+from sksearch.progress import StatusLine, duration
 from sksearch.simulators import CurveProblem
 
 if TYPE_CHECKING:

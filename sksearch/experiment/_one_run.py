@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from sksearch._reader import chosen_metric, read
 from sksearch._seeds import seeded
 from sksearch._threads import one_blas_thread
 from sksearch.executors import VirtualClock
@@ -122,22 +123,20 @@ def _events_of_rows(search: Any, problem: CurveProblem | None, whole: int) -> li
 
     Each is a training of `whole` units, unless the search or its candidate says less.
     """
-    results, n_splits = search.cv_results_, getattr(search, "n_splits_", 1)
-    metric = search.refit if isinstance(getattr(search, "refit", None), str) else "score"
-    if f"mean_test_{metric}" not in results:
+    found = read(search)
+    if chosen_metric(search, found.results) is None:
         raise ValueError(f"{type(search).__name__} has several metrics: name one by refit=.")
-    losses = -np.asarray(results[f"mean_test_{metric}"], dtype=float)
-    levels = np.asarray(results.get("n_resources", np.full(len(losses), whole)), dtype=int)
+    rows = found.rows
+    levels = [row.resource if found.has_resources else whole for row in rows]
     if problem is None:
-        paid, seconds = levels, results["mean_fit_time"] + results["mean_score_time"]
+        paid, seconds = levels, [row.fit_seconds + row.score_seconds for row in rows]
     else:  # the times of another package's search are real, not simulated
-        paid = np.array([params.get("n_epochs", whole) for params in results["params"]], dtype=int)
-        params = [
-            {name: p[name] for name in problem.names if name in p} for p in results["params"]
-        ]
-        seconds = problem.seconds(params)[np.arange(len(params)), paid - 1]
-    costs = (seconds * n_splits).tolist()
-    return list(map(_Event, levels.tolist(), paid.tolist(), costs, losses.tolist()))
+        paid = [int(row.shown.get("n_epochs", whole)) for row in rows]
+        params = [{n: row.shown[n] for n in problem.names if n in row.shown} for row in rows]
+        curves = problem.seconds(params)
+        seconds = [float(curve[n - 1]) for curve, n in zip(curves, paid, strict=True)]
+    costs = [found.n_folds * each for each in seconds]
+    return list(map(_Event, levels, paid, costs, [-row.score for row in rows]))
 
 
 def _curves(events: list[_Event]) -> dict[str, list]:

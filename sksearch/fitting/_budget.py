@@ -21,7 +21,7 @@ class Budget:
         Knows how long that took.
     """
 
-    def __init__(self, plan: SearchPlan, watch: Watch, time: TimeLimit):
+    def __init__(self, plan: SearchPlan, watch: Watch, time: TimeLimit) -> None:
         rungs = [rung for rung in plan.rungs if rung.bracket == 0]
         self._units, self._unit = sum(rung.resources for rung in rungs), plan.unit
         self._watch, self._time = watch, time

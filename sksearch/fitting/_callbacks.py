@@ -1,11 +1,16 @@
 """What others hear of a fit: scikit-learn's callbacks (from 1.9 on) and ``[CV] END`` lines."""
 
-from contextlib import nullcontext
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Self
 
 from joblib.logger import short_format_time
 
+from sksearch._compat import BaseSearchCV
 from sksearch._plain import say
+from sksearch.base import Job
+from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._tasks import Context, Output, Task
 
 #: From this ``verbose`` on there is a line for each training.
 CV_LINES = 3
@@ -16,16 +21,16 @@ class _NoContext:
 
     listens = False
 
-    def subcontext(self, **kwargs):
+    def subcontext(self, **kwargs: Any) -> Self:
         return self
 
-    def call_on_fit_task_begin(self, **kwargs):
+    def call_on_fit_task_begin(self, **kwargs: Any) -> Self:
         return self
 
-    def call_on_fit_task_end(self, **kwargs):
+    def call_on_fit_task_end(self, **kwargs: Any) -> bool:
         return False
 
-    def propagate_callback_context(self, estimator):
+    def propagate_callback_context(self, estimator: Any) -> AbstractContextManager[None]:
         return nullcontext()
 
 
@@ -33,7 +38,7 @@ class _NoContext:
 NO_CALLBACKS = _NoContext()
 
 
-def root_callback_context(search: Any, n_tasks: int) -> Any:
+def root_callback_context(search: BaseSearchCV, n_tasks: int) -> Any:
     """Return the callback context of a whole ``fit`` with so many subtasks.
 
     It is a stand-in that does nothing where nobody listens: before scikit-learn 1.9, and when
@@ -46,14 +51,16 @@ def root_callback_context(search: Any, n_tasks: int) -> Any:
     return context
 
 
-def callback_arguments(estimator, X, y, fit_params):
+def callback_arguments(
+    estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]
+) -> dict[str, Any]:
     """Return what callbacks are called with: the estimator, the rows and their weights."""
     weight = fit_params.get("sample_weight")
     metadata = None if weight is None else {"sample_weight": weight}
     return {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
 
 
-def _has_callbacks(search):
+def _has_callbacks(search: BaseSearchCV) -> bool:
     params: Any = getattr(search.estimator, "get_params", dict)().values()
     return hasattr(search, "_parent_callback_ctx") or any(
         getattr(listener, "_skl_callbacks", None)
@@ -67,7 +74,9 @@ class RungContexts:
     To an `endless` rung more candidates may come than were planned, or fewer.
     """
 
-    def __init__(self, root, plan, search, endless):
+    def __init__(
+        self, root: Any, plan: SearchPlan, search: BaseSearchCV | None, endless: bool
+    ) -> None:
         self._search = search
         self._endless = endless
         self._planned = {(r.bracket, r.n_resources): r for r in plan.rungs}
@@ -78,7 +87,7 @@ class RungContexts:
         self._n_leaves: dict[tuple[int, int], int] = {}
         self._n_told: dict[tuple[int, int], int] = {}
 
-    def leaf(self, job):
+    def leaf(self, job: Job) -> Any:
         """Return a context for one more fit of this job."""
         key = (job.bracket, job.resource)
         if key not in self._planned:
@@ -99,27 +108,27 @@ class RungContexts:
             task_name="candidate-split-evaluation", task_id=self._n_leaves[key] - 1
         )
 
-    def tell(self, job):
+    def tell(self, job: Job) -> bool:
         """Count a job that ended; True if it was the last that was planned for its rung."""
         key = (job.bracket, job.resource)
         self._n_told[key] += 1
         return self._n_told[key] == self._planned[key].n_candidates
 
-    def end(self, job):
+    def end(self, job: Job) -> bool:
         """End the context of a rung; True if a callback asks to stop."""
         if not self._several or self._endless:
             return False
         context = self._open.pop((job.bracket, job.resource))
         return context.call_on_fit_task_end(estimator=self._search)
 
-    def close(self):
+    def close(self) -> None:
         """End what is still open."""
         if self._several:
             for context in self._open.values():
                 context.call_on_fit_task_end(estimator=self._search)
         self._root.call_on_fit_task_end(estimator=self._search)
 
-    def _begin(self, parent, name, n_tasks, rung=None):
+    def _begin(self, parent: Any, name: str, n_tasks: int | None, rung: Any = None) -> Any:
         kwargs = {} if rung is None else {"task_id": list(self._planned.values()).index(rung)}
         context = parent.subcontext(
             task_name=name, max_subtasks=n_tasks, sequential_subtasks=False, **kwargs
@@ -130,7 +139,7 @@ class RungContexts:
 class Message:
     """Prints scikit-learn's ``[CV] END`` lines for one task, from ``verbose=3`` on."""
 
-    def __init__(self, context, task):
+    def __init__(self, context: Context, task: Task) -> None:
         self.verbose = context.verbose
         if self.verbose < CV_LINES:
             return
@@ -140,13 +149,13 @@ class Message:
         params = context.resource.params(task.params, task.resource)
         self.params = ", ".join(f"{name}={params[name]}" for name in sorted(params))
 
-    def start(self):
+    def start(self) -> None:
         """Print that the fit begins."""
         if self.verbose > 9:
             line = f"[CV{self.progress}] START {self.params}"
             say(f"{line}{(80 - len(line)) * '.'}")
 
-    def end(self, output):
+    def end(self, output: Output) -> None:
         """Print how the fit ended."""
         if self.verbose < CV_LINES:
             return
@@ -157,10 +166,10 @@ class Message:
         say(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
 
 
-def _scores(test, train):
+def _scores(test: Callable[[Any], Any], train: Any) -> str:
     """Scores as scikit-learn prints them."""
 
-    def one(test, train):
+    def one(test: Callable[[Any], Any], train: Any) -> str:
         return f"test={test:.3f}" if train is None else f"train={train:.3f}, test={test:.3f}"
 
     if isinstance(test, dict):

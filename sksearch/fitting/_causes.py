@@ -9,7 +9,8 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from sksearch.estimators import last_step
-from sksearch.fitting._checks import one_class_folds
+from sksearch.fitting._folds import one_class_folds
+from sksearch.fitting._tasks import Context
 
 MOST_NAMES = 8  # of columns in a sentence
 UNSET = re.compile(
@@ -39,7 +40,7 @@ def cause_of(context: Any, details: str) -> str:
     return ""
 
 
-def _text(context, details):
+def _text(context: Context, details: str) -> str:
     """Columns of text, or texts where a table is needed."""
     if np.ndim(_array(context.X)) == 1 and _is_text(_array(context.X)):
         return (
@@ -58,7 +59,7 @@ def _text(context, details):
     )
 
 
-def _dates(context, details):
+def _dates(context: Context, details: str) -> str:
     """Columns of dates, or of spans of time."""
     names = [name for name, column in _columns(context.X) if _kind(column) in "mM"]
     if not names:
@@ -76,7 +77,7 @@ def _dates(context, details):
     )
 
 
-def _missing(context, details):
+def _missing(context: Context, details: str) -> str:
     """What is to be done about values that are missing, "" if none are."""
     if re.search(r"Input y contains NaN", details):
         return (
@@ -94,7 +95,7 @@ def _missing(context, details):
     )
 
 
-def _infinite(context, details):
+def _infinite(context: Context, details: str) -> str:
     where = "y" if re.search(r"Input y", details) else "X"
     names = [name for name, column in _columns(context.X) if _count(column, np.isinf)]
     if where == "X" and not names:
@@ -106,7 +107,7 @@ def _infinite(context, details):
     )
 
 
-def _metadata(context, details):
+def _metadata(context: Context, details: str) -> str:
     names, cls, method = UNSET.search(details).groups()  # type: ignore[union-attr]
     method = {"fit_transform": "fit", "fit_predict": "fit"}.get(method, method)
     asks = ", ".join(f"{name}=True" for name in names.split(", "))
@@ -116,7 +117,7 @@ def _metadata(context, details):
     )
 
 
-def _negative(context, details):
+def _negative(context: Context, details: str) -> str:
     names = [name for name, column in _columns(context.X) if _count(column, lambda x: x < 0)]
     if not names:
         return ""
@@ -127,7 +128,7 @@ def _negative(context, details):
     )
 
 
-def _range_of_y(context, details):
+def _range_of_y(context: Context, details: str) -> str:
     low = np.min(_array(context.y))
     return (
         f"y has values from {low:.4g} on, which the loss of {_name(context)} does not take "
@@ -136,14 +137,14 @@ def _range_of_y(context, details):
     )
 
 
-def _labels(context, details):
+def _labels(context: Context, details: str) -> str:
     return (
         f"{_name(context)} needs the labels 0, 1, 2, ...: pass y=LabelEncoder().fit_transform(y), "
         "of sklearn.preprocessing."
     )
 
 
-def _one_class(context, details):
+def _one_class(context: Context, details: str) -> str:
     if context.strata is not None and len(np.unique(context.strata)) == 1:
         return (
             "y holds a single class: there is nothing to learn. Pass rows of two classes or more."
@@ -153,7 +154,7 @@ def _one_class(context, details):
     return ""
 
 
-def _shape(context, details):
+def _shape(context: Context, details: str) -> str:
     shape = np.shape(context.X)
     if len(shape) not in (1, 3, 4):
         return ""
@@ -161,7 +162,7 @@ def _shape(context, details):
     return f"X has the shape {shape}, and {_name(context)} takes a table: pass {code}."
 
 
-def _target_columns(context, details):
+def _target_columns(context: Context, details: str) -> str:
     shape = np.shape(context.y)
     if len(shape) < 2:
         return ""
@@ -172,7 +173,7 @@ def _target_columns(context, details):
     )
 
 
-def _sparse(context, details):
+def _sparse(context: Context, details: str) -> str:
     what = "X is sparse" if issparse(context.X) else "What the steps before make is sparse"
     return (
         f"{what}, and {_name(context)} takes dense arrays: pass X.toarray(), or let the encoder "
@@ -180,11 +181,11 @@ def _sparse(context, details):
     )
 
 
-def _names_of_columns(context, details):
+def _names_of_columns(context: Context, details: str) -> str:
     return "X has columns with names of several types: X.columns = X.columns.astype(str)."
 
 
-def _repeated_columns(context, details):
+def _repeated_columns(context: Context, details: str) -> str:
     names = [str(name) for name in getattr(context.X, "columns", ())]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if not repeated:
@@ -195,20 +196,20 @@ def _repeated_columns(context, details):
     )
 
 
-def _empty_columns(context, details):
+def _empty_columns(context: Context, details: str) -> str:
     """Columns without a single value."""
     names = [n for n, column in _columns(context.X) if _count(column, np.isnan) == len(column)]
     return f"{_named(names)} of X: there is no value in any row. Take it out." if names else ""
 
 
-def _no_eval_set(context, details):
+def _no_eval_set(context: Context, details: str) -> str:
     return (
         f"{_name(context)} is to stop early, and has no rows to see when: take early stopping out "
         "of its params; the search finds the count of trees."
     )
 
 
-def _two_classes(context, details):
+def _two_classes(context: Context, details: str) -> str:
     n = len(context.classes) if isinstance(context.classes, np.ndarray) else 0
     if n < 3:
         return ""
@@ -216,10 +217,10 @@ def _two_classes(context, details):
     return f"The metric of scoring is for two classes, and y has {n}: pass scoring={names}."
 
 
-def _positive_label(context, details):
+def _positive_label(context: Context, details: str) -> str:
     if not isinstance(context.classes, np.ndarray) or len(context.classes) != 2:
         return ""
-    labels, counts = context.classes.tolist(), np.bincount(context.strata, minlength=2)
+    labels, counts = context.classes.tolist(), np.bincount(np.asarray(context.strata), minlength=2)
     rarer = labels[0] if counts[0] < counts[1] else labels[1]
     return (
         f"The metric of scoring asks which of the labels {labels} is positive: "
@@ -227,7 +228,7 @@ def _positive_label(context, details):
     )
 
 
-def _no_probabilities(context, details):
+def _no_probabilities(context: Context, details: str) -> str:
     return (
         f"The metric of scoring needs probabilities, which {_name(context)} does not tell: pass "
         "CalibratedClassifierCV(estimator), or a metric of labels such as 'accuracy'."
@@ -235,7 +236,7 @@ def _no_probabilities(context, details):
 
 
 #: What the text of an error has, and who explains it; the first that can.
-RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
+RULES: tuple[tuple[str, Callable[[Context, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
     (r"(?i)DateTime64|datetime|timedelta", _dates),
     (
@@ -264,17 +265,17 @@ RULES: tuple[tuple[str, Callable[[Any, str], str]], ...] = (
 # ---- what the data show
 
 
-def _name(context):
+def _name(context: Context) -> str:
     return type(last_step(context.estimator)).__name__
 
 
-def _named(names):
+def _named(names: Any) -> str:
     """Columns by their names, the first ones if they are many."""
     shown = ", ".join(map(repr, names[:MOST_NAMES])) + (", ..." if names[MOST_NAMES:] else "")
     return f"column {shown}" if len(names) == 1 else f"columns {shown}"
 
 
-def _array(data):
+def _array(data: Any) -> np.ndarray:
     """An array of any data, of objects where they have no common type."""
     if data is None or issparse(data):
         return np.empty((0, 0))
@@ -295,11 +296,11 @@ def _columns(X: Any) -> Iterator[tuple[Any, np.ndarray]]:
         yield from enumerate(array.T)
 
 
-def _kind(column):
+def _kind(column: np.ndarray) -> str:
     return column.dtype.kind
 
 
-def _is_text(column):
+def _is_text(column: np.ndarray) -> bool:
     """Whether the first value that is there is a text."""
     if column.dtype.kind in "US":
         return len(column) > 0
@@ -309,7 +310,7 @@ def _is_text(column):
     return isinstance(first, str)
 
 
-def _count(column, test):
+def _count(column: np.ndarray, test: Callable[[Any], Any]) -> int:
     """How many values of a column of numbers pass a test; 0 if it has others."""
     try:
         with np.errstate(invalid="ignore"):

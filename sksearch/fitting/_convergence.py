@@ -30,16 +30,14 @@ References
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from sksearch.acquisition import LogEI, candidates, maximise
 from sksearch.base import Start
 from sksearch.history import History
-from sksearch.samplers import GPSampler
-from sksearch.samplers._gp_proposal import Proposal, margin_of_ties
-from sksearch.samplers._observations import observe
-from sksearch.samplers._surrogate import best_points
+from sksearch.samplers import GPSampler, Proposal, best_points, margin_of_ties, observe
 
 GROWTH = 1.1  # of the count of candidates, before the question is asked again
 FEWEST = 20  # candidates, and two more than there are parameters, before it is asked first
@@ -58,7 +56,7 @@ class Convergence:
         Resource at which candidates are compared.
     """
 
-    def __init__(self, max_resources: int):
+    def __init__(self, max_resources: int) -> None:
         self._max_resources, self._asked_at = max_resources, 0.0
 
     def reached(self, history: History) -> bool:
@@ -84,7 +82,7 @@ class Convergence:
             np.ptp(data.y) == 0 or self._expected_gain(history, data) <= error
         )
 
-    def _standard_error(self, history):
+    def _standard_error(self, history: History) -> float | None:
         """Of a difference between means over all folds; None where nobody has two folds.
 
         The training rows of folds overlap: with k folds a row trains k - 1 times as often as it
@@ -104,7 +102,7 @@ class Convergence:
         variances = [v for v in variances if v > TINY * whole] or [whole]
         return math.sqrt(np.mean(variances) * (1 / k + 1 / (k - 1)))
 
-    def _expected_gain(self, history, data):
+    def _expected_gain(self, history: History, data: Any) -> float:
         """Expected of as much time as was taken, at most; in units of the score."""
         rng = np.random.default_rng((history.problem.seed, len(history.trials), STREAM))
         proposal = Proposal(GPSampler(), history, data, rng)
@@ -122,7 +120,7 @@ class Convergence:
         return min(by_time, at_all) * _slope(data.y, proposal.models.y)
 
 
-def _slope(y, transformed):
+def _slope(y: Any, transformed: np.ndarray) -> float:
     """What a unit of the transformed scores is worth, among the better half of them."""
     order = np.argsort(y)
     y, transformed = y[order], transformed[order]

@@ -107,7 +107,7 @@ def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
     return count, [_at(output, count) for output in outputs]
 
 
-def _at(output, count):
+def _at(output: Any, count: int) -> Any:
     """An output with the scores at a count."""
     _, test, train = next(entry for entry in output.curve if entry[0] == count)
     return replace(output, test_scores=test, train_scores=train, state=None)

@@ -13,7 +13,7 @@ from sksearch._compat import to_numpy
 class _Averaged(BaseEstimator):
     """What both kinds share."""
 
-    def __init__(self, models: list):
+    def __init__(self, models: list) -> None:
         self.models = models
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -31,10 +31,10 @@ class _Averaged(BaseEstimator):
         """
         return self
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.models[0]).input_tags
         return tags
@@ -50,7 +50,7 @@ class _Averaged(BaseEstimator):
         return self.models[0].feature_names_in_
 
 
-def _all_have_probabilities(self):
+def _all_have_probabilities(self: Any) -> bool:
     return all(hasattr(model, "predict_proba") for model in self.models)
 
 
@@ -138,7 +138,7 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
         """
         return self._shares(X, self.classes_)
 
-    def _shares(self, X, classes):
+    def _shares(self, X: Any, classes: Any) -> np.ndarray:
         """Means of probabilities, or of votes, for each row and class."""
         total: Any = 0.0
         soft = _all_have_probabilities(self)

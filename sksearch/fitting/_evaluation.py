@@ -7,8 +7,9 @@ import math
 import os
 import platform
 import threading
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from traceback import format_exc
 from typing import Any
@@ -23,18 +24,16 @@ from sksearch._compat import (
     safe_split,
     to_namespace_of,
 )
-from sksearch._pickles import here
 from sksearch._plain import printable
 from sksearch._seeds import seeded
-from sksearch.base import Resource, State
+from sksearch.base import State
 from sksearch.estimators import change, family_of, growth_of, last_step
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
-from sksearch.fitting._aims import Aims
 from sksearch.fitting._callbacks import Message, callback_arguments
-from sksearch.fitting._curves import CurveTask, value_of
+from sksearch.fitting._curves import value_of
 from sksearch.fitting._lineage import NOTHING, Leg
 from sksearch.fitting._measures import measure
-from sksearch.fitting._row_sample import RowSample, check_last_training
+from sksearch.fitting._row_sample import check_last_training
 from sksearch.fitting._row_scores import RowListener
 from sksearch.fitting._scores import (
     error_scores,
@@ -43,98 +42,8 @@ from sksearch.fitting._scores import (
     score,
 )
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line, shortened
+from sksearch.fitting._tasks import Context, Output, Task
 from sksearch.history import Params
-
-
-@dataclass
-class Context:
-    """What all tasks of a search share."""
-
-    estimator: Any  # unfitted
-    X: Any
-    y: Any
-    splits: list  # the frozen folds, pairs of (train, test)
-    scorer: Any  # of one metric or of several
-    metric: str | None  # the one to optimise; None: the only one, or the first
-    has_names: bool | None  # whether scores have names; None: a function of the user's may decide
-    fit_params: dict  # routed to the estimator
-    score_params: dict  # routed to the scorer
-    resource: Resource
-    strata: np.ndarray | None  # class index of each row
-    classes: Any  # labels of the whole y: an array, a list of arrays or None
-    seed: int  # seed of the search
-    error_score: Any
-    return_train_score: bool
-    verbose: int
-    n_candidates: int  # as planned, for messages
-    search: Any = None  # what callbacks are told is being fitted; None if there are none
-    spool: Any = None  # where to leave a copy of each output until the search has recorded it
-    aims: Aims = field(default_factory=Aims)  # objectives and bounds
-    changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
-    sample: RowSample | None = None  # rows of the training folds; None: all
-    home: str = field(default_factory=here)  # the process whose classes states are of
-    blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
-
-
-@dataclass
-class Task:
-    """One candidate to be brought up to a resource on one fold."""
-
-    trial_id: int
-    fold: int
-    params: dict
-    resource: int  # where to bring the candidate
-    spent: int  # what was paid before
-    state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
-    before: tuple[Leg, ...]  # what it goes on from, stretch by stretch from nothing
-    continues: bool  # whether there was a state; a lost one is trained again, leg by leg
-    keep: bool  # whether a later rung may go on from here
-    final: bool  # whether the model itself is wanted, since no later rung trains it
-    callbacks: Any  # a leaf of the tree of contexts
-    curve: CurveTask | None = None  # a count that training finds
-    seconds_before: float = 0.0  # of training, at earlier rungs that this one goes on from
-
-    @property
-    def name(self) -> str:
-        """A name that no other task of the search has, good for a file."""
-        return f"{self.trial_id}.{self.resource}.{self.fold}"
-
-    @property
-    def leg(self) -> Leg:
-        """The stretch of training that is asked for."""
-        return Leg(self.trial_id, self.params, self.resource)
-
-    def carrying(self):
-        """The task with the content of its state's file, for a worker that does not see it."""
-        if not isinstance(self.state, SavedState):
-            return self
-        try:
-            return replace(self, state=self.state.read())
-        except (OSError, ValueError):  # absent, or another one: it is trained again
-            return replace(self, state=None)
-
-
-@dataclass(slots=True)
-class Output:
-    """What one candidate brought on one fold."""
-
-    fit_error: str | None = None  # traceback of the training's error, as in scikit-learn
-    status: str = "ok"  # as in `Result`, and so is the error
-    error: str = ""
-    state: Any = None  # a State, SavedState or bytes, if a later rung or an ensemble may want it
-    lost_state: str = ""  # why a state could not be read or written
-    fit_time: float = 0.0  # seconds, and so is the score_time
-    test_scores: Any = None  # a number, or a dict of them by metric
-    score_time: float = 0.0
-    train_scores: Any = None  # None if not asked for
-    stop: bool = False  # whether a callback asks to stop
-    n_test_samples: int = 0
-    n_steps: int = 0  # steps of training that a later rung goes on from
-    seconds: float = 0.0  # spent in training since the beginning
-    curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
-    span: Any = None  # when it began and ended, and the worker's name; None if it is not known
-    measures: dict | None = None  # what objectives and bounds need beside scores, by name
-    rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -171,7 +80,7 @@ def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
     )
 
 
-def worker_name():
+def worker_name() -> str:
     """Machine and process, and the thread if several may work in this process."""
     if open_clock() is not None:
         return ""
@@ -180,13 +89,13 @@ def worker_name():
     return name if alone else f"{name}:{threading.get_native_id()}"
 
 
-def seeds_of(context, leg, fold, environment):
+def seeds_of(context: Context, leg: Leg, fold: int, environment: TaskEnvironment) -> Any:
     if not environment.owns_globals:
         return nullcontext()
     return seeded(context.seed, leg.trial_id, fold, leg.resource)
 
 
-def _evaluate(context, task, environment):
+def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
     """Train and score with the global generators as they are."""
     message = Message(context, task)
     message.start()
@@ -235,7 +144,15 @@ def _evaluate(context, task, environment):
     return output
 
 
-def train_further(context, task, environment, state, legs, train_rows, fit_params):
+def train_further(
+    context: Context,
+    task: Task,
+    environment: TaskEnvironment,
+    state: Any,
+    legs: Sequence[Leg],
+    train_rows: tuple[Any, Any],
+    fit_params: dict[str, Any],
+) -> Any:
     """Bring a state further, leg by leg from the first one, where it is."""
     for before, leg in pairwise(legs):
         # What is lost is trained again with the seeds that it was trained with.
@@ -258,7 +175,7 @@ def change_to(state: State, params: Params, changing: tuple[str, ...] | None) ->
     change(state.estimator, {name: clone(params[name], safe=False) for name in names})
 
 
-def rows_of(context, task):
+def rows_of(context: Context, task: Task) -> Any:
     """Train and test rows of the task, as indices of X's namespace."""
     train, test = context.splits[task.fold]
     if context.sample is not None:
@@ -269,7 +186,7 @@ def rows_of(context, task):
     return to_namespace_of(context.X, rows)
 
 
-def load_state(context, task):
+def load_state(context: Context, task: Task) -> Any:
     """The state to go on from, why an earlier one is lost, and the legs: where it is, and on.
 
     A lost state costs time, nothing more.
@@ -288,7 +205,7 @@ def load_state(context, task):
     return State(new), lost, legs
 
 
-def _save_state(environment, task, output, state):
+def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: Any) -> None:
     """Put the state into the output as it can travel, or say why it cannot be written."""
     last = last_step(state.estimator)
     family_of(last).park(last)
@@ -306,13 +223,16 @@ def _save_state(environment, task, output, state):
         output.lost_state = first_line(error)
 
 
-def _record_curve(context, task, output, state, rows, fit_params):
+def _record_curve(
+    context: Context, task: Task, output: Output, state: Any, rows: Any, fit_params: dict[str, Any]
+) -> Any:
     """Train until the score on the test rows has passed its top, and keep all scores."""
     train, test = rows
+    wanted: Any = task.curve
     curve: list = []
     best = -math.inf
 
-    def look(estimator, count):
+    def look(estimator: Any, count: int) -> Any:
         nonlocal best
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
@@ -326,22 +246,22 @@ def _record_curve(context, task, output, state, rows, fit_params):
         if output.status != "ok":
             return math.nan
         value = value_of(scores, context.metric)
-        mean = task.curve.mean(count, value)
+        mean = wanted.mean(count, value)
         if mean > best:  # of the count that will be chosen, or of one near it
             best, output.rows = mean, listener.contributions(value)
         return mean
 
-    growth = growth_of(state.estimator, task.curve.name)
+    growth = growth_of(state.estimator, wanted.name)
     growth.curve(
-        state, train[1:], task.curve.last, context.classes, fit_params, look,
-        task.curve.seconds, growth.own or 1 if task.curve.is_own else 1,
+        state, train[1:], wanted.last, context.classes, fit_params, look,
+        wanted.seconds, growth.own or 1 if wanted.is_own else 1,
     )  # fmt: skip
     # Of one fold alone; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None
 
 
-def _fail(context, output, error, start):
+def _fail(context: Context, output: Output, error: BaseException, start: float) -> None:
     """Make of what a candidate raised its failure."""
     reraise_if_not_the_candidates(context, error)
     output.fit_time = now() - start
@@ -352,7 +272,7 @@ def _fail(context, output, error, start):
     output.train_scores = error_scores(context) if context.return_train_score else None
 
 
-def _score_all(context, task, output, state, rows):
+def _score_all(context: Context, task: Task, output: Output, state: Any, rows: Any) -> None:
     """Score on the test rows, and on the training rows if asked for."""
     train, test = rows
     start, listener = now(), RowListener(context, task.fold)

@@ -1,6 +1,6 @@
 """The folds of a search: made once, and looked at for an order among them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,7 @@ from sklearn.model_selection import check_cv
 
 from sksearch._compat import FOLDS_DIFFER, num_samples
 from sksearch._plain import warn
-from sksearch.fitting._input import check_folds, count_rows
-from sksearch.resources._data import row_numbers
+from sksearch.resources import row_numbers
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
 UNLIKE = 1.5
@@ -59,6 +58,56 @@ def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) ->
     return check_folds(splits, num_samples(X))
 
 
+def check_folds(splits: list, n_samples: int) -> list:
+    """Return the folds, or raise ValueError for some that cannot be trained and scored on."""
+    for fold, split in enumerate(splits):
+        if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
+            size = f" of {len(split)}" if hasattr(split, "__len__") else ""
+            raise ValueError(
+                f"cv: fold {fold} is a {type(split).__name__}{size}, and must be a pair of "
+                "indices, (train, test): pass a list of them, a count of folds, or a splitter."
+            )
+        for name, indices in zip(("train", "test"), split, strict=True):
+            if fault := _fault_of(np.asarray(indices), n_samples):
+                raise ValueError(
+                    f"cv: the {name} rows of fold {fold} {fault}: pass pairs (train, test) of row "
+                    f"numbers from 0 to {n_samples - 1}, or a count of folds."
+                )
+    return splits
+
+
+def count_rows(indices: Any) -> int:
+    """Count the rows that indices or a mask select."""
+    indices = np.asarray(indices)
+    return int(np.count_nonzero(indices) if indices.dtype == bool else indices.size)
+
+
+def _fault_of(indices: Any, n_samples: int) -> str:
+    """What is wrong with the rows of a fold, "" if nothing is."""
+    if not count_rows(indices):
+        return "are none"
+    if indices.dtype == bool:
+        wrong = indices.shape != (n_samples,)
+        return f"are a mask of another shape than ({n_samples},)" if wrong else ""
+    if indices.dtype.kind not in "iu" or indices.ndim != 1:
+        return f"are an array of shape {indices.shape} and dtype {indices.dtype}"
+    if indices.min() < -n_samples or indices.max() >= n_samples:
+        return f"reach from {indices.min()} to {indices.max()}, and X has {n_samples} rows"
+    return ""
+
+
+def one_class_folds(splits: list, strata: np.ndarray | None) -> str:
+    """Name the training folds with a single class, "" if there is none."""
+    if strata is None or len(np.unique(strata)) == 1:
+        return ""
+    notes = []
+    for fold, (train, _) in enumerate(splits):
+        present = strata[np.asarray(train)]
+        if len(np.unique(present)) == 1:
+            notes.append(f"fold {fold} trains on {len(present)} rows of one class only")
+    return "; ".join(notes)
+
+
 def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
     """Warn of a fold that tests what it trains on, or classes that it has never seen.
 
@@ -88,7 +137,7 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
             return
 
 
-def _warn(text):
+def _warn(text: str) -> None:
     warn(text, UserWarning, stacklevel=2)
 
 
@@ -126,7 +175,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
     return ""
 
 
-def _never_trains_ahead(splits, n_samples):
+def _never_trains_ahead(splits: list, n_samples: int) -> bool:
     """Whether no fold trains on rows that one after it tests, wherever these stand in X."""
     tested_by = np.full(n_samples, -1)  # the last fold that tests a row
     for i, (_, test) in enumerate(splits):

@@ -16,10 +16,10 @@ from sksearch._plain import printable
 from sksearch.base import Resource
 from sksearch.executors import Interrupts, TaskEnvironment
 from sksearch.fitting._aims import Aims
-from sksearch.fitting._evaluation import Context, Output, Task, worker_name
+from sksearch.fitting._evaluation import worker_name
 from sksearch.fitting._scores import failure
 from sksearch.fitting._states import shortened
-from sksearch.resources import WholeResource
+from sksearch.fitting._tasks import Context, Output, Task
 
 LOSS = "loss"  # the entry that counts in a dict that a function returns
 LONGEST = 200  # characters of what a function returned, in an error
@@ -68,7 +68,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
             name: value if type(value) in SCALARS else clone(value, safe=False)
             for name, value in task.params.items()
         }  # a function may change what it gets
-        units = () if isinstance(context.resource, WholeResource) else (task.resource,)
+        units = () if context.resource.acts_on == "fits" else (task.resource,)
         found = context.func(params, *units)
         _enter(context, output, found)
     except (Exception, SystemExit) as error:
@@ -86,7 +86,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
     return output
 
 
-def _enter(context, output, found):
+def _enter(context: FunctionContext, output: Output, found: Any) -> None:
     """Enter what a function returned as a score, greater is better, and as measures by name."""
     is_loss = type(found) is float and not context.used
     numbers = {LOSS: found} if is_loss else _numbers(context, found)
@@ -99,7 +99,7 @@ def _enter(context, output, found):
         output.error = f"func returned {', '.join(bad)}, which is not a finite number"
 
 
-def _numbers(context, found):
+def _numbers(context: FunctionContext, found: Any) -> Any:
     """What a function returned, by name; TypeError where it lacks something."""
     names, objectives = context.names, context.aims.names
     if isinstance(found, Mapping):
@@ -116,7 +116,7 @@ def _numbers(context, found):
     return {name: _number(values[name]) for name in names}
 
 
-def _number(value):
+def _number(value: Any) -> float:
     """A number of any kind as a float; TypeError for anything else, a text that reads so too."""
     if type(value) is float:
         return value

@@ -1,28 +1,36 @@
 """One run of a search on a plain function: jobs into calls, outputs into results, the end."""
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pickle import PicklingError
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from sksearch._threads import one_blas_thread
 from sksearch.base import Job
-from sksearch.executors import Interrupts, Limits, LostTask, Workload, drive, make_executor
-from sksearch.executors._in_process import SerialExecutor
-from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.executors import (
+    Executor,
+    Interrupts,
+    LostTask,
+    SerialExecutor,
+    Workload,
+    drive,
+    make_executor,
+)
+from sksearch.fitting._evaluation import output_of_lost
 from sksearch.fitting._function import call
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import job_result
 from sksearch.fitting._run import Recorder
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import StateStore, first_line
+from sksearch.fitting._tasks import Output, Task
+from sksearch.history import History, Result
 from sksearch.study import Study
 
 TIME_IS_UP = "Time is up."
 CALLBACK = "The callback stopped the search."
-MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
 
 
 class OneThreadStudy(Study):
@@ -37,13 +45,18 @@ class OneThreadStudy(Study):
 class FunctionRun(Workload):
     """Each job is one call of the function; knows why the search ended."""
 
-    def __init__(self, search: Any, setup: Setup, recorder: Recorder):
-        self._search, self._recorder = search, recorder
+    def __init__(
+        self,
+        setup: Setup,
+        recorder: Recorder,
+        target: float | None,
+        callback: Callable[[History], Any] | None,
+    ) -> None:
+        self._recorder, self._target, self._callback = recorder, target, callback
         self.context: Any = setup.context
-        schedule, sampler = setup.scheduler, setup.sampler
-        self._learns = sampler.learns or schedule.learns or schedule.races
-        study = OneThreadStudy if self._learns else Study
-        self.study = study(setup.problem, sampler, schedule)
+        self._learns, self._workers = setup.learns, setup.workers
+        study = OneThreadStudy if setup.learns else Study
+        self.study = study(setup.problem, setup.sampler, setup.scheduler)
         self.states = StateStore()  # a function leaves none
         self._time = setup.time
         self._tasks: dict[int, Task] = {}  # of the trials that run
@@ -53,18 +66,16 @@ class FunctionRun(Workload):
 
     def drive(self) -> None:
         """Run to the end, from where an earlier process was killed."""
-        search, recorder = self._search, self._recorder
+        recorder, workers = self._recorder, self._workers
         recorder.replay(self)
         if recorder.ending.why == "callback":
             self._ask_callback()
         self.context.spool = recorder.spool
-        limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
-        args = search.n_jobs, "2*n_jobs", limits, recorder.folder
+        args = workers.n_jobs, workers.pre_dispatch, workers.limits, recorder.folder
         executor = make_executor(call, self.context, *args)
-        n = effective_n_jobs(search.n_jobs) if search.batch_size == "auto" else search.batch_size
         try:
             with Interrupts(), _entered(executor):
-                drive(self.study, executor, self, n if self._learns else None)
+                drive(self.study, executor, self, workers.n_under_way(1) if self._learns else None)
         except BaseException:
             recorder.stop("interrupted", keep=set())
             raise
@@ -73,15 +84,15 @@ class FunctionRun(Workload):
 
     # ---- what the loop calls
 
-    def unfinished_jobs(self):
+    def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for when it died."""
         return self._recorder.unfinished_jobs
 
-    def recorded_output(self, task):
+    def recorded_output(self, task: Task) -> Output | None:
         """Return the output of a call that an earlier process has made."""
         return self._recorder.recorded_output(task)
 
-    def tasks(self, job):
+    def tasks(self, job: Job) -> list[Task]:
         """Make the only task."""
         history = self.study.history
         if self._is_news:
@@ -93,7 +104,7 @@ class FunctionRun(Workload):
         )  # fmt: skip
         return [task]
 
-    def collect(self, job, outputs):
+    def collect(self, job: Job, outputs: list[Output]) -> Result:
         """Record the output, and make the result."""
         task, (output,) = self._tasks.pop(job.trial_id), outputs
         if isinstance(output, LostTask):
@@ -104,27 +115,27 @@ class FunctionRun(Workload):
             self._recorder.record_outputs(job, [task], [output])
         return result
 
-    def on_output(self, task, output):
+    def on_output(self, task: Task, output: Output) -> None:
         """Have the output kept until its job is told; a call that was lost is made again."""
         if not isinstance(output, LostTask):
             self._recorder.keep(task, output)
 
-    def on_interrupt(self):
+    def on_interrupt(self) -> None:
         """Keep results that come now, but do not record them: a replay has no such order."""
         self._is_news = False
 
-    def on_result(self, job):
+    def on_result(self, job: Job) -> None:
         """Note whether the search ends here, and why."""
-        history, search = self.study.history, self._search
-        if search.target is not None and job.resource == history.problem.max_resources:
+        history = self.study.history
+        if self._target is not None and job.resource == history.problem.max_resources:
             result = history.trials[job.trial_id].results[job.resource]
-            if -result.feasible_score <= search.target:
+            if -result.feasible_score <= self._target:
                 self.message = "The target was reached."
                 return
         if self._is_news:
             self._ask_callback()
 
-    def seconds_left(self):
+    def seconds_left(self) -> float | None:
         """Until the deadline; 0 when the search has ended."""
         left = self._time.left()
         if self.message is None and left is not None:
@@ -133,10 +144,10 @@ class FunctionRun(Workload):
             self.message = TIME_IS_UP
         return None if self.message is None else 0.0
 
-    def _ask_callback(self):
+    def _ask_callback(self) -> None:
         """Ask the user's callback whether the search ends here."""
-        if self._search.callback is not None:
-            answer = self._search.callback(self.study.history)
+        if self._callback is not None:
+            answer = self._callback(self.study.history)
             if isinstance(answer, bool | np.bool_) and answer:  # and nothing else that is true
                 self.message = CALLBACK
 
@@ -150,13 +161,9 @@ class FunctionRun(Workload):
         self.on_result(job)
         self._is_news = True
 
-    def folds(self, resource: int, spent: int) -> range:
-        """Return the index of the only fold."""
-        return range(1)
-
 
 @contextmanager
-def _entered(executor):
+def _entered(executor: Executor) -> Iterator[None]:
     """A context with an executor; without that of this thread, which would take BLAS threads away.
 
     TypeError for a function that cannot be sent to workers.

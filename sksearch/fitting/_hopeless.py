@@ -11,9 +11,9 @@ from sksearch._seeds import seeded
 from sksearch.base import Job
 from sksearch.executors import Interrupts
 from sksearch.fitting._causes import cause_of
-from sksearch.fitting._evaluation import Context, Output
 from sksearch.fitting._row_sample import MIN_ROWS, seconds_of_one_fit
 from sksearch.fitting._states import first_line
+from sksearch.fitting._tasks import Context, Output
 from sksearch.history import Problem
 
 N_ALIKE = 3  # candidates that have failed in the same way
@@ -72,7 +72,7 @@ class Hope:
             in_vain = self.is_endless and len(self._failed) >= N_IN_VAIN
             self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
 
-    def _params_are_not_to_blame(self, outputs):
+    def _params_are_not_to_blame(self, outputs: list[Output]) -> bool:
         """Whether other params would fail, too, as these did whose outputs are given."""
         if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
             return False
@@ -84,16 +84,16 @@ class Hope:
             return True
         return _masked(outputs[0].error) == self._error_of_untuned()
 
-    def _cause(self, output):
+    def _cause(self, output: Output) -> str:
         """The cause of a failure; the data are looked at once for each error."""
         if output.error not in self._causes:
             self._causes[output.error] = cause_of(self.context, _message(output))
         return self._causes[output.error]
 
-    def _is_untuned(self, trial_id):
+    def _is_untuned(self, trial_id: int) -> bool:
         return trial_id == 0 and self.problem.has_baseline
 
-    def _may_be_params(self):
+    def _may_be_params(self) -> bool:
         """Whether an error names a searched parameter, or there are choices that nobody had."""
         space = self.problem.space
         params = [p for i, p in self._failed.items() if not self._is_untuned(i)]
@@ -112,7 +112,7 @@ class Hope:
                 return True
         return False
 
-    def _error_of_untuned(self):
+    def _error_of_untuned(self) -> str | None:
         """First line of the error of the estimator as it is on some rows, "" if there is none."""
         if self._untuned is None and self.may_train:
             self._untuned = ""
@@ -155,7 +155,7 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     return f"{cause}\n{text}"
 
 
-def _message(output):
+def _message(output: Output) -> str:
     """The text of an error, all of its lines, without the code that raised it."""
     if output.fit_error is None:
         return output.error
@@ -165,6 +165,6 @@ def _message(output):
     return "\n".join(lines[begin:])
 
 
-def _masked(error):
+def _masked(error: str) -> str:
     """An error without addresses."""
     return re.sub(r"0x[0-9a-fA-F]+", "0x", error)

@@ -1,6 +1,7 @@
 """Predictions of candidates for rows that they were not trained on."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,18 +17,13 @@ from sksearch._compat import (
 )
 from sksearch.base import State
 from sksearch.estimators import growth_of
-from sksearch.executors import LostTask, TaskEnvironment, make_executor
+from sksearch.executors import Executor, LostTask, TaskEnvironment, make_executor
 from sksearch.fitting._callbacks import NO_CALLBACKS
-from sksearch.fitting._evaluation import (
-    Context,
-    Task,
-    load_state,
-    rows_of,
-    seeds_of,
-    train_further,
-)
+from sksearch.fitting._evaluation import load_state, rows_of, seeds_of, train_further
 from sksearch.fitting._lineage import Leg, legs_to
-from sksearch.history import Params, Trial
+from sksearch.fitting._setup import Setup
+from sksearch.fitting._tasks import Context, Task
+from sksearch.history import History, Params, Trial
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -63,7 +59,17 @@ class FoldPredictor:
                 context, task, state, X_test
             )
 
-    def _train(self, context, task, environment, state, legs, data, params):
+    def _train(
+        self,
+        context: Context,
+        task: Task,
+        environment: TaskEnvironment,
+        state: Any,
+        legs: Sequence[Leg],
+        data: Any,
+        params: dict[str, Any],
+    ) -> Any:
+        """Train to the count that was found, where there is one."""
         name = self.found.get(task.trial_id)
         if name is not None and name in task.params:
             growth = growth_of(state.estimator, name)
@@ -109,16 +115,16 @@ def _method_of(model: Any, method: str) -> str:
 
 
 def out_of_fold(
-    search: Any, setup: Any, chosen: list[tuple[Trial, int, Params]], method: str
+    setup: Setup, history: History, chosen: list[tuple[Trial, int, Params]], method: str
 ) -> list[np.ndarray]:
     """Train candidates again, and predict every row by a model that has not seen it.
 
     Parameters
     ----------
-    search : BaseSearch
-        Its `n_jobs` and backend say where.
     setup : Setup
-        What the search was, with its seed.
+        What the search was, with its seed, and where its trainings ran.
+    history : History
+        What it did.
     chosen : list of (Trial, int, dict)
         Each with the resource that counts for it, and its params there.
     method : str
@@ -144,12 +150,13 @@ def out_of_fold(
     function = FoldPredictor(methods, {i: found[0] for i, found in outcomes if found})
     jobs = [
         [
-            _task(context, params, legs_to(search.history_.trials, trial.id, resource), fold)
+            _task(context, params, legs_to(history.trials, trial.id, resource), fold)
             for fold in range(len(context.splits))
         ]
         for trial, resource, params in chosen
     ]
-    args = (search.n_jobs, search.pre_dispatch, None, None, search.devices)
+    workers = setup.workers
+    args = (workers.n_jobs, workers.pre_dispatch, None, None, workers.devices)
     with make_executor(function, context, *args) as executor:
         futures = [[executor.submit(task) for task in tasks] for tasks in jobs]
         found = [[_wait(executor, future) for future in row] for row in futures]
@@ -169,7 +176,7 @@ def digest_of_folds(splits: list) -> str:
     return digest.hexdigest()
 
 
-def _wait(executor, future):
+def _wait(executor: Executor, future: Any) -> Any:
     """The result of a task; RuntimeError if its worker was lost."""
     while not future.done():
         executor.wait([future], None)

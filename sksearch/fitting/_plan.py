@@ -171,14 +171,18 @@ class SearchPlan:
         return self.unit == "folds"
 
     @property
+    def top(self) -> int:
+        """Count of units at the last rung; 0 without any."""
+        return max((rung.n_resources for rung in self.rungs), default=0)
+
+    @property
     def n_full_fits(self) -> float:
         """Cost of all rungs in trainings with the full resource on one fold."""
         if self.by_folds:
             return self.n_fits - self.refit
-        top = max((rung.n_resources for rung in self.rungs), default=1)
-        return self.n_splits * self.total_resources / top
+        return self.n_splits * self.total_resources / max(1, self.top)
 
-    def __str__(self):
+    def __str__(self) -> str:
         widths = (7, 4, 12, 10, 7)
         table = [
             " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
@@ -188,7 +192,7 @@ class SearchPlan:
 
     __repr__ = __str__
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         head, *rows = [
             "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row)
             for tag, row in zip(["th", *["td"] * len(self.rungs)], self._table(), strict=False)
@@ -200,7 +204,7 @@ class SearchPlan:
         )
         return above + table + below
 
-    def _table(self):
+    def _table(self) -> list[tuple]:
         """Rungs, a row each, under their heads; none where nobody knows how many there will be."""
         if self.is_endless:
             return []
@@ -209,11 +213,10 @@ class SearchPlan:
             *((r.bracket, r.iter, r.n_resources, r.n_candidates, r.n_fits) for r in self.rungs),
         ]
 
-    def _sums(self):
+    def _sums(self) -> list[str]:
         """What all rungs are together."""
         if self.is_endless:
-            top = max(rung.n_resources for rung in self.rungs)
-            most = f"{top} {self.unit}" if top > 1 else f"{self.n_splits} folds"
+            most = f"{self.top} {self.unit}" if self.top > 1 else f"{self.n_splits} folds"
             return [f"candidates until the time is up, at most {most} each"]
         lines = []
         if self.n_audited:
@@ -227,7 +230,7 @@ class SearchPlan:
         )
         return lines
 
-    def _bill(self):
+    def _bill(self) -> list[str]:
         """What it costs in time, where that is known."""
         if self.seconds_per_fit is None:
             return []

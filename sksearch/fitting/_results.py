@@ -1,7 +1,7 @@
 """``cv_results_``: scikit-learn's columns, one row for each candidate and resource."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
@@ -14,12 +14,13 @@ from sksearch._compat import masked_param_columns, normalize_score_results
 from sksearch._plain import warn
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
-from sksearch.fitting._evaluation import Output
-from sksearch.history import Params, Result, Span, Trial
+from sksearch.fitting._setup import Setup
+from sksearch.fitting._tasks import Output
+from sksearch.history import History, Params, Result, Span, Trial
 
 KINDS = ("test", "train")  # of scores
 #: What tells rows apart that differ in resource, after `Row`.
-COLUMNS = ("iter", "n_resources", "bracket", "trial_id")
+COLUMNS: tuple[str, ...] = ("iter", "n_resources", "bracket", "trial_id")
 
 
 @dataclass(slots=True)
@@ -223,7 +224,21 @@ def cv_results(
     return results
 
 
-def metric_that_counts(results: dict[str, Any], wanted: Any = None) -> str:
+def table_of(setup: Setup, history: History, rows: list[Row]) -> dict[str, Any]:
+    """Build ``cv_results_`` of rows of a search."""
+    results = results_of(history, rows)
+    violations = [each.violation for each in results] if setup.context.aims.bounds else None
+    shown = len(setup.context.splits), setup.context.return_train_score, setup.columns
+    wins, by_folds = setup.plan.any_rung_wins, setup.plan.by_folds
+    return cv_results(rows, *shown, wins, violations, by_folds)
+
+
+def results_of(history: History, rows: list[Row]) -> list[Result]:
+    """Return what is known of the candidate of each row, at its resource."""
+    return [history.trials[row.trial_id].results[row.n_resources] for row in rows]
+
+
+def metric_that_counts(results: Mapping[str, Any], wanted: Any = None) -> str:
     """Name the metric that decides: `wanted` if it is one, else "score", else the first."""
     names = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
     if isinstance(wanted, str) and wanted in names:
@@ -312,7 +327,9 @@ def rank(
     return ranks
 
 
-def _hide_partial_means(results, name, n_folds, is_finite):
+def _hide_partial_means(
+    results: dict[str, Any], name: str, n_folds: np.ndarray, is_finite: np.ndarray
+) -> None:
     """Leave no mean over a part of the folds: whoever sorts by means would take it for a whole.
 
     Where the time was up before anybody had all folds, those with the most of them keep theirs.
@@ -323,7 +340,7 @@ def _hide_partial_means(results, name, n_folds, is_finite):
             results[column][is_partial] = np.nan
 
 
-def _has_failed(output):
+def _has_failed(output: Output) -> bool:
     """Whether there is no score at all; of several metrics one alone may have failed."""
     single = not isinstance(output.test_scores, dict)
     return output.fit_error is not None or (single and output.status != "ok")
@@ -332,7 +349,7 @@ def _has_failed(output):
 class _Table:
     """Outputs of folds as arrays of shape (n_rows, n_splits), NaN where a fold is missing."""
 
-    def __init__(self, rows, n_splits):
+    def __init__(self, rows: list[Row], n_splits: int) -> None:
         self.outputs = [output for row in rows for output in row.outputs]
         counts = [len(row.outputs) for row in rows]
         self.at = (
@@ -342,27 +359,29 @@ class _Table:
         self.shape = (len(rows), n_splits)
         self.complete = all(count == n_splits for count in counts)
 
-    def column(self, name):
+    def column(self, name: str) -> np.ndarray:
         return self._place([getattr(output, name) for output in self.outputs])
 
-    def measures(self):
+    def measures(self) -> list[str]:
         """Names of what was measured, but for the time of training, which has its column."""
         names = {name for output in self.outputs for name in output.measures or ()}
         return sorted(names - {"fit_time"})
 
-    def measure(self, name):
+    def measure(self, name: str) -> np.ndarray:
         return self._place([(out.measures or {}).get(name, np.nan) for out in self.outputs])
 
-    def scores(self, name):
+    def scores(self, name: str) -> dict[str, np.ndarray]:
         by_metric = normalize_score_results([getattr(output, name) for output in self.outputs])
         return {metric: self._place(values) for metric, values in by_metric.items()}
 
-    def _place(self, values):
+    def _place(self, values: Any) -> np.ndarray:
         array = np.full(self.shape, np.nan)
         array[self.at] = values
         return array
 
-    def store(self, results, name, array, splits=False):
+    def store(
+        self, results: dict[str, Any], name: str, array: np.ndarray, splits: bool = False
+    ) -> None:
         """Add the columns of one quantity."""
         if splits:
             for i in range(self.shape[1]):
@@ -381,7 +400,7 @@ class _Table:
         results[f"mean_{name}"], results[f"std_{name}"] = mean, std
 
 
-def _warn_if_not_finite(results, kind, name):
+def _warn_if_not_finite(results: dict[str, Any], kind: str, name: str) -> None:
     means = results[f"mean_{kind}_{name}"]
     if not np.isfinite(means).all():
         warn(

@@ -80,7 +80,7 @@ def _loss(loss: Callable) -> Callable:
 def _root(loss: Callable) -> Callable:
     """Of a mean loss; several outputs have a root each, which is not their mean."""
 
-    def formula(y, p, **kwargs):
+    def formula(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
         c = ratios(loss(y, p), **kwargs)
         root = np.sqrt(c.mean())
         return root + (c - c.mean()) / (2 * root)
@@ -88,49 +88,49 @@ def _root(loss: Callable) -> Callable:
     return formula
 
 
-def _squared(y, p):
+def _squared(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return (y - p) ** 2
 
 
-def _squared_log(y, p):
+def _squared_log(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return (np.log1p(y) - np.log1p(p)) ** 2
 
 
-def _relative(y, p):
+def _relative(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.abs(y - p) / np.maximum(np.abs(y), np.finfo(float).eps)
 
 
-def _is_right(y, p):
+def _is_right(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     right = y == p
     return right if right.ndim == 1 else right.all(axis=1)
 
 
-def _poisson(y, p):
+def _poisson(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return 2 * (np.where(y > 0, y * np.log(y / p), 0.0) - y + p)
 
 
-def _gamma(y, p):
+def _gamma(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return 2 * (np.log(p / y) + y / p - 1)
 
 
-def _r2(y, p, **kwargs):
+def _r2(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
     around = (y - y.mean(axis=0)) ** 2
     return ratios(around - (y - p) ** 2, around, **kwargs)
 
 
-def _log_loss(y, p, **kwargs):
+def _log_loss(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
     if p.ndim == 1:
         p = np.column_stack([1 - p, p])
     own = p[np.arange(len(y)), np.unique(y, return_inverse=True)[1]] / p.sum(axis=1)
     return ratios(-np.log(np.maximum(own, np.finfo(p.dtype).eps)), **kwargs)
 
 
-def _brier(y, p, pos_label=None, **kwargs):
+def _brier(y: np.ndarray, p: np.ndarray, pos_label: Any = None, **kwargs: Any) -> np.ndarray:
     positive = np.unique(y)[-1] if pos_label is None else pos_label
     return ratios((p - (y == positive)) ** 2, **kwargs)
 
 
-def _balanced(y, p, **kwargs):
+def _balanced(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
     is_of = y[:, np.newaxis] == np.unique(y)
     return ratios(is_of & (y == p)[:, np.newaxis], is_of, **kwargs)
 
@@ -138,7 +138,9 @@ def _balanced(y, p, **kwargs):
 def _by_class(top_and_bottom: Callable) -> Callable:
     """Of counts of a class: true and predicted, predicted, true."""
 
-    def formula(y, p, average="binary", pos_label=1, **kwargs):
+    def formula(
+        y: np.ndarray, p: np.ndarray, average: Any = "binary", pos_label: Any = 1, **kwargs: Any
+    ) -> np.ndarray:
         labels = np.unique(y) if average == "weighted" else np.union1d(y, p)
         labels = np.array([pos_label]) if average == "binary" else labels
         is_of, said = y[:, np.newaxis] == labels, p[:, np.newaxis] == labels
@@ -153,7 +155,9 @@ def _by_class(top_and_bottom: Callable) -> Callable:
 # ---- areas
 
 
-def _roc_auc(y, p, multi_class="raise", average="macro"):
+def _roc_auc(
+    y: np.ndarray, p: np.ndarray, multi_class: Any = "raise", average: Any = "macro"
+) -> np.ndarray | None:
     """Mean over the classes against the others of the area under their curve."""
     classes = np.unique(y)
     if p.ndim == 1:
@@ -161,7 +165,7 @@ def _roc_auc(y, p, multi_class="raise", average="macro"):
     return np.mean([_area(y == k, column) for k, column in zip(classes, p.T, strict=True)], axis=0)
 
 
-def _area(positive, p):
+def _area(positive: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Of a positive row the share of negative ones below it, of a negative one of those above."""
     above, below = np.sort(p[positive]), np.sort(p[~positive])
     share = np.empty(len(p))
@@ -171,12 +175,12 @@ def _area(positive, p):
     return area + (share - area) * len(p) / np.where(positive, len(above), len(below))
 
 
-def _place(ordered, values):
+def _place(ordered: np.ndarray, values: np.ndarray) -> np.ndarray:
     """How many of the ordered numbers are below each value, equal ones as halves."""
     return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, "right")) / 2
 
 
-def _average_precision(y, p, pos_label=1):
+def _average_precision(y: np.ndarray, p: np.ndarray, pos_label: Any = 1) -> np.ndarray:
     """Mean precision at the scores of positive rows; a row also moves that of those below it."""
     positive = y == pos_label
     below = np.sort(p[positive])
@@ -191,7 +195,7 @@ def _average_precision(y, p, pos_label=1):
     return area + c * len(p) / len(below)
 
 
-FORMULAS: dict[Callable, Callable[..., np.ndarray]] = {
+FORMULAS: dict[Callable, Callable[..., np.ndarray | None]] = {
     metrics.accuracy_score: _loss(_is_right),
     metrics.balanced_accuracy_score: _balanced,
     metrics.precision_score: _by_class(lambda both, said, of: (both, said)),

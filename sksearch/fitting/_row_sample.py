@@ -15,9 +15,8 @@ from sksearch._seeds import seeded
 from sksearch._time_limit import TimeLimit, on_more_rows
 from sksearch.estimators import fit
 from sksearch.executors import Interrupts
-from sksearch.fitting._folds import trains_on_the_past
-from sksearch.fitting._input import count_rows
-from sksearch.resources._data import first_rows, row_numbers
+from sksearch.fitting._folds import count_rows, trains_on_the_past
+from sksearch.resources import first_rows, row_numbers
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
 N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least
@@ -156,7 +155,8 @@ def choose_sample(
     def time_for_each(last: float) -> float:
         return time.of_each(max(N_FITS, 2 * n_folds), last) * n_workers
 
-    rows, growths = MIN_ROWS // STEP**2, (LARGEST_GROWTH, LARGEST_GROWTH)
+    rows = MIN_ROWS // STEP**2
+    growths: tuple[float, ...] = (LARGEST_GROWTH, LARGEST_GROWTH)
     known: list[tuple[float, float]] = []  # seconds of the training, and with its scoring
     while (whole := sum(parts := seconds_of(rows))) > 0:  # not if it fails, or a clock stands
         known.append((parts[0], whole))
@@ -181,7 +181,7 @@ def choose_sample(
     return RowSample(n_rows, alone, last) if n_rows < WORTH * n_train else None
 
 
-def _growth(*seconds):
+def _growth(*seconds: Any) -> float:
     """Exponent of the seconds over the count of rows, of which each has `STEP` times as many."""
     if min(seconds) <= 0:
         return 0.0

@@ -14,7 +14,7 @@ from sksearch._compat import listening, to_numpy
 from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._row_metrics import contributions
-from sksearch.resources._data import row_numbers
+from sksearch.resources import row_numbers
 
 N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
 MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would have many more
@@ -58,7 +58,7 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Any = None) -> np.ndarray 
     return block[units]
 
 
-def _present(blocks):
+def _present(blocks: np.ndarray) -> np.ndarray:
     """The blocks that have rows, in their order."""
     return np.flatnonzero(np.bincount(blocks))
 
@@ -74,7 +74,7 @@ class RowListener:
         Index of the fold.
     """
 
-    def __init__(self, context: Any, fold: int):
+    def __init__(self, context: Any, fold: int) -> None:
         self._context, self._fold = context, fold
         self._heard: tuple[Callable, int, tuple, dict] | None = None
 
@@ -84,7 +84,7 @@ class RowListener:
             return self._context.scorer
         return listening(self._context.scorer, self._context.metric, self._hear)
 
-    def _hear(self, *heard):
+    def _hear(self, *heard: Any) -> None:
         self._heard = heard
 
     def contributions(self, score: float) -> bytes | None:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +15,24 @@ from sklearn.utils import check_random_state
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch._plain import warn
 from sksearch.base import Job, State
-from sksearch.executors import LostTask, Workload
+from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
 from sksearch.fitting._budget import Budget
 from sksearch.fitting._callbacks import RungContexts
 from sksearch.fitting._convergence import Convergence
-from sksearch.fitting._evaluation import Output, Task, output_of_lost
+from sksearch.fitting._curve_tasks import CurveTasks
+from sksearch.fitting._evaluation import evaluate, output_of_lost
 from sksearch.fitting._hopeless import N_ALIKE, Hope, explained
-from sksearch.fitting._incumbent import (
-    Incumbent,
-    curve_task,
-    knows_baseline,
-    unfinished_first,
-)
+from sksearch.fitting._incumbent import Incumbent, knows_baseline, unfinished_first
 from sksearch.fitting._lineage import legs_to
-from sksearch.fitting._results import COLUMNS, Outputs, cv_results, job_result, try_rule
+from sksearch.fitting._results import Outputs, Row, job_result, table_of, try_rule
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
+from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import StateStore, dump_state
+from sksearch.fitting._tasks import Output, Task
 from sksearch.fitting._top_trials import TopTrials, models_of
-from sksearch.resources import WholeResource
+from sksearch.history import Result
+from sksearch.progress import Watch
+from sksearch.study import Study
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Recorder:
         """Return the generator that settles the search."""
         return check_random_state(random_state)
 
-    def open(self, search: Any, setup: Any) -> None:
+    def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
         """See that the record is of this search, or begin it."""
 
     def replay(self, run: Any) -> None:
@@ -106,56 +107,63 @@ class Recorder:
         """Record who won, and with which resource."""
 
 
-@dataclass(frozen=True)
-class Stops:
-    """What ends a search before its plan does: parameters of the search, None for no such end."""
-
-    target_score: float | None = None
-    patience: int | None = None
-    stop: str | None = None
-    #: Whether the estimator as it is may be trained beside the candidates, to tell why all fail.
-    may_train: bool = True
-
-
 class Run(Workload):
     """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
-    def __init__(self, study, setup, callbacks, recorder, watch, stops, ensemble_size, rule=None):
+    def __init__(
+        self, study: Study, setup: Setup, callbacks: Any, recorder: Recorder, watch: Watch
+    ) -> None:
         self.study, self.context, self.plan = study, setup.context, setup.plan
-        self.recorder, self.watch, self.stops = recorder, watch, stops
-        self.time = setup.time
+        self.recorder, self.watch, self.stops = recorder, watch, setup.stops
+        self.setup, self.time = setup, setup.time
         self.outputs = Outputs()
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins
-        self.best = TopTrials(ensemble_size, self._any_rung_wins)
+        self.best = TopTrials(setup.ensemble_size, self._any_rung_wins)
         self._retired: set[int] = set()
         self.models: dict[tuple[int, int], Any] = {}
         self.done = self._heard_stop = self._is_up = False
         self._n_finite = 0
-        self.hope = Hope(setup.context, setup.problem, stops.may_train, setup.plan.is_endless)
-        self.incumbent = Incumbent(setup.plan.refit)
+        may_train = not setup.workers.are_needed
+        self.hope = Hope(setup.context, setup.problem, may_train, setup.plan.is_endless)
+        self.incumbent = Incumbent(setup, study.history, self.outputs)
+        self._curves = CurveTasks(setup, self.outputs)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
-        endless = study.scheduler.asynchronous or study.scheduler.races
+        endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
-        self._warned = False
-        self._rule = rule
+        self._warned, self._listens = False, callbacks.listens
+        self._rule = setup.rule
         self._max_resources = setup.problem.max_resources
-        self.top = max((rung.n_resources for rung in setup.plan.rungs), default=0)
+        self.top = setup.plan.top
         self._budget = Budget(setup.plan, watch, setup.time)
-        self._convergence = Convergence(self.top) if stops.stop == "converged" else None
+        self._convergence = Convergence(self.top) if setup.stops.stop == "converged" else None
+
+    def drive(self) -> None:
+        """Run to the end, from where an earlier process was killed."""
+        setup, recorder, workers = self.setup, self.recorder, self.setup.workers
+        recorder.replay(self)
+        self.done |= recorder.ending.why == "callback" and self._listens
+        args = workers.n_jobs, workers.pre_dispatch, workers.limits
+        where = recorder.folder, workers.devices
+        n = workers.n_under_way(len(self.context.folds(1, 0))) if setup.learns else None
+        make = partial(make_executor, evaluate, self.context, *args, *where)
+        with self.watch, Interrupts(), make() as executor:
+            self.check_hope()
+            drive(self.study, executor, self, n)
+            self.keep_models()
 
     # ---- what the loop calls
 
-    def unfinished_jobs(self):
+    def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for when it died."""
         return self.recorder.unfinished_jobs
 
-    def recorded_output(self, task):
+    def recorded_output(self, task: Task) -> Output | None:
         """Return the output of a task that an earlier process has run."""
         return self.recorder.recorded_output(task)
 
-    def tasks(self, job):
+    def tasks(self, job: Job) -> list[Task]:
         """Make one task for each fold that the job evaluates."""
         if self._is_news:
             self.recorder.record_job(job, self.study.history.exhausted)
@@ -167,13 +175,13 @@ class Run(Workload):
                 params=job.params,
                 resource=job.resource,
                 spent=job.spent,
-                state=_state_for(self, job, fold),
+                state=self._state_for(job, fold),
                 before=before,
                 keep=job.resource < self._max_resources,
-                final=self.best.size > 0 and _is_final(self, job, fold),
+                final=self.best.size > 0 and self._is_final(job, fold),
                 callbacks=self._rungs.leaf(job),
             )
-            for fold in self.folds(job.resource, job.spent)
+            for fold in self.context.folds(job.resource, job.spent)
         ]
         return tasks
 
@@ -182,15 +190,15 @@ class Run(Workload):
         legs = rest["before"]
         reached = self.outputs.reached.get((legs[-1].trial_id, spent), []) if legs else []
         continues = any(output.n_steps > 0 for output in reached[fold : fold + 1])
-        earlier = reached[: self.folds(rest["resource"], spent)[0]]
-        curve = curve_task(self, trial_id, rest["params"], earlier)
+        earlier = reached[: self.context.folds(rest["resource"], spent)[0]]
+        curve = self._curves.task(trial_id, rest["params"], earlier)
         measured = (reached[fold].measures or {}) if continues else {}
         return Task(
             trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve,
             seconds_before=measured.get("fit_time", 0.0), **rest,
         )  # fmt: skip
 
-    def collect(self, job, outputs):
+    def collect(self, job: Job, outputs: list[Output]) -> Result:
         """Keep outputs and states, and make the result."""
         tasks = self._tasks.pop(job.trial_id)
         outputs = [
@@ -208,25 +216,25 @@ class Run(Workload):
             self.recorder.record_outputs(job, tasks, outputs)
         for task, output in zip(tasks, outputs, strict=True):
             self.states.replace(task.trial_id, task.fold, output.state)
-            _warn_lost_state(self, output.lost_state)
+            self._warn_lost_state(output.lost_state)
             output.state, output.lost_state = None, ""
             self._heard_stop |= output.stop
         self.done |= self._heard_stop
         return result
 
-    def on_output(self, task, output):
+    def on_output(self, task: Task, output: Output) -> None:
         """Have the output kept until its job is told; a task that was lost is run again."""
         if not isinstance(output, LostTask):
             self.recorder.keep(task, output)
 
-    def on_interrupt(self):
+    def on_interrupt(self) -> None:
         """Keep results that come now, but do not record them: a replay has no such order.
 
         A search that goes on later finds them where their workers left them.
         """
         self._is_news, self.states.keeps_files = False, True
 
-    def on_result(self, job):
+    def on_result(self, job: Job) -> None:
         """Free states, report, and stop where there is nothing more to find."""
         history = self.study.history
         self.watch.update()
@@ -235,19 +243,19 @@ class Run(Workload):
         self._free(job, score)
         self._budget.check(history.problem.races)
         new = self.outputs.new[job.trial_id, job.resource]
-        self.hope.see(job, self.folds(job.resource, job.spent), new)
+        self.hope.see(job, self.context.folds(job.resource, job.spent), new)
         if self._is_news:
-            check_hope(self)
+            self.check_hope()
         n_jobs = len(self.outputs.new)
         if n_jobs in (N_INVALID, N_WITHOUT_SCORE):
             check_scorer(self.outputs.all_new(), n_jobs)
         if self._any_rung_wins or job.resource == self.top:
-            self.incumbent.compare(self, job, score)
+            self.incumbent.compare(job, score)
             self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
                 self.done = self._convergence.reached(history)
         elif (first := unfinished_first(history, self.top)) and first.id == job.trial_id:
-            self.incumbent.expect(self, job)
+            self.incumbent.expect(job)
         self._n_finite += math.isfinite(result.score)
         self._try_rule(result)
         target = self.stops.target_score
@@ -266,7 +274,7 @@ class Run(Workload):
             # Nothing can be promoted, and what comes after is likely to fail in this way.
             self.check_failures(outputs)
 
-    def seconds_left(self):
+    def seconds_left(self) -> float | None:
         """Until the deadline; 0 once it was reached, or when something else ends the search."""
         if self.done or self._is_up:
             return 0.0
@@ -274,13 +282,13 @@ class Run(Workload):
         self._is_up = left is not None and left <= 0
         return left
 
-    def seconds_to_stop(self):
+    def seconds_to_stop(self) -> float | None:
         """Until what runs is stopped, so that there is time for the last training."""
         return self.time.left_to_stop()
 
     # ---- before and afterwards
 
-    def replay(self, job, outputs):
+    def replay(self, job: Job, outputs: list[Output]) -> None:
         """Enter the outputs that a job had in an earlier process."""
         self._is_news, self.states.keeps_files = False, True
         self.tasks(job)
@@ -290,18 +298,18 @@ class Run(Workload):
         self.on_result(job)
         self._is_news, self.states.keeps_files = True, False
 
-    def keep_models(self):
+    def keep_models(self) -> None:
         """Have the models of the best in memory, while what is in files can be read."""
-        _check_results(self)
+        self._check_results()
         if self._is_up and not self.done:
-            _warn_of_folds_left_out(self)
+            self._warn_of_folds_left_out()
         if self.best.size:
             # Nobody may be at the top when the time is up.
             best = self.best
             best = best if len(best) else TopTrials.of(self.study.history, best.size)
             self.models = models_of(self.states, best)
 
-    def close(self, interrupted=False):
+    def close(self, interrupted: bool = False) -> None:
         """End the contexts of rungs that were cut short, and record why no more is to come."""
         self._rungs.close()
         why = "stopped" if self.done or self._is_up else "finished"
@@ -310,30 +318,18 @@ class Run(Workload):
         keep = {name for name, trial_id in files if trial_id in self.best}
         self.recorder.stop(why, keep, self.time.timeout if self._is_up else None)
 
-    def _try_rule(self, result):
+    def _try_rule(self, result: Result) -> None:
         """Ask a function that will choose the winner once it can be asked, and not at the end."""
         if self._rule is None or not math.isfinite(result.score):
             return
         rule, self._rule = self._rule, None
-        context = self.context
-        columns = () if isinstance(context.resource, WholeResource) else COLUMNS
-        shown = len(context.splits), context.return_train_score
-        rows = self.rows()
-        told = self.study.history.trials
-        results = [told[row.trial_id].results[row.n_resources] for row in rows]
-        violations = [each.violation for each in results] if context.aims.bounds else None
-        wins = self._any_rung_wins
-        try_rule(rule, cv_results(rows, *shown, columns, wins, violations, self.plan.by_folds))
+        try_rule(rule, table_of(self.setup, self.study.history, self.rows()))
 
-    def rows(self):
+    def rows(self) -> list[Row]:
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
         trials, outcome = self.study.history.trials, self.study.history.problem.space.outcome
         args = self.context.resource.params, outcome, self.plan.by_folds
         return self.outputs.rows(trials, *args)
-
-    def folds(self, resource: int, spent: int) -> range:
-        """Return the indices of the folds that a job from `spent` to `resource` evaluates."""
-        return self.context.resource.folds(len(self.context.splits), resource, spent)
 
     def check_failures(self, outputs: list[Output]) -> None:
         """Warn about failed fits, or raise ValueError, with errors grouped, if all failed."""
@@ -364,7 +360,7 @@ class Run(Workload):
 
     # ---- inside
 
-    def _free(self, job, score):
+    def _free(self, job: Job, score: float) -> None:
         """Drop the states that nobody goes on from, but for those of the best."""
         history = self.study.history
         gone = set(self.study.scheduler.retired(history, job))
@@ -377,76 +373,70 @@ class Run(Workload):
             if trial_id not in self.best:
                 self.states.drop_trial(trial_id, len(self.context.splits))
 
+    def _state_for(self, job: Job, fold: int) -> Any:
+        """The state to go on from; of a parent, which goes on, too, a copy."""
+        if job.parent is None:
+            return self.states.get(job.trial_id, fold)
+        state = self.states.get(job.parent, fold)
+        if not isinstance(state, State):  # a file or bytes, which nobody changes
+            return state
+        with suppress(Exception):  # without pickle, it is trained again
+            return dump_state(state)
+        return None
 
-def _state_for(run, job, fold):
-    """The state to go on from; of a parent, which goes on, too, a copy."""
-    if job.parent is None:
-        return run.states.get(job.trial_id, fold)
-    state = run.states.get(job.parent, fold)
-    if not isinstance(state, State):  # a file or bytes, which nobody changes
-        return state
-    with suppress(Exception):  # without pickle, it is trained again
-        return dump_state(state)
-    return None
+    def check_hope(self) -> None:
+        """Raise ValueError if all has failed, and will."""
+        if self.hope.is_lost:
+            outputs = self.outputs.all_new()
+            if all(output.fit_error is not None for output in outputs):
+                self.check_failures(outputs)
+            raise ValueError(explained(self.context, outputs, outputs[0].error))
+
+    def _check_results(self) -> None:
+        """Raise TimeoutError or ValueError if nothing has a result."""
+        seconds, history = self.seconds_to_stop(), self.study.history
+        if not history.trials:
+            raise ValueError(
+                "The scheduler has started no candidate: its next must return a Start for an "
+                "empty history."
+            )
+        if seconds is not None and seconds <= 0 and not history.has_results:
+            raise TimeoutError(
+                f"No candidate had its score within timeout={self.time.timeout:g} and "
+                f"overtime={self.time.overtime:g} seconds: pass more of either, or fewer rows."
+            )
+
+    def _warn_of_folds_left_out(self) -> None:
+        """Warn where the time did not suffice for all folds of a single candidate."""
+        first = unfinished_first(self.study.history, self.top)
+        if first is not None:
+            is_untuned = first.id == 0 and self.study.history.problem.has_baseline
+            warn(
+                f"timeout={self.time.timeout:g} was up after {max(first.results)} of {self.top} "
+                f"folds of the first candidate{', the estimator as it is' * is_untuned}: pass a "
+                "larger timeout, fewer folds or fewer rows.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def _is_final(self, job: Job, fold: int) -> bool:
+        """Whether a candidate at the top has the model that it has on this fold now."""
+        return job.resource == self.top or fold not in self.context.folds(self.top, job.resource)
+
+    def _warn_lost_state(self, error: str) -> None:
+        """Warn once of states that could not be kept."""
+        if error and not self._warned:
+            self._warned = True
+            warn(
+                "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
+                f"is trained again from the beginning: {error}. Where it cannot be pickled at "
+                "all, n_jobs=1 without checkpoint_dir keeps it in memory.",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
-def check_hope(run: Run) -> None:
-    """Raise ValueError if all has failed, and will."""
-    if run.hope.is_lost:
-        outputs = run.outputs.all_new()
-        if all(output.fit_error is not None for output in outputs):
-            run.check_failures(outputs)
-        raise ValueError(explained(run.context, outputs, outputs[0].error))
-
-
-def _most_common_error(outputs):
+def _most_common_error(outputs: list[Output]) -> str:
     """The commonest error of scores, in brackets, "" if there is none."""
     errors = Counter(output.error for output in outputs if output.error)
     return f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
-
-
-def _check_results(run):
-    """Raise TimeoutError or ValueError if nothing has a result."""
-    seconds, history = run.seconds_to_stop(), run.study.history
-    if not history.trials:
-        raise ValueError(
-            "The scheduler has started no candidate: its next must return a Start for an empty "
-            "history."
-        )
-    if seconds is not None and seconds <= 0 and not history.has_results:
-        raise TimeoutError(
-            f"No candidate had its score within timeout={run.time.timeout:g} and "
-            f"overtime={run.time.overtime:g} seconds: pass more of either, or fewer rows."
-        )
-
-
-def _warn_of_folds_left_out(run):
-    """Warn where the time did not suffice for all folds of a single candidate."""
-    first = unfinished_first(run.study.history, run.top)
-    if first is not None:
-        is_untuned = first.id == 0 and run.study.history.problem.has_baseline
-        warn(
-            f"timeout={run.time.timeout:g} was up after {max(first.results)} of {run.top} "
-            f"folds of the first candidate{', the estimator as it is' * is_untuned}: pass a "
-            "larger timeout, fewer folds or fewer rows.",
-            UserWarning,
-            stacklevel=2,
-        )
-
-
-def _is_final(run, job, fold):
-    """Whether a candidate at the top has the model that it has on this fold now."""
-    return job.resource == run.top or fold not in run.folds(run.top, job.resource)
-
-
-def _warn_lost_state(run, error):
-    """Warn once of states that could not be kept."""
-    if error and not run._warned:
-        run._warned = True
-        warn(
-            "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
-            f"is trained again from the beginning: {error}. Where it cannot be pickled at "
-            "all, n_jobs=1 without checkpoint_dir keeps it in memory.",
-            UserWarning,
-            stacklevel=2,
-        )

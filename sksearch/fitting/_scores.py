@@ -14,6 +14,7 @@ from sksearch.estimators import DivergedError
 from sksearch.executors import Interrupts
 from sksearch.fitting._row_sample import TooLongError
 from sksearch.fitting._states import first_line
+from sksearch.fitting._tasks import Context
 
 #: In the text of a RuntimeError of PyTorch, which has no class for a full memory of the CPU.
 MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
@@ -125,7 +126,7 @@ def score(
         return error_scores(context), *failure(error)
 
 
-def _as_numbers(context, scores):
+def _as_numbers(context: Context, scores: Any) -> Any:
     """Scores as numbers, with status and error of the one that counts."""
     _check_names(context, scores)
     try:
@@ -155,7 +156,7 @@ def _as_numbers(context, scores):
     return found, status, text
 
 
-def _check_names(context, scores):
+def _check_names(context: Context, scores: Any) -> None:
     """Raise InvalidScoreError if the metric that counts is not there."""
     wanted = context.metric
     if not isinstance(scores, dict):
@@ -179,7 +180,7 @@ def _check_names(context, scores):
         )
 
 
-def _as_number(score, scorer):
+def _as_number(score: Any, scorer: Any) -> float:
     """The score as a float; InvalidScoreError if it is none."""
     if hasattr(score, "item"):
         with suppress(ValueError, RuntimeError):
@@ -194,7 +195,7 @@ def _as_number(score, scorer):
     )
 
 
-def _warn_scoring_failed(context, details):
+def _warn_scoring_failed(context: Context, details: str) -> None:
     warn(
         "Scoring failed. The score on this train-test partition for these parameters will be "
         f"set to {context.error_score}. Details: \n{details}",

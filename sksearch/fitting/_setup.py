@@ -1,24 +1,31 @@
-"""What is settled before the first training: checks, folds, the problem and the plan."""
+"""What is settled before the first training, and all that a run needs to know."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from sksearch._compat import num_samples
-from sksearch._seeds import draw_seed
 from sksearch._time_limit import TimeLimit
-from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.estimators import Labels
-from sksearch.fitting._checks import check_inheritance
-from sksearch.fitting._evaluation import Context
+from sksearch.base import Sampler, Scheduler
+from sksearch.executors import Workers
 from sksearch.fitting._folds import Folds
 from sksearch.fitting._plan import SearchPlan
-from sksearch.history import Params, Problem
+from sksearch.fitting._tasks import Context
+from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
-from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.space import Space
 from sksearch.study import Study
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What ends a search before its plan does: parameters of the search, None for no such end."""
+
+    target_score: float | None = None
+    patience: int | None = None
+    stop: str | None = None
+
+    @property
+    def are_any(self) -> bool:
+        """Whether there is such an end."""
+        return (self.target_score, self.patience, self.stop) != (None, None, None)
 
 
 @dataclass
@@ -35,84 +42,20 @@ class Setup:
     folds: Folds
     earlier: tuple[EarlierTask, ...] = ()
     time: TimeLimit = field(default_factory=TimeLimit)
+    stops: Stops = Stops()
+    workers: Workers = field(default_factory=Workers)
+    ensemble_size: int | None = None
+    rule: Callable | None = None  # the user's function that chooses the winner
+    columns: tuple[str, ...] = ()  # of ``cv_results_``: what tells rows of a candidate apart
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing
 
+    @property
+    def learns(self) -> bool:
+        """Whether what is asked next depends on results."""
+        return self.sampler.reads.results or self.scheduler.reads.results
+
     def study(self) -> Study:
         """Begin a study of the problem."""
         return Study(self.problem, self.sampler, self.scheduler)
-
-
-def make_problem(
-    space: Space,
-    resource: Resource,
-    estimator: Any,
-    X: Any,
-    classes: Labels,
-    n_splits: int,
-    limits: tuple[Any, Any],
-    rng: np.random.RandomState,
-    guesses: tuple[tuple[Params, ...], bool],
-) -> Problem:
-    """State the problem, with the resource's own limits where the user says "auto".
-
-    Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
-    first candidates, and whether the first of them is the estimator as it is.
-    """
-    high: Any = limits[1]
-    low: Any = "auto" if isinstance(limits[0], str) else limits[0]
-    n_samples = num_samples(X)
-    if "auto" in (low, high):
-        n_classes = len(classes) if isinstance(classes, np.ndarray) else 1
-        smallest, largest = _own_limits(resource, estimator, n_samples, n_splits, n_classes, high)
-        high = largest if high == "auto" else high
-        # Data too small for the usual minimum get a single rung.
-        low = min(smallest, high) if low == "auto" else low
-    resource.check_max(high, n_samples, n_splits)
-    seed = draw_seed(rng)
-    initial_params, has_baseline = guesses
-    return Problem(
-        space,
-        low,
-        high,
-        seed,
-        initial_params,
-        continues=resource.continues,
-        has_baseline=has_baseline,
-    )
-
-
-def adapt(
-    problem: Problem,
-    sampler: Sampler,
-    scheduler: Scheduler,
-    resource: Resource,
-    estimator: Any,
-    min_resources: int | str,
-) -> tuple[Problem, Scheduler]:
-    """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
-
-    And what is the sampler's: whether candidates repeat. ValueError if params are to change on the
-    way of a training that does not obey them.
-    """
-    problem = replace(problem, repeats=sampler.repeats)
-    if scheduler.inherits:
-        changing = check_inheritance(scheduler, resource, estimator, problem.space)
-        problem = replace(problem, changing=changing)
-    if isinstance(scheduler, FullFidelity | FoldRace):  # and not what stands in for rungs below
-        problem = replace(problem, n_candidates=scheduler.n_candidates)
-    if isinstance(min_resources, str):
-        scheduler, low = scheduler.adapt(problem)
-        problem = replace(problem, min_resources=low)
-    return problem, scheduler
-
-
-def _own_limits(resource, estimator, n_samples, n_splits, n_classes, high):
-    """The resource's own limits, of which the upper one may not be needed."""
-    try:
-        return resource.limits(estimator, n_samples, n_splits, n_classes)
-    except ValueError:
-        if high == "auto":
-            raise
-        return 1, high

@@ -82,7 +82,7 @@ class StateStore:
         them.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._states: dict[tuple[int, int], State | SavedState | bytes] = {}
         self.keeps_files = False
 
@@ -90,7 +90,7 @@ class StateStore:
         """Return the state of a trial on a fold, None if there is none."""
         return self._states.get((trial_id, fold))
 
-    def items(self):
+    def items(self) -> Any:
         """Return pairs of (trial, fold) and state."""
         return self._states.items()
 
@@ -113,7 +113,7 @@ class StateStore:
             if isinstance(state, SavedState)
         }
 
-    def _drop(self, trial_id, fold):
+    def _drop(self, trial_id: int, fold: int) -> None:
         state = self._states.pop((trial_id, fold), None)
         if isinstance(state, SavedState) and not self.keeps_files:
             remove(state.path)
@@ -170,7 +170,7 @@ GLOBAL_GENERATOR = "numpy's global RandomState"
 
 
 class _StatePickler(Pickler):
-    def persistent_id(self, obj):
+    def persistent_id(self, obj: Any) -> Any:
         return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
 
     def reducer_override(self, obj: Any) -> Any:
@@ -182,24 +182,25 @@ class _StatePickler(Pickler):
 class _Counter:
     """A file that forgets what is written to it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.n_bytes = 0
 
-    def write(self, content):
+    def write(self, content: bytes) -> None:
         self.n_bytes += memoryview(content).nbytes
 
 
 class _SizePickler(_StatePickler):
     """Writes a reference for each text and each dtype, and the first of equal ones in full."""
 
-    def __init__(self, counter, protocol):
+    def __init__(self, counter: Any, protocol: int) -> None:
         super().__init__(counter, protocol)
-        self.counter, self.seen = counter, set()
+        self.counter = counter
+        self.seen: set = set()
 
     def address_of(self, obj: Any) -> Address | None:
         return None  # what has code counts with its code
 
-    def persistent_id(self, obj):
+    def persistent_id(self, obj: Any) -> Any:
         if type(obj) is not str and not isinstance(obj, np.dtype):
             return super().persistent_id(obj)
         text = obj if type(obj) is str else repr(obj)
@@ -209,12 +210,12 @@ class _SizePickler(_StatePickler):
         return 0
 
 
-def _set_attributes(obj, attributes):
+def _set_attributes(obj: Any, attributes: Any) -> None:
     vars(obj).update(attributes)
 
 
 class _StateUnpickler(pickle.Unpickler):
-    def persistent_load(self, pid):
+    def persistent_load(self, pid: Any) -> Any:
         return np.random.mtrand._rand
 
 

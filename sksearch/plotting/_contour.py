@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
+from sksearch._reader import read
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
     PALE,
@@ -14,8 +15,7 @@ from sksearch.plotting._style import (
     short,
     star_style,
 )
-from sksearch.stats._candidates import Candidates
-from sksearch.stats._effects import Effects
+from sksearch.stats import Candidates, Effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,6 +93,7 @@ class ContourDisplay:
             If the search is not fitted, no candidate has a score, a name is unknown, or the two
             parameters are never active together.
         """
+        search = read(search)
         candidates = Candidates.of(search)
         names = names_to_draw(search, candidates, params, 2)
         if len(set(names)) != 2:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._reader import read
 from sksearch.plotting._style import (
     axis_of_scores,
     legend_beside,
@@ -13,7 +14,7 @@ from sksearch.plotting._style import (
     score_name,
     tidy,
 )
-from sksearch.stats._candidates import Candidates
+from sksearch.stats import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,14 +113,15 @@ class DistributionDisplay:
         """
         if not searches:
             raise ValueError("searches is empty: pass at least one entry.")
-        found = {name: Candidates.of(search) for name, search in searches.items()}
+        read_ones = {name: read(search) for name, search in searches.items()}
+        found = {name: Candidates.of(search) for name, search in read_ones.items()}
         scores = {
             name: np.append(each.scores, np.full(len(each.failed), np.nan))
             for name, each in found.items()
         }
         n_folds = {each.n_folds for each in found.values()}
         name = score_name(
-            next(iter(searches.values())), n_folds.pop() if len(n_folds) == 1 else None
+            next(iter(read_ones.values())), n_folds.pop() if len(n_folds) == 1 else None
         )
         return cls(scores=scores, score_name=name).plot(ax)
 

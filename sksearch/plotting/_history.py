@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
+from sksearch._reader import Row, read
 from sksearch.history import History, Trial
 from sksearch.plotting._style import (
     ACCENT,
@@ -17,9 +18,6 @@ from sksearch.plotting._style import (
     shade_of_blue,
     tidy,
 )
-from sksearch.stats._history import history_of
-from sksearch.stats._rows import unit_of
-from sksearch.stats._winner import Winner, winner_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +45,7 @@ class HistoryDisplay:
         Name of the units of resource, for the axis.
     score_name : str, default="score"
         Name of the score, for the axis.
-    winner : Winner or None, default=None
+    winner : Row or None, default=None
         Who won, as `from_search` reads it; None: nobody is marked.
 
     Attributes
@@ -80,7 +78,7 @@ class HistoryDisplay:
         history: History,
         unit: str = "resource",
         score_name: str = "score",
-        winner: Winner | None = None,
+        winner: Row | None = None,
     ):
         self.history = history
         self.unit = unit
@@ -94,7 +92,8 @@ class HistoryDisplay:
         Parameters
         ----------
         search : estimator
-            A fitted search of this library or of scikit-learn, or the result of `load_history`.
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure.
 
@@ -108,11 +107,12 @@ class HistoryDisplay:
         ValueError
             If the search is not fitted, or no trial has a score.
         """
+        found = read(search)
         return cls(
-            history=history_of(search),
-            unit=unit_of(search),
-            score_name=score_name(search),
-            winner=winner_of(search),
+            history=found.history,
+            unit=found.unit,
+            score_name=score_name(found),
+            winner=found.winner,
         ).plot(ax)
 
     @classmethod
@@ -147,7 +147,7 @@ class HistoryDisplay:
         ValueError
             If no trial has a score.
         """
-        winner = winner_of(history)
+        winner = read(history).winner
         return cls(history=history, unit=unit, score_name=score_name, winner=winner).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -186,7 +186,9 @@ class HistoryDisplay:
         self._cut_outliers(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
         title = counted(len(self.history.trials), "candidate")
         if won is not None:
-            title += f", the winner has {won.score:.4g}" + f" ({won.folds})" * won.is_partial
+            title += f", the winner has {won.score:.4g}" + f" ({won.folds})" * (
+                not won.is_complete
+            )
         ax.set_title(title, loc="left", fontsize=11)
         ax.set_ylabel(self.score_name[:1].upper() + self.score_name[1:])
         legend_beside(ax, title=legend_title, alignment="left")

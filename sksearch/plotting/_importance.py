@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
+from sksearch._reader import folds_text, read
 from sksearch.plotting._style import COLORS, DARK, GREY, new_axes, short, tidy
-from sksearch.stats import Importance, importance
-from sksearch.stats._candidates import Candidates
-from sksearch.stats._rows import folds_text
+from sksearch.stats import Candidates, Importance, importance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,10 +74,11 @@ class ImportanceDisplay:
         ValueError
             If the search is not fitted, or has too few candidates with a score.
         """
-        n_folds, folds = Candidates.of(search).n_folds, ""
-        if n_folds is not None and n_folds < search.n_splits_:
-            folds = folds_text(n_folds, search.n_splits_)
-        return cls(importance=importance(search), folds=folds).plot(ax)
+        found = read(search)
+        n_folds, folds = Candidates.of(found).n_folds, ""
+        if n_folds is not None and n_folds < found.n_folds:
+            folds = folds_text(n_folds, found.n_folds)
+        return cls(importance=importance(found), folds=folds).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._reader import read
 from sksearch.history import Params
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
@@ -17,7 +18,7 @@ from sksearch.plotting._style import (
     score_name,
     short,
 )
-from sksearch.stats._candidates import Candidates
+from sksearch.stats import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,6 +99,7 @@ class ParallelDisplay:
         ValueError
             If the search is not fitted, no candidate has a score, or a name is unknown.
         """
+        search = read(search)
         candidates = Candidates.of(search)
         names = names_to_draw(search, candidates, params, N_SHOWN)
         score = score_name(search, candidates.n_folds)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._reader import read
 from sksearch.plotting._style import ACCENT, COLORS, GREY, new_axes, tidy
-from sksearch.stats._winner import winner_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,14 +89,15 @@ class ParetoDisplay:
         ValueError
             If the search has one objective, or not those that are named.
         """
-        front = getattr(search, "pareto_", None)
+        found = read(search)
+        front, chosen = getattr(found.source, "pareto_", None), None
         if front is None:
             raise ValueError(
                 "The search has no front: fit it with objectives=[...], two of them or more."
             )
-        winner, chosen = winner_of(search), None
+        winner = found.winner
         if winner is not None:  # it need not be on the front: a function may have chosen it
-            result = search.history_.trials[winner.trial_id].results[winner.resource]
+            result = found.history.trials[winner.trial_id].results[winner.resource]
             chosen = np.array(result.objectives) * front.signs
         return cls(front=front, chosen=chosen, objectives=objectives).plot(ax)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.stats import norm
 
+from sksearch._reader import read
 from sksearch.history import History
 from sksearch.plotting._style import (
     ACCENT,
@@ -15,7 +16,6 @@ from sksearch.plotting._style import (
     score_name,
     tidy,
 )
-from sksearch.stats._history import history_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +108,8 @@ class PredictionDisplay:
         ValueError
             If the search is not fitted, or has no predictions.
         """
-        return cls(history=history_of(search), score_name=score_name(search)).plot(ax)
+        found = read(search)
+        return cls(history=found.history, score_name=score_name(found)).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.

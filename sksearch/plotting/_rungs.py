@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.stats import spearmanr
 
+from sksearch._reader import Row, read
+from sksearch.history import Params
 from sksearch.plotting._style import (
     ACCENT,
     COLORS,
@@ -14,15 +16,14 @@ from sksearch.plotting._style import (
     score_name,
     tidy,
 )
-from sksearch.stats._candidates import Rungs, rungs_of
-from sksearch.stats._rows import unit_of
-from sksearch.stats._winner import Winner, winner_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MIN_PAIRS = 4  # candidates from which on a rank correlation is shown
 N_SHOWN = 8  # rungs
+
+Rungs = dict[int, list[tuple[Params, float]]]  # candidates and scores by resource
 
 
 class RungDisplay:
@@ -41,7 +42,7 @@ class RungDisplay:
         Name of the units of resource.
     score_name : str, default="Score"
         Name of the score, for the axis.
-    winner : Winner or None, default=None
+    winner : Row or None, default=None
         Who won, as `from_search` reads it; None: nobody is marked.
 
     Attributes
@@ -76,7 +77,7 @@ class RungDisplay:
         rungs: Rungs,
         unit: str = "resource",
         score_name: str = "Score",
-        winner: Winner | None = None,
+        winner: Row | None = None,
     ):
         self.rungs = rungs
         self.unit = unit
@@ -105,11 +106,13 @@ class RungDisplay:
         ValueError
             If the search is not fitted, or all candidates had the same resource.
         """
+        found = read(search)
+        rungs = {
+            resource: [(trial.params, trial.results[resource].score) for trial in trials]
+            for resource, trials in found.levels.items()
+        }
         return cls(
-            rungs=rungs_of(search),
-            unit=unit_of(search),
-            score_name=score_name(search),
-            winner=winner_of(search),
+            rungs=rungs, unit=found.unit, score_name=score_name(found), winner=found.winner
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._reader import read
 from sksearch.plotting._style import COLORS, GREY, divide, label_log, short, tidy
-from sksearch.stats._history import history_of
-from sksearch.stats._rows import unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,18 +98,20 @@ class ScheduleDisplay:
         ValueError
             If the search has found no schedule.
         """
-        history = history_of(search)
-        schedule = getattr(search, "schedule_", None)
+        found = read(search)
+        schedule = getattr(found.source, "schedule_", None)
         if schedule is None:
             raise ValueError(
-                f"{type(search).__name__} has no schedule_: candidates keep their params, but "
-                "those of PBTSearchCV."
+                f"{type(found.source).__name__} has no schedule_: candidates keep their params, "
+                "but those of PBTSearchCV."
             )
-        others = [(trial.inherited, trial.resource, trial.params) for trial in history.trials]
+        others = [
+            (trial.inherited, trial.resource, trial.params) for trial in found.history.trials
+        ]
         return cls(
             schedule=schedule,
-            n_resources=search.best_n_resources_,
-            unit=unit_of(search),
+            n_resources=found.source.best_n_resources_,
+            unit=found.unit,
             others=[stretch for stretch in others if stretch[1]],
         ).plot(ax)
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
+from sksearch._reader import SearchTable, read
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
@@ -9,8 +10,7 @@ from sksearch.plotting._importance import ImportanceDisplay
 from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._slices import MIN_FOR_EFFECTS, SliceDisplay, most_important
 from sksearch.plotting._style import import_pyplot
-from sksearch.stats._candidates import Candidates
-from sksearch.stats._history import history_of
+from sksearch.stats import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,8 @@ class SearchDisplay:
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn.
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
 
     Attributes
     ----------
@@ -69,7 +70,8 @@ class SearchDisplay:
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn.
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
 
         Returns
         -------
@@ -101,34 +103,33 @@ class SearchDisplay:
         ValueError
             If no candidate has a score.
         """
-        found = Candidates.of(self.search)
-        names = most_important(self.search, found)
-        n_resources = len({r for t in history_of(self.search).trials for r in t.results})
+        search = read(self.search)
+        found = Candidates.of(search)
+        names = most_important(search, found)
         plt = import_pyplot(type(self).__name__)
         self.figure_ = figure or plt.figure(figsize=(13.5, 9.5), layout="constrained")
         parts: Any = self.figure_.subfigures(2, 2, squeeze=False, hspace=0.05, wspace=0.04)
         history, importance, slices, last = (part.subplots() for part in parts.ravel())
-        self.displays_: list = [HistoryDisplay.from_search(self.search, ax=history)]
+        self.displays_: list = [HistoryDisplay.from_search(search, ax=history)]
         if len(found.scores) < MIN_FOR_EFFECTS or not names:
-            self.displays_.append(DistributionDisplay.from_search(self.search, ax=importance))
+            self.displays_.append(DistributionDisplay.from_search(search, ax=importance))
         else:
-            self.displays_.append(ImportanceDisplay.from_search(self.search, ax=importance))
+            self.displays_.append(ImportanceDisplay.from_search(search, ax=importance))
         if names:
             shown = names[:N_SLICES]
-            self.displays_.append(SliceDisplay.from_search(self.search, params=shown, ax=slices))
+            self.displays_.append(SliceDisplay.from_search(search, params=shown, ax=slices))
         else:
             slices.set_axis_off()
-        if n_resources > 1:
-            self.displays_.append(RungDisplay.from_search(self.search, ax=last))
+        if len(search.levels) > 1:
+            self.displays_.append(RungDisplay.from_search(search, ax=last))
         elif len(found.scores) >= MIN_FOR_EFFECTS and len(names) > 1:
-            self._draw_two(names, last)
+            self._draw_two(search, found, names, last)
         else:
             last.set_axis_off()
         return self
 
-    def _draw_two(self, names: list[str], ax: Any) -> None:
+    def _draw_two(self, search: SearchTable, found: Candidates, names: list[str], ax: Any) -> None:
         """Draw the most important parameter with the next one that is active with it."""
-        found = Candidates.of(self.search)
         first = [params for params in found.params if names[0] in params]
         # One that is always there shows more than one that a choice switches on.
         n_both = {name: sum(name in params for params in first) for name in names[1:]}
@@ -137,4 +138,4 @@ class SearchDisplay:
             ax.set_axis_off()
         else:
             pair = (names[0], second)
-            self.displays_.append(ContourDisplay.from_search(self.search, params=pair, ax=ax))
+            self.displays_.append(ContourDisplay.from_search(search, params=pair, ax=ax))

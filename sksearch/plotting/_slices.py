@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
+from sksearch._reader import SearchTable, read
 from sksearch.plotting._style import (
     COLORS,
     GREY,
@@ -18,9 +19,7 @@ from sksearch.plotting._style import (
     star_style,
     tidy,
 )
-from sksearch.stats import importance
-from sksearch.stats._candidates import Axis, Candidates
-from sksearch.stats._effects import Effect, Effects
+from sksearch.stats import Axis, Candidates, Effect, Effects, importance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,6 +106,7 @@ class SliceDisplay:
         ValueError
             If the search is not fitted, no candidate has a score, or a name is unknown.
         """
+        search = read(search)
         candidates = Candidates.of(search)
         names = names_to_draw(search, candidates, params, N_SHOWN)
         score = score_name(search, candidates.n_folds)
@@ -185,7 +185,7 @@ def _draw_effect(ax: "Axes", axis: Axis, effect: Effect) -> None:
     ax.vlines(effect.places, effect.low, effect.high, color=color, lw=5, alpha=0.3)
 
 
-def most_important(search: Any, candidates: Candidates) -> list[str]:
+def most_important(search: SearchTable, candidates: Candidates) -> list[str]:
     """Names of all parameters, the most important first; by name if it cannot be told."""
     names = list(candidates.axes)
     if len(candidates.scores) < MIN_FOR_EFFECTS or len(names) < 2:
@@ -194,14 +194,14 @@ def most_important(search: Any, candidates: Candidates) -> list[str]:
 
 
 def names_to_draw(
-    search: Any, candidates: Candidates, params: Sequence[str] | None, n: int
+    search: SearchTable, candidates: Candidates, params: Sequence[str] | None, n: int
 ) -> list[str]:
     """Names of the parameters that are drawn.
 
     Parameters
     ----------
-    search : object
-        A fitted search.
+    search : SearchTable
+        What was read.
     candidates : Candidates
         Of the search.
     params : sequence of str or None

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
-from sksearch.stats._rows import folds_text, metric_of, unit_of
+from sksearch._reader import SearchTable, folds_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,17 +89,13 @@ def label_log(axis: Any) -> None:
     axis.set_minor_formatter("")
 
 
-def score_name(search: Any, n_folds: int | None = None) -> str:
+def score_name(found: SearchTable, n_folds: int | None = None) -> str:
     """Name of the score of a search, for an axis; of means over its first folds, if given."""
-    metric = metric_of(search, getattr(search, "cv_results_", {"mean_test_score": None}))
-    scoring = getattr(search, "scoring", None)
-    metric = scoring if metric == "score" and isinstance(scoring, str) else metric
-    name = metric.replace("_", " ")
-    n_splits = getattr(search, "n_splits_", 1)
+    name = found.score_name
     if n_folds is not None:
-        name += f", {folds_text(n_folds, n_splits)}"
-    elif n_splits > 1:
-        name += ", mean over folds" + " so far" * (unit_of(search) == "folds")
+        name += f", {folds_text(n_folds, found.n_folds)}"
+    elif found.n_folds > 1:
+        name += ", mean over folds" + " so far" * found.races
     return name[:1].upper() + name[1:]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
+from sksearch._reader import read
 from sksearch.history import History
 from sksearch.plotting._style import (
     ACCENT,
@@ -14,9 +15,7 @@ from sksearch.plotting._style import (
     shade_of_blue,
     tidy,
 )
-from sksearch.stats._history import history_of
-from sksearch.stats._rows import unit_of
-from sksearch.stats._spans import Bar, bars_of
+from sksearch.stats import Bar, bars_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +99,8 @@ class TimelineDisplay:
         ValueError
             If the search is not fitted, or its times are not known.
         """
-        return cls(history=history_of(search), unit=unit_of(search)).plot(ax)
+        found = read(search)
+        return cls(history=found.history, unit=found.unit).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.

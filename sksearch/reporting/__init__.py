@@ -1,11 +1,23 @@
 """After a search: a report, the best candidates as a table, rules that choose among equals."""
 
-from sksearch.reporting._advice import Advice
-from sksearch.reporting._after import AfterSearch, best, to_frame
-from sksearch.reporting._choose import fastest, one_standard_error, simplest
-from sksearch.reporting._front import ParetoFront, hypervolume_curve
-from sksearch.reporting._mlflow import to_mlflow
-from sksearch.reporting._report import Report, report
+from typing import TYPE_CHECKING
+
+from sksearch._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from sksearch.reporting._advice import Advice
+    from sksearch.reporting._after import AfterSearch, best, to_frame
+    from sksearch.reporting._autolog import autologged as autologged
+    from sksearch.reporting._choose import check_rule as check_rule
+    from sksearch.reporting._choose import fastest, one_standard_error, simplest
+    from sksearch.reporting._choose import rule_of as rule_of
+    from sksearch.reporting._front import ParetoFront, hypervolume_curve
+    from sksearch.reporting._front import check_choice as check_choice
+    from sksearch.reporting._front import choose as choose
+    from sksearch.reporting._mlflow import to_mlflow
+    from sksearch.reporting._report import Report, report
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "Advice",

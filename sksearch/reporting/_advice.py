@@ -19,11 +19,12 @@ from sklearn.model_selection import (
 )
 
 from sksearch._description import counted
+from sksearch._reader import SearchTable
 from sksearch.reporting import _words as words
-from sksearch.reporting._edits import is_condition, remove_params, set_values
+from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
 from sksearch.reporting._failures import Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
-from sksearch.reporting._table import Table
+from sksearch.reporting._rivals import finalists, fold_ratio
 from sksearch.stats import SelectedScore, selected_score
 
 EDGE = 0.05  # share of a range that counts as its end
@@ -95,7 +96,7 @@ class Facts:
 
     Parameters
     ----------
-    table : Table
+    table : SearchTable
         The results.
     selected : SelectedScore or None
         The winner's score, corrected; None without a winner.
@@ -109,7 +110,7 @@ class Facts:
         Parameters without effect.
     """
 
-    table: Table
+    table: SearchTable
     selected: SelectedScore | None
     tied: np.ndarray
     importance: Any
@@ -129,13 +130,13 @@ class Facts:
     @property
     def nearly_all_tied(self) -> bool:
         """Whether of many candidates few are worse than the winner."""
-        n = int(self.table.finalists.sum())
+        n = int(finalists(self.table).sum())
         return n >= MANY and self.tied.sum() > NEARLY_ALL * n
 
     @property
     def all_equal(self) -> bool:
         """Whether all candidates have the same score on every fold."""
-        scores = self.table.scores[self.table.finalists]
+        scores = self.table.scores[finalists(self.table)]
         return len(scores) > 1 and bool((np.ptp(scores, axis=0) == 0).all())
 
 
@@ -162,9 +163,9 @@ def failures(facts: Facts) -> list[Advice]:
     return [Advice("failures", *_cure(facts.table, group)) for group in facts.failures[:3]]
 
 
-def _cure(table: Table, group: Failures) -> tuple[str, str]:
+def _cure(table: SearchTable, group: Failures) -> tuple[str, str]:
     """Text and code for candidates that failed for one cause."""
-    many, search = counted(len(group.ids), "candidate"), table.search
+    many, search = counted(len(group.ids), "candidate"), table.source
     if group.status == "timeout":
         limits = {name: getattr(search, name, None) for name in ("candidate_timeout", "timeout")}
         code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")
@@ -181,7 +182,7 @@ def _cure(table: Table, group: Failures) -> tuple[str, str]:
         return f"{many} failed. See why.", 'search.set_params(error_score="raise").fit(X, y)'
     params = words.dict_of(table.candidates[group.ids[0]].params)
     if params is None:  # no text makes its values again
-        params = f'search.cv_results_["params"][{table.candidates[group.ids[0]].row}]'
+        params = f'search.cv_results_["params"][{table.candidates[group.ids[0]].row.index}]'
     text = f"{many} failed: {group.cause}. No single parameter tells which."
     return text, f"search.estimator.set_params(**{params}).fit(X, y)"
 
@@ -204,19 +205,19 @@ def one_candidate(facts: Facts) -> list[Advice]:
     if len(facts.table.candidates) != 1:
         return []
     space = facts.table.space
-    timeout = getattr(facts.table.search, "timeout", None)
-    plan = getattr(facts.table.search, "plan_", None)
+    timeout = getattr(facts.table.source, "timeout", None)
+    plan = getattr(facts.table.source, "plan_", None)
     if timeout and plan is not None and (plan.is_endless or plan.n_candidates > 1):
-        is_partial = facts.table.races and not facts.table.candidates[0].is_complete
+        is_partial = facts.table.races and not facts.table.candidates[0].row.is_complete
         what = (
             "the first candidate had all folds" if is_partial else "a second candidate had begun"
         )
         text = f"The time was up before {what}. Give more time."
         return [Advice("one_candidate", text, f"timeout={10 * timeout:g}")]
-    if (space is not None and space.size == 1) or not hasattr(facts.table.search, "n_iter"):
+    if (space is not None and space.size == 1) or not hasattr(facts.table.source, "n_iter"):
         text, code = "There was one candidate, so nothing was chosen. Give several values.", ""
         for name, value in facts.table.candidates[0].params.items():
-            if (values := around(facts.table.search, name, value)) and not code:
+            if (values := around(facts.table.source, name, value)) and not code:
                 code = set_values(facts.table, name, words.code_of(values))
     else:
         text, code = "There was one candidate, so nothing was chosen. Try more.", "n_iter=50"
@@ -230,7 +231,7 @@ def noise_only(facts: Facts) -> list[Advice]:
             "All candidates have the same score on every fold: their params change nothing, or "
             "the metric cannot see it. Look at what is predicted, or use a finer metric."
         )
-        return [Advice("all_equal", text, _finer_metric(facts.table.search))]
+        return [Advice("all_equal", text, _finer_metric(facts.table.source))]
     if not facts.is_noise:
         return []
     code = _more_folds(facts.table)
@@ -252,16 +253,16 @@ def _finer_metric(search: Any) -> str:
     return f'scoring="{name}"' if is_classifier(best) and known and own != name else ""
 
 
-def _more_folds(table: Table) -> str:
+def _more_folds(table: SearchTable) -> str:
     """Code for more folds of the same kind, "" where they are not drawn by chance."""
-    cv = getattr(table.search, "cv", None)
+    cv = getattr(table.source, "cv", None)
     plain = cv is None or isinstance(cv, Integral)
-    if not _folds_by_chance(table.search) or isinstance(cv, SHUFFLES):
+    if not _folds_by_chance(table.source) or isinstance(cv, SHUFFLES):
         return ""
     n_repeats = getattr(cv, "n_repeats", None)
     n_repeats = n_repeats if isinstance(n_repeats, int) else 1
-    labels = getattr(table.search, "classes_", None)  # a list of them for several targets
-    stratified = is_classifier(table.search.estimator) and not isinstance(labels, list)
+    labels = getattr(table.source, "classes_", None)  # a list of them for several targets
+    stratified = is_classifier(table.source.estimator) and not isinstance(labels, list)
     stratified = "Stratified" in type(cv).__name__ or (plain and stratified)
     name = "RepeatedStratifiedKFold" if stratified else "RepeatedKFold"
     n_splits = table.n_folds // n_repeats
@@ -272,7 +273,7 @@ def few_folds(facts: Facts) -> list[Advice]:
     """One fold says nothing about noise."""
     if facts.table.n_folds > 1:
         return []
-    code = "cv=5" if _folds_by_chance(facts.table.search) else ""
+    code = "cv=5" if _folds_by_chance(facts.table.source) else ""
     return [Advice("folds", "A single fold cannot tell luck from merit. Use several.", code)]
 
 
@@ -298,7 +299,7 @@ def edges(facts: Facts) -> list[Advice]:
         middle = float(np.nanmedian(places))
         if (middle if upper else 1 - middle) < 2 / 3 or not _improves(table, each, upper):
             continue
-        wider = each.widened(upper, table.search)
+        wider = each.widened(upper, table.source)
         if wider is None:  # there is nothing beyond
             continue
         end = "upper" if upper else "lower"
@@ -354,7 +355,7 @@ def misleading_rungs(facts: Facts) -> list[Advice]:
                 f"Scores at {low:,} {unit} do not foretell those at {high:,} (rank correlation "
                 f"{rho:.2f} of {n} candidates). Begin higher."
             )
-            has_it = hasattr(facts.table.search, "min_resources")
+            has_it = hasattr(facts.table.source, "min_resources")
             return [Advice("rungs", text, f"min_resources={high}" if has_it else "")]
     return []
 
@@ -363,13 +364,13 @@ def found_late(facts: Facts) -> list[Advice]:
     """The best candidate came at the end, and nobody before was as good."""
     table = facts.table
     n = len(table.candidates)
-    if table.best is None or n < 20 or table.space_name == "param_grid" or facts.is_noise:
+    if table.best is None or n < 20 or space_name(table) == "param_grid" or facts.is_noise:
         return []
     if table.rungs or table.best < 0.8 * n or facts.tied[: int(0.8 * n)].any():
         return []
     text = f"Number {table.best + 1} of {n} is the best, and better than all before. Go on."
-    limit = getattr(table.search, "timeout", None)
-    code = f"timeout={2 * limit:g}" if limit and not _count(table.search) else f"n_iter={2 * n}"
+    limit = getattr(table.source, "timeout", None)
+    code = f"timeout={2 * limit:g}" if limit and not _count(table.source) else f"n_iter={2 * n}"
     return [Advice("more", text, code)]
 
 
@@ -391,12 +392,12 @@ RULES: tuple[Callable[[Facts], list[Advice]], ...] = (
 # ---- what several rules ask
 
 
-def rung_correlations(table: Table) -> list[tuple[int, int, float, int, bool]]:
+def rung_correlations(table: SearchTable) -> list[tuple[int, int, float, int, bool]]:
     """Compare each rung with the next one that has enough candidates in common.
 
     Parameters
     ----------
-    table : Table
+    table : SearchTable
         The results.
 
     Returns
@@ -416,7 +417,7 @@ def rung_correlations(table: Table) -> list[tuple[int, int, float, int, bool]]:
         if len(a) < MIN_SHARED or np.ptp(a.mean(axis=1)) == 0 or np.ptp(b.mean(axis=1)) == 0:
             continue
         rho = float(spearmanr(a.mean(axis=1), b.mean(axis=1)).statistic)
-        p_value = selected_score(b, test_ratio=table.test_ratio).p_value
+        p_value = selected_score(b, test_ratio=fold_ratio(table)).p_value
         found.append((low.resource, high.resource, rho, len(a), not p_value > LEVEL))
     return found
 
@@ -431,7 +432,7 @@ def _matters(facts: Facts, name: str) -> bool:
     return bool(given.shares[given.names.index(name)] > MINOR)
 
 
-def _improves(table: Table, each: Range, upper: bool) -> bool:
+def _improves(table: SearchTable, each: Range, upper: bool) -> bool:
     """Whether candidates near this end are better than those in the middle."""
     places = np.array(
         [each.place(candidate.params.get(each.name)) for candidate in table.candidates]
@@ -455,12 +456,12 @@ def _count(search: Any) -> Any:
     return getattr(search, "n_iter", None)
 
 
-def stopped_early(table: Table) -> tuple[int, float] | None:
+def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     """Count of candidates that were stopped below the top, and the share of units this saved.
 
     Parameters
     ----------
-    table : Table
+    table : SearchTable
         The results.
 
     Returns
@@ -468,16 +469,14 @@ def stopped_early(table: Table) -> tuple[int, float] | None:
     stopped : tuple of (int, float), or None
         None where there is one resource only, and where others went on from their models.
     """
-    history = getattr(table.search, "history_", None)
-    trials = [] if history is None else history.trials
-    if not table.rungs or any(trial.parent is not None for trial in trials):
+    if not table.rungs or any(trial.parent is not None for trial in table.history.trials):
         return None
     reached: dict[int, list[int]] = {}
     for rung in table.rungs:
         for i in rung.ids.tolist():
             reached.setdefault(i, []).append(rung.resource)
     top = table.rungs[-1].resource
-    continues = table.races or (history is not None and history.problem.continues)
+    continues = table.races or table.history.problem.continues
     paid = sum(max(r) if continues else sum(r) for r in reached.values())
     saved = 1 - paid / (top * len(reached))
     return sum(max(r) < top for r in reached.values()), max(0.0, saved) if math.isfinite(

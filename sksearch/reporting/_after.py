@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
-from sksearch.fitting._out_of_fold import METHODS, digest_of_folds, out_of_fold
+from sksearch._reader import key_of_params
+from sksearch.fitting import METHODS, digest_of_folds, out_of_fold
 from sksearch.history import Params
-from sksearch.reporting._report import Report, report
-from sksearch.reporting._table import read
-from sksearch.stats._rows import key_of_params
+from sksearch.reporting._rivals import read_results
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from sksearch.reporting._report import Report
 
 
 class AfterSearch:
@@ -36,7 +37,7 @@ class AfterSearch:
     [{'C': 10}, {'C': 1}]
     """
 
-    def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> Report:
+    def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> "Report":
         """Tell what the search has found, and what to do next.
 
         Parameters
@@ -51,6 +52,8 @@ class AfterSearch:
         report : Report
             Printed it is text, in a notebook HTML; see `sksearch.report`.
         """
+        from sksearch.reporting._report import report
+
         return report(self, path, full=full)
 
     def show(self) -> Any:
@@ -141,7 +144,7 @@ class AfterSearch:
             check_count(n)
         if method not in ("auto", *METHODS):
             raise ValueError(f"method={method!r} must be one of 'auto', {str(METHODS)[1:-1]}.")
-        table = read(self)
+        table = read_results(self)
         setup = self._prepare(X, y, params, np.random.RandomState(0))  # type: ignore[attr-defined]
         if digest_of_folds(setup.context.splits) != self._folds:  # type: ignore[attr-defined]
             raise ValueError(
@@ -154,12 +157,9 @@ class AfterSearch:
         if table.best is None:
             raise ValueError("No candidate has a score, so there is nothing to predict with.")
         ids = [table.best] if n is None else _best_ids(table, n)
-        chosen = []
-        for candidate in (table.candidates[i] for i in ids if np.isfinite(table.means[i])):
-            trial = history.trials[table.trial_ids[candidate.row]]
-            resource = candidate.resource or max(trial.results)
-            chosen.append((trial, resource, table.results["params"][candidate.row]))
-        predictions = out_of_fold(self, setup, chosen, method)
+        rows = [table.candidates[i].row for i in ids if np.isfinite(table.means[i])]
+        chosen = [(history.trials[row.trial_id], row.resource, row.shown) for row in rows]
+        predictions = out_of_fold(setup, history, chosen, method)
         if n is None:
             return predictions[0]
         return np.column_stack(predictions)
@@ -170,8 +170,9 @@ def best(search: Any, n: int = 10) -> list[Params]:
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
     n : int, default=10
         How many; fewer if fewer have a score.
 
@@ -201,7 +202,7 @@ def best(search: Any, n: int = 10) -> list[Params]:
     [{'max_depth': 3}, {'max_depth': 2}]
     """
     check_count(n)
-    table = read(search)
+    table = read_results(search)
     return [dict(table.candidates[i].params) for i in _best_ids(table, n)]
 
 
@@ -219,8 +220,9 @@ def to_frame(search: Any) -> "DataFrame":
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes.
 
     Returns
     -------
@@ -254,20 +256,17 @@ def to_frame(search: Any) -> "DataFrame":
         from pandas import DataFrame
     except ImportError as error:
         raise missing("to_frame needs pandas", "experiment") from error
-    table = read(search)
+    table = read_results(search)
     names = sorted({name for candidate in table.candidates for name in candidate.params})
     columns: dict[str, list] = {
         name: [candidate.params.get(name) for candidate in table.candidates] for name in names
     }
-    has_score = [np.isfinite(candidate.scores) for candidate in table.candidates]
+    rows = [candidate.row for candidate in table.candidates]
     columns |= {
         "score": list(table.means),
-        "std": [
-            float(c.scores[seen].std()) if seen.any() else np.nan
-            for c, seen in zip(table.candidates, has_score, strict=True)
-        ],
-        "n_folds": [int(seen.sum()) for seen in has_score],
-        "n_resources": [candidate.resource or 1 for candidate in table.candidates],
+        "std": [float(np.nanstd(row.scores)) if row.n_folds else np.nan for row in rows],
+        "n_folds": [row.n_folds for row in rows],
+        "n_resources": [row.resource for row in rows],
         "fit_seconds": [candidate.fit_seconds for candidate in table.candidates],
         "status": [candidate.status for candidate in table.candidates],
         "error": [candidate.error for candidate in table.candidates],

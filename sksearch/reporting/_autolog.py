@@ -11,9 +11,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from sksearch._reader import Candidate, SearchTable, read
 from sksearch.history import Params
 from sksearch.reporting._mlflow import name_of, times_of
-from sksearch.reporting._table import Candidate, Table, read
 
 Fit = TypeVar("Fit", bound=Callable)
 
@@ -153,17 +153,19 @@ class _Log:
             manager = sklearn._AUTOLOGGING_METRICS_MANAGER
             manager.register_model(self.search.best_estimator_, self.run_id)
 
-    def candidates(self, table: Table) -> None:
+    def candidates(self, table: SearchTable) -> None:
         """Log a run inside the run for each of the best candidates, the winner first."""
-        ranks = table.results[f"rank_test_{table.metric}"]
-        rows = [candidate.row for candidate in table.candidates]
-        order = sorted(range(len(rows)), key=lambda i: (i != table.best, ranks[rows[i]]))
         times = times_of(table)
-        for i in order[: self.option("max_tuning_runs", N_CANDIDATES)]:
+        for i in table.order[: self.option("max_tuning_runs", N_CANDIDATES)]:
             self.candidate(f"candidate {i}", table, table.candidates[i], *times[i])
 
     def candidate(
-        self, name: str, table: Table, candidate: Candidate, start: int | None, end: int | None
+        self,
+        name: str,
+        table: SearchTable,
+        candidate: Candidate,
+        start: int | None,
+        end: int | None,
     ) -> None:
         """Log one candidate: its params with those of the estimator, and all of its results."""
         info, results, client = self.run.info, table.results, self.client
@@ -173,13 +175,13 @@ class _Log:
         tags |= {"error": candidate.error} if candidate.error else {}
         tags |= _tags_of(self.search.estimator)
         run_id = client.create_run(info.experiment_id, start or info.start_time, tags)
-        params = self.search.estimator.get_params() | results["params"][candidate.row]
+        params = self.search.estimator.get_params() | candidate.row.shown
         client.log_params(run_id, params)
         columns = [name for name in results if name.startswith(MEASURED)]
         for row in candidate.rows:
-            found = {name_of(name): float(results[name][row]) for name in columns}
-            finite = {name: value for name, value in found.items() if np.isfinite(value)}
-            client.log_metrics(run_id, finite, step=int(results.get("n_resources", {row: 0})[row]))
+            measured = {name_of(name): float(results[name][row.index]) for name in columns}
+            finite = {name: value for name, value in measured.items() if np.isfinite(value)}
+            client.log_metrics(run_id, finite, step=row.resource if table.has_resources else 0)
         client.set_terminated(run_id, "FINISHED" if candidate.status == "ok" else "FAILED", end)
 
 

@@ -9,12 +9,11 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
 from sksearch._plain import warn
+from sksearch._reader import fold_scores, is_finite
 from sksearch.estimators import families
-from sksearch.fitting._results import best_of_last_iteration
+from sksearch.fitting import best_of_last_iteration
 from sksearch.history import Params
-from sksearch.reporting._table import is_number
 from sksearch.stats import tied_candidates
-from sksearch.stats._rows import count_folds
 
 
 def has_simplicity(names: Iterable[str]) -> bool:
@@ -240,8 +239,7 @@ def _finalists(results, metric):
             "such as functools.partial(simplest, metric=...)."
         )
     ranks = np.asarray(results[f"rank_test_{metric}"])
-    n = count_folds(results, metric)
-    scores = np.column_stack([results[f"split{k}_test_{metric}"] for k in range(n)])
+    scores = fold_scores(results, metric)
     may_win = np.isfinite(scores).all(axis=1)
     leader = int(np.argmin(ranks))
     if "iter" in results and "bracket" not in results:
@@ -257,7 +255,7 @@ def _finalists(results, metric):
             "No candidate has a score on every fold: there is nothing to choose from."
         )
     rows = np.flatnonzero(may_win)
-    return rows, scores[rows].astype(float), int(np.searchsorted(rows, leader))
+    return rows, scores[rows], int(np.searchsorted(rows, leader))
 
 
 def _complexity_of(results):
@@ -296,8 +294,8 @@ def _direction(name: str, names: Sequence[str]) -> int:
 
 def _amount(value, direction):
     """A value as a number; None mostly stands for no limit; NaN for words, which are no amount."""
-    if isinstance(value, tuple | list) and all(map(is_number, value)):
+    if isinstance(value, tuple | list) and all(map(is_finite, value)):
         return float(np.sum(value))
     if value is None and direction > 0:
         return math.inf
-    return float(value) if is_number(value) else math.nan
+    return float(value) if is_finite(value) else math.nan

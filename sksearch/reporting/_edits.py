@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sksearch.reporting._table import Table
+from sksearch._reader import SearchTable, key_of
 from sksearch.reporting._words import is_literal
-from sksearch.space._conditions import unwrap
-from sksearch.space._values import native
-from sksearch.stats._rows import key_of
+from sksearch.space import native, unwrap
 
 
-def set_values(table: Table, name: str, code: str) -> str:
+def set_values(table: SearchTable, name: str, code: str) -> str:
     """Return the line that gives a parameter other values, "" where there is none.
 
     Parameters
     ----------
-    table : Table
+    table : SearchTable
         The results.
     name : str
         The parameter.
@@ -23,7 +21,7 @@ def set_values(table: Table, name: str, code: str) -> str:
         Code for its values.
     """
     if _is_default(table):
-        return f"{table.space_name}={{**default_space(estimator), {name!r}: {code}}}"
+        return f"{space_name(table)}={{**default_space(estimator), {name!r}: {code}}}"
     lines: dict[str, str] = {}
     for place, values in _places(table, name):
         own = code
@@ -35,7 +33,7 @@ def set_values(table: Table, name: str, code: str) -> str:
     return "; ".join(lines.values())
 
 
-def remove_choice(table: Table, name: str, value: Any) -> str:
+def remove_choice(table: SearchTable, name: str, value: Any) -> str:
     """Return the line that takes one choice of a parameter out, "" where there is none."""
     if not is_literal(value):
         return ""
@@ -65,38 +63,43 @@ def remove_choice(table: Table, name: str, value: Any) -> str:
     return "; ".join(lines)
 
 
-def remove_params(table: Table, names: Sequence[str]) -> str:
+def remove_params(table: SearchTable, names: Sequence[str]) -> str:
     """Return the line that takes parameters out of the space, "" where there is none."""
     if _is_default(table):
         return (
-            f"{table.space_name}={{name: values for name, values in "
+            f"{space_name(table)}={{name: values for name, values in "
             f"default_space(estimator).items() if name not in {list(names)}}}"
         )
     return "; ".join(f"del {place}" for name in names for place, _ in _places(table, name))
 
 
-def is_condition(table: Table, name: str) -> bool:
+def is_condition(table: SearchTable, name: str) -> bool:
     """Whether it depends on a parameter if another one is active."""
     grids = _grids(table)
     whens = (when for _, grid in grids for values in grid.values() for when in unwrap(values)[1])
     return any(when.parent == name for when in whens)
 
 
-def _is_default(table: Table) -> bool:
+def space_name(table: SearchTable) -> str:
+    """Name the parameter that the space is passed as."""
+    return "param_grid" if hasattr(table.source, "param_grid") else "param_distributions"
+
+
+def _is_default(table: SearchTable) -> bool:
     """Whether the space is that of `default_space`."""
-    search = table.search
+    search = table.source
     own = getattr(search, "_own_space", None)
-    return own is None and getattr(search, table.space_name, "absent") is None
+    return own is None and getattr(search, space_name(table), "absent") is None
 
 
-def _grids(table: Table) -> list[tuple[str, Any]]:
+def _grids(table: SearchTable) -> list[tuple[str, Any]]:
     """Each dict of the space, with the code that names it."""
-    given, name = getattr(table.search, table.space_name, None), table.space_name
+    given, name = getattr(table.source, space_name(table), None), space_name(table)
     if isinstance(given, list | tuple):
         return [(f"{name}[{i}]", each) for i, each in enumerate(given)]
     return [] if given is None else [(name, given)]
 
 
-def _places(table: Table, name: str) -> list[tuple[str, Any]]:
+def _places(table: SearchTable, name: str) -> list[tuple[str, Any]]:
     """The values of a parameter in each dict that has it, with the code that names them."""
     return [(f"{at}[{name!r}]", grid[name]) for at, grid in _grids(table) if name in grid]

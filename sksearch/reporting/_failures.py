@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch._compat import fault_of, whole_range
+from sksearch._reader import SearchTable, is_finite, key_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import remove_choice, set_values
 from sksearch.reporting._ranges import code_of_range, ranges_of
-from sksearch.reporting._table import Table, is_number
-from sksearch.stats._rows import key_of
 
 LONGEST = 100  # characters of an error
 PURE = 0.8  # share of failures among those with a value, from which on the value is to blame
@@ -47,7 +46,7 @@ class Failures:
     cure: str = "Take it out"
 
 
-def group_failures(table: Table) -> list[Failures]:
+def group_failures(table: SearchTable) -> list[Failures]:
     """Group failed candidates by status and error, the largest group first."""
     groups: dict[tuple[str, str], list[int]] = {}
     for i, candidate in enumerate(table.candidates):
@@ -63,7 +62,7 @@ def group_failures(table: Table) -> list[Failures]:
     return found
 
 
-def _blame(table: Table, ids: list[int]) -> tuple[str, ...]:
+def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
     """The value that all of these have and few others, and the code that takes it out."""
     if len(ids) < MIN_FAILED:
         return ()
@@ -82,7 +81,7 @@ def _blame(table: Table, ids: list[int]) -> tuple[str, ...]:
             value = values[ids[0]]
             remedy = remove_choice(table, name, value)
             blames.append((failed[having].mean(), f"{name}={words.value(value)}", remedy))
-        if name in ranges and all(map(is_number, values)):
+        if name in ranges and all(map(is_finite, values)):
             x = np.array(values, dtype=float)
             for sign, upper in ((1, True), (-1, False)):
                 having = sign * x >= (sign * x[ids]).min()
@@ -99,7 +98,7 @@ def _blame(table: Table, ids: list[int]) -> tuple[str, ...]:
 
 def _whole_numbers(table, each, ids):
     """Smallest and largest of a range of floats that should be whole numbers, else None."""
-    estimator = table.search.estimator
+    estimator = table.source.estimator
     failed = [table.candidates[i].params[each.name] for i in ids]
     is_float = [isinstance(x, float) and not x.is_integer() for x in failed]
     if each.is_integer or each.choices or not all(is_float):
@@ -107,7 +106,7 @@ def _whole_numbers(table, each, ids):
     if (ends := whole_range(estimator, each.name, each.low, each.high)) is not None:
         return ends
     own = estimator.get_params().get(each.name)
-    scored = [c.params.get(each.name) for c in table.candidates if math.isfinite(c.score)]
+    scored = [c.params.get(each.name) for c in table.candidates if math.isfinite(c.row.score)]
     is_count = isinstance(own, numbers.Integral) and not isinstance(own, bool)
     if not is_count or fault_of(estimator, each.name, own) is not None:
         return None

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._fronts import fronts, hypervolume
-from sksearch.fitting._aims import Aims, Bound
-from sksearch.fitting._results import Row, chosen_index
+from sksearch.fitting import Aims, Bound, Row, chosen_index
 from sksearch.history import History, Result
 
 

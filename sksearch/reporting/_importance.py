@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestRegressor
 
-from sksearch.reporting._table import Table
-from sksearch.stats import importance
-from sksearch.stats._candidates import Candidates
+from sksearch._reader import SearchTable
+from sksearch.stats import Candidates, importance
 
 MIN_CANDIDATES = 15  # for a parameter to be accused
 EXPLAINED = 0.3  # share of the variance that a model must explain before it accuses one
@@ -15,20 +13,20 @@ MANY = 500
 SMALL = 0.1  # share of a parameter from which on it is not suspected at all
 
 
-def importance_of(table: Table) -> Any:
+def importance_of(table: SearchTable) -> Any:
     """Return `sksearch.stats.importance` of a search; None where that cannot be told."""
     try:
-        return importance(table.search)
+        return importance(table)
     except (TypeError, ValueError):
         return None
 
 
-def useless_params(table: Table, given: Any) -> list[str]:
+def useless_params(table: SearchTable, given: Any) -> list[str]:
     """Name the parameters without which a model foretells the scores of unseen candidates as well.
 
     Parameters
     ----------
-    table : Table
+    table : SearchTable
         The results.
     given : Importance or None
         Of the search.
@@ -41,7 +39,7 @@ def useless_params(table: Table, given: Any) -> list[str]:
     if given is None or given.n_candidates < MIN_CANDIDATES or given.explained < EXPLAINED:
         return []
     suspects = [n for n, s in zip(given.names, given.shares, strict=True) if s <= SMALL]
-    candidates = Candidates.of(table.search)
+    candidates = Candidates.of(table)
     names, y = list(candidates.axes), candidates.scores
     U = np.nan_to_num(candidates.encode(candidates.params), nan=-1.0)
     if len(y) > MANY:  # so many tell it, and trees take their time
@@ -60,5 +58,7 @@ def useless_params(table: Table, given: Any) -> list[str]:
 
 def _explained(U, y):
     """Share of the variance that trees explain which have not seen the candidate."""
+    from sklearn.ensemble import RandomForestRegressor
+
     forest = RandomForestRegressor(100, oob_score=True, max_features=1.0, random_state=0)
     return forest.fit(U, y).oob_score_

@@ -10,8 +10,9 @@ import numpy as np
 
 from sksearch._description import short_repr
 from sksearch._extras import missing
+from sksearch._reader import Row, SearchTable
 from sksearch.history import Params
-from sksearch.reporting._table import Table, read
+from sksearch.reporting._rivals import read_results
 
 Metric = tuple[str, float, int]  # name, value and step
 
@@ -34,9 +35,9 @@ def to_mlflow(
 
     Parameters
     ----------
-    search : estimator
-        A fitted search of this library or of scikit-learn, or the result of `load_history`, also
-        of a search that is running.
+    search : object
+        A fitted search of this library or of scikit-learn, or what else
+        `sksearch.stats.importance` takes; `load_history` reads a search that is running, too.
     experiment : str, default="sksearch"
         Name of the experiment; it is made where it is missing.
     tracking_uri : str or None, default=None
@@ -75,11 +76,12 @@ def to_mlflow(
     >>> search = RandomSearchCV(SVC(), {"C": [0.1, 1, 10]}, n_iter=3, random_state=0).fit(X, y)
     >>> to_mlflow(search, tracking_uri="http://localhost:5000")  # doctest: +SKIP
     """
-    table = read(search)
+    table = read_results(search)
+    source = table.source
     times = times_of(table)
     known = [time for both in times for time in both if time is not None]
     begin, end = (min(known), max(known)) if known else (None, None)
-    name = run_name or getattr(search, "header", {}).get("class", type(search).__name__)
+    name = run_name or getattr(source, "header", {}).get("class", type(search).__name__)
     runs = _Runs(tracking_uri, experiment)
     search_id = runs.begin(name, {}, begin)
     for i, (candidate, (start, stop)) in enumerate(zip(table.candidates, times, strict=True)):
@@ -88,13 +90,12 @@ def to_mlflow(
         run_id = runs.begin(f"candidate {i}", tags, start)
         runs.log(run_id, candidate.params, _metrics(table, candidate.rows), stop)
         runs.end(run_id, "FINISHED" if candidate.status == "ok" else "FAILED", stop)
-    if table.best is not None:
-        best = table.candidates[table.best]
-        runs.log(search_id, best.params, _metrics(table, [best.row]), end)
-    if getattr(search, "interrupted_", False):
+    if table.winner is not None:
+        runs.log(search_id, table.winner.params, _metrics(table, [table.winner]), end)
+    if getattr(source, "interrupted_", False):
         runs.end(search_id, "KILLED", end)
-    elif getattr(search, "finished", True):
-        runs.end(search_id, "FAILED" if table.best is None else "FINISHED", end)
+    elif getattr(source, "finished", True):
+        runs.end(search_id, "FAILED" if table.winner is None else "FINISHED", end)
     return search_id
 
 
@@ -137,22 +138,22 @@ def name_of(text: str) -> str:
     return NOT_IN_NAMES.sub("_", text)[-LONGEST_NAME:]
 
 
-def _metrics(table: Table, rows: Sequence[int]) -> Iterator[Metric]:
+def _metrics(table: SearchTable, rows: Sequence[Row]) -> Iterator[Metric]:
     """Yield name, value and step of all that was measured in these rows."""
-    resources = table.results.get("n_resources")
+    if not table.results:
+        yield from (("score", row.score, row.resource) for row in rows if np.isfinite(row.score))
     for column, values in table.results.items():
         if column.startswith("mean_"):
             what = column.removeprefix("mean_")
             name = what.removeprefix("test_")
             for row in rows:
                 if table.races and f"split0_{what}" in table.results:
-                    yield from _by_folds(table, name, what, row)
-                elif np.isfinite(values[row]):
-                    step = 1 if resources is None else int(resources[row])
-                    yield name, float(values[row]), step
+                    yield from _by_folds(table, name, what, row.index)
+                elif np.isfinite(values[row.index]):
+                    yield name, float(values[row.index]), row.resource
 
 
-def _by_folds(table: Table, name: str, what: str, row: int) -> Iterator[Metric]:
+def _by_folds(table: SearchTable, name: str, what: str, row: int) -> Iterator[Metric]:
     """Yield the means over the first folds, of a row that has all that a candidate has."""
     scores = [table.results[f"split{k}_{what}"][row] for k in range(table.n_folds)]
     means = np.cumsum(scores) / np.arange(1, len(scores) + 1)
@@ -163,13 +164,12 @@ def _by_folds(table: Table, name: str, what: str, row: int) -> Iterator[Metric]:
             yield name, float(mean), n
 
 
-def times_of(table: Table) -> list[tuple[int | None, int | None]]:
+def times_of(table: SearchTable) -> list[tuple[int | None, int | None]]:
     """Milliseconds at which each candidate began and ended; None where they are not known."""
-    history = getattr(table.search, "history_", None)
     times: list[tuple[int | None, int | None]] = []
     for candidate in table.candidates:
-        own = None if history is None else history.trials[table.trial_ids[candidate.row]]
-        spans = [span for result in own.results.values() for span in result.spans] if own else []
+        results = table.history.trials[candidate.row.trial_id].results.values()
+        spans = [span for result in results for span in result.spans]
         began = max(0, int(1000 * min(s.began for s in spans))) if spans else None
         ended = max(0, int(1000 * max(s.ended for s in spans))) if spans else None
         times.append((began, ended))

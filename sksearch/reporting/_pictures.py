@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 
 from sksearch.plotting import (
+    ACCENT,
+    COLORS,
+    GREY,
     HistoryDisplay,
     PredictionDisplay,
     RungDisplay,
     SliceDisplay,
     TimelineDisplay,
+    import_pyplot,
+    tidy,
 )
-from sksearch.plotting._style import ACCENT, COLORS, GREY, import_pyplot, tidy
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts
-from sksearch.reporting._sections import metric_name
+from sksearch.reporting._rivals import finalists
 
 N_BEST = 20
 LONGEST = 46  # characters of the label of a candidate
@@ -55,7 +59,7 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
         drawn.append((caption, _as_png(plt, _draw_best(plt, facts))))
         for caption, display in DISPLAYS:
             with suppress(ValueError):  # there is nothing of this kind in the search
-                figure = display.from_search(facts.table.search).figure_
+                figure = display.from_search(facts.table).figure_
                 drawn.append((caption, _as_png(plt, figure)))
     return drawn
 
@@ -63,7 +67,7 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
 def _draw_best(plt: Any, facts: Facts) -> Any:
     """A row for each of the best candidates, and the interval of the corrected score."""
     table, selected = facts.table, facts.selected
-    ids = np.flatnonzero(table.finalists)
+    ids = np.flatnonzero(finalists(table))
     ids = ids[np.argsort(-table.means[ids], kind="stable")]
     ids = np.concatenate([[table.best], ids[ids != table.best]])[:N_BEST].astype(int)
     figure, ax = plt.subplots(figsize=(8, 1.4 + 0.3 * len(ids)), layout="constrained")
@@ -92,8 +96,8 @@ def _draw_best(plt: Any, facts: Facts) -> Any:
     tidy(ax)
     ax.grid(axis="x", color="#e9edf1")
     ax.grid(visible=False, axis="y")
-    winner = table.candidates[ids[0]]
-    ax.set_xlabel(metric_name(table) + ("" if winner.is_complete else f", {winner.folds}"))
+    winner = table.candidates[ids[0]].row
+    ax.set_xlabel(table.score_name + ("" if winner.is_complete else f", {winner.folds}"))
     return figure
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import is_valid_value, owner_of
+from sksearch._reader import SearchTable, is_finite
 from sksearch.estimators import family_of
-from sksearch.reporting._table import Table, is_number
 from sksearch.reporting._words import code_of
 
 BEYOND = 100  # factor by which a logarithmic range is widened
@@ -44,7 +44,7 @@ class Range:
 
     def place(self, value: Any) -> float:
         """Return where a value lies, from 0 to 1; NaN for what is no number."""
-        if not is_number(value):
+        if not is_finite(value):
             return math.nan
         if self.choices:
             return float(np.argmin(np.abs(np.array(self.choices) - value))) / (
@@ -148,7 +148,7 @@ def around(search: Any, name: str, value: Any) -> list:
     """Return a few values about one that is valid; empty where none are known."""
     if isinstance(value, bool | np.bool_):
         return [False, True]
-    if not is_number(value) or value == 0:
+    if not is_finite(value) or value == 0:
         return []
     integer = isinstance(value, numbers.Integral)
     value = int(value) if integer else float(f"{value:.12g}")
@@ -161,7 +161,7 @@ def around(search: Any, name: str, value: Any) -> list:
     return [*low, value, *high] if low or high else []
 
 
-def ranges_of(table: Table) -> list[Range]:
+def ranges_of(table: SearchTable) -> list[Range]:
     """Ranges of all parameters that are numbers; those that dicts of a union differ in are not."""
     space = table.space
     if space is None:
@@ -180,7 +180,7 @@ def _range_of(dimension: Any) -> Range | None:
             return None
         return Range(name, low, high, dimension.log, dimension.kind == "integer")
     choices = getattr(dimension, "choices", ())
-    if len(choices) < 3 or not all(map(is_number, choices)):
+    if len(choices) < 3 or not all(map(is_finite, choices)):
         return None
     values = sorted(choices)
     steps = np.diff(values)

@@ -8,8 +8,8 @@ from typing import Any
 from sksearch._plain import printable
 from sksearch.reporting._advice import Advice, Facts, advise
 from sksearch.reporting._html import fragment, page
+from sksearch.reporting._rivals import read_results
 from sksearch.reporting._sections import Section, find_facts, headline, write_sections
-from sksearch.reporting._table import read
 
 WIDTH = 96
 MARGIN = 10  # columns of the titles
@@ -161,8 +161,8 @@ def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = F
     Next      1. There was one candidate, so nothing was chosen. Give several values.
                      param_distributions['n_neighbors'] = [2, 5, 10]
     """
-    table = read(search)
-    if not hasattr(search, "estimator"):
+    table = read_results(search)
+    if not hasattr(table.source, "estimator"):
         raise TypeError(
             f"search is a {type(search).__name__}, which has no estimator, and a report needs it: "
             "call fit of the search with its checkpoint_dir once more, it trains nothing again."

@@ -8,15 +8,22 @@ from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
 from sksearch._description import counted
+from sksearch._reader import SearchTable, folds_text
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity
 from sksearch.reporting._failures import group_failures
 from sksearch.reporting._importance import importance_of, useless_params
-from sksearch.reporting._table import Table
-from sksearch.stats import selected_score, tied_candidates
-from sksearch.stats._row_bootstrap import corrected_by_rows
-from sksearch.stats._rows import folds_text
+from sksearch.reporting._rivals import (
+    aligned,
+    audited,
+    finalists,
+    fold_ratio,
+    is_allowed,
+    rivals,
+    untuned,
+)
+from sksearch.stats import corrected_by_rows, selected_score, tied_candidates
 
 N_SHOWN = 4  # params, failures and rungs, unless all are asked for
 #: Metrics from 0 to 1, or what their names begin with.
@@ -48,23 +55,23 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-def find_facts(table: Table) -> Facts:
+def find_facts(table: SearchTable) -> Facts:
     """Compute what a report tells."""
     failures = group_failures(table)
     none = np.zeros(len(table.candidates), dtype=bool)
-    if table.best is None:
+    if table.best is None or table.winner is None:
         return Facts(table, None, none, None, failures, [])
-    could_win = np.where(table.is_allowed[:, np.newaxis], table.aligned, np.nan)
-    selected = selected_score(could_win, chosen=table.best, test_ratio=table.test_ratio)
+    could_win = np.where(is_allowed(table)[:, np.newaxis], aligned(table), np.nan)
+    selected = selected_score(could_win, chosen=table.best, test_ratio=fold_ratio(table))
     lowest, highest = limits = _limits(table)
     selected = replace(selected, low=max(selected.low, lowest), high=min(selected.high, highest))
-    rows, rivals = table.rivals
-    chosen = int(np.flatnonzero(rows == table.candidates[table.best].row)[0])
-    row_scores = getattr(table.search, "_row_scores", None)
-    selected = corrected_by_rows(selected, rivals, chosen, row_scores, rows, limits)
-    scores = np.where(table.finalists[:, np.newaxis], table.scores, np.nan)
+    rows, others = rivals(table)
+    chosen = int(np.flatnonzero(rows == table.winner.index)[0])
+    row_scores = getattr(table.source, "_row_scores", None)
+    selected = corrected_by_rows(selected, others, chosen, row_scores, rows, limits)
+    scores = np.where(finalists(table)[:, np.newaxis], table.scores, np.nan)
     scores[table.best] = table.scores[table.best]
-    tied = tied_candidates(scores, table.best, test_ratio=table.test_ratio)
+    tied = tied_candidates(scores, table.best, test_ratio=fold_ratio(table))
     given = importance_of(table)
     return Facts(table, selected, tied, given, failures, useless_params(table, given))
 
@@ -76,41 +83,30 @@ def write_sections(facts: Facts, full: bool) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def headline(table: Table) -> str:
+def headline(table: SearchTable) -> str:
     """Name the search and say how much was done."""
     n_failed = len(table.failed)
     failed = f" ({n_failed:,} failed)" if n_failed else ""
-    estimator = type(table.search.estimator).__name__
+    estimator = type(table.source.estimator).__name__
     parts = [
         counted(len(table.candidates), "candidate") + failed,
         counted(table.n_folds, "fold"),
         f"{words.seconds(total_seconds(table))} of training",
     ]
-    return f"{type(table.search).__name__}({estimator}): {', '.join(parts)}"
+    return f"{type(table.source).__name__}({estimator}): {', '.join(parts)}"
 
 
-def total_seconds(table: Table) -> float:
+def total_seconds(table: SearchTable) -> float:
     """Seconds that all trainings and scorings took."""
-    history = getattr(table.search, "history_", None)
-    if history is not None:
-        return sum(r.cost for trial in history.trials for r in trial.results.values())
-    times = np.asarray(table.results["mean_fit_time"]) + table.results["mean_score_time"]
-    return float(np.nansum(times) * table.n_folds)
-
-
-def metric_name(table: Table) -> str:
-    """The metric in words."""
-    scoring = getattr(table.search, "scoring", None)
-    name = scoring if isinstance(scoring, str) else table.metric
-    return name.replace("_", " ")
+    return sum(r.cost for trial in table.history.trials for r in trial.results.values())
 
 
 def _limits(table):
     """Smallest and largest value of the metric, as far as its name tells."""
-    name = getattr(table.search, "scoring", None)
+    name = getattr(table.source, "scoring", None)
     if name is None:
-        is_share = is_classifier(table.search.estimator)
-        name = "accuracy" if is_share else "r2" if is_regressor(table.search.estimator) else ""
+        is_share = is_classifier(table.source.estimator)
+        name = "accuracy" if is_share else "r2" if is_regressor(table.source.estimator) else ""
     name = name if isinstance(name, str) else table.metric
     if name.startswith(SHARES):
         return 0.0, 1.0
@@ -125,12 +121,12 @@ def _limits(table):
 def _winner(facts):
     """Who won, and what it was trained with."""
     table = facts.table
-    if table.best is None:
+    best = table.winner
+    if best is None:
         nobody = not np.isfinite(table.means).any()
         why = "no candidate has a score" if nobody else "refit has chosen one without a score"
         return Section("Winner", (f"none: {why}",))
-    best = table.candidates[table.best]
-    at = f"  ({best.resource:,} {table.unit})" if best.resource and not table.races else ""
+    at = f"  ({best.resource:,} {table.unit})" if table.has_resources and not table.races else ""
     lines = [words.params(best.params) + at]
     broken = np.isfinite(table.means) & (table.violations > 0)
     if broken.any():
@@ -146,14 +142,13 @@ def _score(facts):
         return None
     error = (selected.high - selected.low) / 4
     seen = words.score(selected.seen, error)
-    folds = table.candidates[table.best].folds
-    lines = [f"{seen}  {metric_name(table)}, {folds}, as it was seen"]
+    lines = [f"{seen}  {table.score_name}, {table.winner.folds}, as it was seen"]
     if math.isfinite(selected.corrected):
         text = f"{words.score(selected.corrected, error)}  is to be expected on new data"
         ends = words.score(selected.low, error), words.score(selected.high, error)
         text += f", {ends[0]} to {ends[1]} with 95 % confidence"
-        n_folds = int(np.isfinite(table.scores[table.best]).sum())
-        of = f"{selected.n_samples:,} rows" if selected.n_samples else f"{n_folds} folds"
+        folds = f"{table.winner.n_folds} folds"
+        of = f"{selected.n_samples:,} rows" if selected.n_samples else folds
         text += f" ({of})"
         lines.append(text)
         n = facts.n_scored
@@ -164,7 +159,7 @@ def _score(facts):
         )
     else:
         lines.append("One fold does not tell how sure this is.")
-    sample = getattr(table.search, "_sample", None)
+    sample = getattr(table.source, "_sample", None)
     if sample is not None:
         of = f"{sample.n_rows:,} rows"
         lines.append(f"All scores are of models trained on {of}. The winner has all.")
@@ -173,26 +168,27 @@ def _score(facts):
 
 def _folds(facts):
     """What the search has decided about its folds."""
-    notes = getattr(facts.table.search, "_notes_on_folds", ())
+    notes = getattr(facts.table.source, "_notes_on_folds", ())
     return Section("Folds", notes) if notes else None
 
 
 def _default(facts):
     """The estimator as it is, beside the winner."""
     table = facts.table
-    if table.best is None or table.default is None:
+    at = None if table.best is None else untuned(table)
+    if at is None:
         return None
-    own = words.score(table.means[table.default], _error(facts))
-    if table.default == table.best:
+    own = words.score(table.means[at], _error(facts))
+    if at == table.best:
         return Section("Untuned", ("The winner is the estimator as it is.",))
-    default, folds, tail = table.candidates[table.default], "", ""
+    default, folds, tail = table.candidates[at].row, "", ""
     if default.is_complete:
         gain = facts.selected.corrected - default.score
         if not math.isfinite(gain):
             gain = facts.selected.seen - default.score
-        tail = ", which may be luck" if facts.tied[table.default] else ""
+        tail = ", which may be luck" if facts.tied[at] else ""
     else:  # it was dropped: only what it has can be compared
-        gain = float(np.nanmean(table.scores[table.best] - default.scores))
+        gain = float(np.nanmean(table.winner.scores - default.scores))
         folds, tail = f", {default.folds}", " on these"
     gained = f"tuning gains {words.score(max(gain, 0), _error(facts))}{tail}"
     return Section("Untuned", (f"{own}  for the estimator as it is{folds}: {gained}",))
@@ -202,7 +198,7 @@ def _tied(facts, full):
     """Who cannot be told from the winner, and the simplest and the fastest of them."""
     table = facts.table
     ids = np.flatnonzero(facts.tied)
-    n = int(table.finalists.sum())
+    n = int(finalists(table).sum())
     if table.best is None or n < 2:
         return None
     if len(ids) == 1:
@@ -211,7 +207,7 @@ def _tied(facts, full):
         )
     lines = [f"{len(ids)} of {n} candidates, the winner among them, cannot be told apart"]
     given = [table.candidates[i] for i in ids]
-    seconds = np.array([c.fit_seconds + c.score_seconds for c in given])
+    seconds = np.array([c.fit_seconds + c.row.score_seconds for c in given])
     names = {name for c in given for name in c.params}
     picks = []
     if has_simplicity(names):
@@ -272,7 +268,7 @@ def _rungs(facts, full):
     stopped = stopped_early(table)
     if stopped is None:
         return None
-    n, saved = stopped[0] + len(table.audited), stopped[1]
+    n, saved = stopped[0] + len(audited(table)), stopped[1]
     lines = [
         f"{n:,} of {len(table.candidates):,} candidates were stopped early: this saved "
         f"{words.percent(saved)} of the {table.unit}"
@@ -289,17 +285,17 @@ def _rungs(facts, full):
 def _audit(facts):
     """What was found of candidates that were stopped and trained to the end nevertheless."""
     table = facts.table
-    ids = table.audited
-    others = np.where(table.finalists, table.means, np.nan)
+    ids = audited(table)
+    others = np.where(finalists(table), table.means, np.nan)
     others[ids] = np.nan
     ids = ids[np.isfinite(table.means[ids])]
     if not len(ids) or not np.isfinite(others).any():
         return []
-    best, scores = np.nanmax(others), np.where(table.is_allowed, table.means, -np.inf)[ids]
+    best, scores = np.nanmax(others), np.where(is_allowed(table), table.means, -np.inf)[ids]
     n, better = len(ids), int((scores > best).sum())
     most = beta.ppf(0.95, better + 1, n - better) if better < n else 1.0
-    several = bool(getattr(table.search, "objectives", None))
-    won = f"won by {metric_name(table)} alone" if several else "won"
+    several = bool(getattr(table.source, "objectives", None))
+    won = f"won by {table.score_name} alone" if several else "won"
     if better:
         gain = words.score(scores.max() - best, _error(facts))
         found = f"{better} would have {won}, by up to {gain}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sksearch.history import Params
-from sksearch.space._values import native
+from sksearch.space import native
 
 LONGEST = 48  # characters of one value
 

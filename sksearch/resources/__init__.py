@@ -6,8 +6,12 @@ from typing import Any
 from sksearch.base import Resource
 from sksearch.estimators import can_grow
 from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
+from sksearch.resources._data import first_rows as first_rows
+from sksearch.resources._data import row_numbers as row_numbers
 from sksearch.resources._epochs import EpochsResource, SecondsResource
 from sksearch.resources._parameter import ParameterResource
+from sksearch.resources._subsamples import RefittedParameterResource as RefittedParameterResource
+from sksearch.resources._subsamples import SubsamplesResource as SubsamplesResource
 
 __all__ = [
     "EpochsResource",
@@ -25,6 +29,14 @@ _NAMED: dict[str, type[Resource]] = {
     "n_samples": SamplesResource,
     "seconds": SecondsResource,
 }
+
+
+def acts_on(resource: str | Resource | None) -> str:
+    """Return what units of a resource are parts of, as a user gave it; see `Resource.acts_on`."""
+    if resource is None or resource == "auto":
+        return WholeResource.acts_on
+    kind = resource if isinstance(resource, Resource) else _NAMED.get(resource, ParameterResource)
+    return kind.acts_on
 
 
 def as_resource(

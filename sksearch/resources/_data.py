@@ -23,7 +23,7 @@ class WholeResource(Resource):
     (1, 1)
     """
 
-    unit = "fits"
+    unit = acts_on = "fits"
 
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
@@ -51,6 +51,7 @@ class SamplesResource(Resource):
     """
 
     unit = "n_samples"
+    acts_on = "rows"
 
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
@@ -97,7 +98,7 @@ class FoldsResource(Resource):
     [1, 2]
     """
 
-    unit = "folds"
+    unit = acts_on = "folds"
     continues = True
 
     def limits(

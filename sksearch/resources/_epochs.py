@@ -6,9 +6,18 @@ from typing import Any
 
 from sksearch._clock import now
 from sksearch.base import Resource, State
-from sksearch.estimators import Labels, family_of, last_step
-from sksearch.estimators._epochs import WAYS, advance, refuse_early_stopping, train_calls
-from sksearch.estimators._pipeline import enter, is_searched, path_of_last_step
+from sksearch.estimators import (
+    WAYS,
+    Labels,
+    advance,
+    enter,
+    family_of,
+    is_searched,
+    last_step,
+    path_of_last_step,
+    refuse_early_stopping,
+    train_calls,
+)
 
 #: Count of epochs where the user names no maximum: the R of Hyperband's published table.
 DEFAULT_MAX = 81
@@ -39,6 +48,7 @@ class EpochsResource(Resource):
     """
 
     unit = "epochs"
+    acts_on = "calls"
     continues = True
     comparable = True
 
@@ -96,6 +106,8 @@ class SecondsResource(Resource):
     """
 
     unit = "seconds"
+    acts_on = "calls"
+    measured = True
     continues = True
     comparable = True
 

@@ -8,9 +8,16 @@ from typing import Any
 
 from sksearch._compat import is_valid_value, owner_of, unlisted_params
 from sksearch.base import Resource, State
-from sksearch.estimators import Labels, can_grow, family_of, fit, last_step, set_params
-from sksearch.estimators._epochs import WAYS
-from sksearch.estimators._pipeline import enter
+from sksearch.estimators import (
+    WAYS,
+    Labels,
+    can_grow,
+    enter,
+    family_of,
+    fit,
+    last_step,
+    set_params,
+)
 from sksearch.history import Params
 
 

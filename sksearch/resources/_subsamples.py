@@ -1,7 +1,7 @@
 """What one unit is in the halving searches of scikit-learn's names."""
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -35,6 +35,11 @@ class SubsamplesResource(SamplesResource):
     def limits(self, estimator, n_samples, n_splits, n_classes):
         """Return two rows of each class in each fold, and all rows."""
         return 2 * n_splits * n_classes, n_samples
+
+    @property
+    def drawn_in_sequence(self) -> Collection[int]:
+        """Amounts of which each draws after those before it."""
+        return sorted(self.drawn_by) if self.in_sequence else ()
 
     def drawing(
         self,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._extras import missing
-from sksearch.base import Sampler, Start
+from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
 from sksearch.space import Space
@@ -87,8 +87,7 @@ class CMAESSampler(Sampler):
 
     population_size: int | None = None
     sigma: float = 0.2
-    learns = True
-    keeps_bounds = True
+    reads = Reads(results=True, bounds=True)
 
     def __post_init__(self) -> None:
         if self.population_size is not None and self.population_size < MIN_SIZE:

@@ -10,8 +10,7 @@ from sksearch._threads import one_blas_thread
 from sksearch.acquisition import Acquisition, all_points, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction
-from sksearch.models import GaussianProcess, MixedKernel, prior
-from sksearch.models._kernels import FAMILIES
+from sksearch.models import FAMILIES, GaussianProcess, MixedKernel, prior
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
 from sksearch.samplers._observations import TRANSFERS, Observations, observe

@@ -16,26 +16,24 @@ import numpy as np
 
 from sksearch.history import History
 from sksearch.models import (
+    LABEL_NOISE,
+    SHARPNESS,
     AllOf,
     Feasibility,
     GaussianProcess,
     Margin,
     MixedKernel,
+    Probability,
+    centred_labels,
     inverse_power_transform,
     learn_theta,
+    learnt_at,
     prior,
     robust_power_transform,
     sample_theta,
     standardise,
-)
-from sksearch.models._feasibility import (
-    LABEL_NOISE,
-    SHARPNESS,
-    Probability,
-    centred_labels,
     standardised_slacks,
 )
-from sksearch.models._learning import learnt_at
 from sksearch.samplers._observations import Observations
 
 # What a sampler may do against mistakes of its model, in the order of the alphabet.

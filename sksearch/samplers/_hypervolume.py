@@ -8,6 +8,7 @@ import numpy as np
 from sksearch._fronts import fronts
 from sksearch._threads import one_blas_thread
 from sksearch.acquisition import Draws, HypervolumeCriterion, Strips, beliefs
+from sksearch.base import Reads
 from sksearch.history import History, Params
 from sksearch.samplers._gp import GPSampler
 from sksearch.samplers._gp_models import GUARDS, Models
@@ -62,7 +63,7 @@ class HypervolumeSampler(LearningSampler):
     n_initial: int | None = None
     transfer: str = "rung"
 
-    vectors = True
+    reads = Reads(results=True, objectives=True, bounds=True, prior=True)
     kernel: ClassVar[str] = "matern52"
     warp: ClassVar[bool] = False
     marginalise: ClassVar[bool] = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.base import Sampler, Start
+from sksearch.base import Sampler, Start, Told
 from sksearch.history import History, Params
 
 
@@ -36,6 +36,11 @@ class ListedSampler(Sampler):
 
     candidates: Sequence[Params]
     repeats: bool = False
+
+    @property
+    def told(self) -> Told:
+        """Of each candidate as often as it is listed, if they repeat."""
+        return Told(repeats=self.repeats)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the next listed candidate; unless they repeat, one that is not known yet."""

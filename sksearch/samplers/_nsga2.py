@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch._fronts import best_first
-from sksearch.base import Sampler, Start
+from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params
 from sksearch.samplers._observations import observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
@@ -64,9 +64,7 @@ class NSGA2Sampler(Sampler):
     eta_crossover: float = 15.0
     eta_mutation: float = 15.0
 
-    learns = True
-    vectors = True
-    keeps_bounds = True
+    reads = Reads(results=True, objectives=True, bounds=True)
 
     def __post_init__(self):
         if self.population_size < 2:

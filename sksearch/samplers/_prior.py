@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.base import Sampler, Start
+from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Prediction, Problem
 from sksearch.space import Beliefs
 
@@ -55,15 +55,17 @@ class PriorSampler(Sampler):
     """
 
     sampler: Sampler
-    believes = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.sampler, Sampler):
             raise TypeError(
                 f"sampler={self.sampler!r} must be a Sampler, such as RandomSampler()."
             )
-        for name in ("learns", "vectors", "keeps_bounds"):
-            object.__setattr__(self, name, getattr(self.sampler, name))
+
+    @property
+    def reads(self) -> Reads:
+        """What the sampler reads, and the prior."""
+        return replace(self.sampler.reads, prior=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Draw from the prior, or ask the sampler."""
@@ -105,4 +107,4 @@ def with_prior(problem: Problem, sampler: Sampler, prior: Any) -> tuple[Problem,
     if prior is None:
         return problem, sampler
     problem = replace(problem, prior=Beliefs(problem.space, prior))
-    return problem, sampler if sampler.believes else PriorSampler(sampler)
+    return problem, sampler if sampler.reads.prior else PriorSampler(sampler)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sksearch.base import Sampler, Start
+from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem
 from sksearch.models import robust_power_transform
 
@@ -54,21 +54,21 @@ class ScalarisedSampler(Sampler):
     sampler: Sampler
     method: str = "tchebycheff"
 
-    learns = True
-    vectors = True
-    keeps_bounds = True
-
     def __post_init__(self):
         if not isinstance(self.sampler, Sampler):
             raise TypeError(f"sampler={self.sampler!r} must be a Sampler, such as GPSampler().")
         if self.method not in METHODS:
             raise ValueError(f"method={self.method!r} must be one of {', '.join(METHODS)}.")
-        object.__setattr__(self, "believes", self.sampler.believes)
+
+    @property
+    def reads(self) -> Reads:
+        """What the sampler reads, with objectives and bounds."""
+        return replace(self.sampler.reads, results=True, objectives=True, bounds=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Ask the sampler with a history of weighted objectives."""
         m = len(history.problem.objectives)
-        if not m and (self.sampler.keeps_bounds or not history.problem.bounds):
+        if not m and (self.sampler.reads.bounds or not history.problem.bounds):
             return self.sampler.ask(history, start, rng)
         if not m:
             weights = np.ones(1)
@@ -88,7 +88,7 @@ class ScalarisedSampler(Sampler):
             if not np.isnan(result.score)
         ]
         results = [history.trials[i].results[r] for i, r in keys]
-        several, penalised = bool(history.problem.objectives), not self.sampler.keeps_bounds
+        several, penalised = bool(history.problem.objectives), not self.sampler.reads.bounds
         values = np.array([result.score for result in results])
         if several and keys:
             values = self._scores(np.array([result.objectives for result in results]), weights)
@@ -135,7 +135,6 @@ class ScalarisedSampler(Sampler):
 
 def for_aims(sampler: Sampler, problem: Problem) -> Sampler:
     """Return a sampler that looks at the problem's objectives and bounds, if this one does not."""
-    sees = (sampler.vectors or not problem.objectives) and (
-        sampler.keeps_bounds or not problem.bounds
-    )
-    return sampler if sees or not sampler.learns else ScalarisedSampler(sampler)
+    reads = sampler.reads
+    sees = (reads.objectives or not problem.objectives) and (reads.bounds or not problem.bounds)
+    return sampler if sees or not reads.results else ScalarisedSampler(sampler)

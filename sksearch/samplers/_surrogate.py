@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sksearch.acquisition import all_points, candidates, maximise
-from sksearch.base import Sampler, Start
+from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
@@ -18,9 +18,7 @@ N_INCUMBENTS = 5
 class LearningSampler(Sampler):
     """A sampler with a model, after a few points of a scrambled Sobol sequence."""
 
-    learns = True
-    keeps_bounds = True
-    believes = True
+    reads = Reads(results=True, bounds=True, prior=True)
     n_initial: int | None = None
     transfer: str = "rung"
 

@@ -18,7 +18,7 @@ from scipy.stats import norm, rankdata
 
 from sksearch._threads import one_blas_thread
 from sksearch.acquisition import LogEI, all_points, candidates
-from sksearch.base import Sampler, Start
+from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Prediction
 from sksearch.models import GaussianProcess, MixedKernel, learn_theta, robust_power_transform
 from sksearch.samplers._observations import Observations, ResultIndex, observe
@@ -151,17 +151,20 @@ class WarmStart(Sampler):
 
     sampler: Sampler
     earlier: Sequence[EarlierTask]
-    learns = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "earlier", tuple(self.earlier))
-        object.__setattr__(self, "believes", self.sampler.believes)
         for i, task in enumerate(self.earlier):
             if not isinstance(task, EarlierTask):
                 raise TypeError(
                     f"earlier[{i}] is a {type(task).__name__}: pass an EarlierTask, which "
                     "sksearch.earlier_results makes of any search."
                 )
+
+    @property
+    def reads(self) -> Reads:
+        """The scores, and the prior if the sampler does."""
+        return Reads(results=True, prior=self.sampler.reads.prior)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Propose what the earlier tasks say, or what the sampler does."""

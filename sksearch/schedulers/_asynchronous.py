@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Resume, Start
+from sksearch.base import Job, Plan, Resume, Start, Told
 from sksearch.history import History, best_first
 from sksearch.schedulers._brackets import BracketScheduler, check_factor, n_promoted
 
@@ -50,7 +50,7 @@ class AsynchronousScheduler(BracketScheduler):
     9
     """
 
-    asynchronous = True
+    told = Told(at_once=True)
     variant: str = "promotion"
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Problem
 from sksearch.schedulers._brackets import BracketScheduler
 
@@ -51,13 +51,11 @@ class Audited(Scheduler):
     ((3, 1, 0, 0, 0),)
     """
 
-    ranks = True
-
     scheduler: Any
     share: float = 0.05
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scheduler, BracketScheduler) or self.scheduler.asynchronous:
+        if not isinstance(self.scheduler, BracketScheduler) or self.scheduler.told.at_once:
             raise ValueError(
                 f"scheduler={self.scheduler} does not know beforehand how many candidates it "
                 "stops at which rung, and an audit needs that: leave audit out, or take a "
@@ -65,6 +63,11 @@ class Audited(Scheduler):
             )
         if not 0 < self.share <= 1:
             raise ValueError(f"share={self.share} must be above 0 and at most 1, such as 0.05.")
+
+    @property
+    def reads(self) -> Reads:
+        """What the other scheduler reads."""
+        return self.scheduler.reads
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
         """Adapt the other scheduler; where that stops nobody nobody is audited."""
@@ -92,7 +95,7 @@ class Audited(Scheduler):
         decision = self.scheduler.next(history, rng)
         if decision is not None:
             return decision
-        chosen = self.chosen(history)
+        chosen = self.audited(history)
         under_way = (trial for trial in history.trials if trial.running is not None)
         if any(trial.running != chosen.get(trial.id) for trial in under_way):
             return None  # what they bring may be promoted
@@ -111,7 +114,7 @@ class Audited(Scheduler):
             if history.trials[i].resource >= waiting.get(i, 0)
         )
 
-    def chosen(self, history: History) -> dict[int, int]:
+    def audited(self, history: History) -> dict[int, int]:
         """Return the resource that each audited trial is brought to, as far as rungs are complete.
 
         Parameters

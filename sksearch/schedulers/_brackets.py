@@ -18,7 +18,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Problem, best_first
 
 MIN_FACTOR = 1.1  # below, rungs are nearly equal and there are far too many of them
@@ -125,7 +125,7 @@ class BracketScheduler(Scheduler):
     """
 
     factor: float | Fraction = 3
-    ranks = True
+    reads = Reads(objectives=True, bounds=True)
 
     @abstractmethod
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 
 from sksearch._threads import one_blas_thread
-from sksearch.base import ENDLESS, Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Problem
 from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_of
 
@@ -81,7 +81,7 @@ class Fabolas(Scheduler):
     n_initial: int = N_INITIAL
     cost: str = "seconds"
 
-    learns = True
+    reads = Reads(results=True)
 
     def __post_init__(self) -> None:
         for name, value in (("n_candidates", self.n_candidates), ("n_initial", self.n_initial)):

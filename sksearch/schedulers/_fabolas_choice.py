@@ -27,17 +27,19 @@ from sksearch.acquisition import (
 from sksearch.base import Resume, Start
 from sksearch.history import History, Params, Problem, Trial
 from sksearch.models import (
+    LABEL_NOISE,
+    SHARPNESS,
     Feasibility,
     GaussianProcess,
     MixedKernel,
     SizeKernel,
     SizeProcess,
+    centred_labels,
     learn_theta,
+    learnt_at,
     robust_power_transform,
     standardise,
 )
-from sksearch.models._feasibility import LABEL_NOISE, SHARPNESS, centred_labels
-from sksearch.models._learning import learnt_at
 from sksearch.schedulers._brackets import ladder
 
 N_CANDIDATES = 400  # among which the maximum is looked for before it is refined

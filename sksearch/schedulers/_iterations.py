@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sksearch.base import Rung, Scheduler
+from sksearch.base import Reads, Rung, Scheduler
 from sksearch.history import History, Problem
 from sksearch.schedulers._brackets import BracketScheduler
 
@@ -38,7 +38,7 @@ class HalvingIterations(BracketScheduler):
     exhausts: bool = False
     is_aggressive: bool = False
     most: float = math.inf
-    ranks = False
+    reads = Reads()
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
         """Begin as high as the last iteration allows, if all resources are to be used."""

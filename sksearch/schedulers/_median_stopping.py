@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.base import Plan, Rung
+from sksearch.base import Plan, Reads, Rung
 from sksearch.history import History, Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
 from sksearch.schedulers._brackets import ladder
@@ -43,7 +43,7 @@ class MedianStopping(AsynchronousScheduler):
     True
     """
 
-    ranks = False
+    reads = Reads()
 
     n_candidates: int = 30
     factor: float = 2

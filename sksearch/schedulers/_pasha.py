@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.base import Resume
+from sksearch.base import Reads, Resume
 from sksearch.history import History, Problem
 from sksearch.schedulers._asha import ASHA
 from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
@@ -87,7 +87,7 @@ class PASHA(Halving, AsynchronousScheduler):
     213 epochs
     """
 
-    ranks = False
+    reads = Reads()
 
     n_candidates: int | None = None
     factor: float = 3

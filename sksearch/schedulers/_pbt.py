@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Params, Problem, best_first
 from sksearch.space import scaled
 
@@ -69,8 +69,7 @@ class PopulationBasedTraining(Scheduler):
     10@27 10@54 10@81
     """
 
-    ranks = True
-    inherits = True
+    reads = Reads(objectives=True, bounds=True, states=True)
 
     population_size: int = 20
     step: int | None = None

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from sksearch.base import ENDLESS, Job, Plan, Resume, Rung, Scheduler, Start
+from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start, Told
 from sksearch.history import History, Problem, Trial
 
 GROWTH = 1.25  # of neighbouring rungs: each fold is one up to 5; of 100 folds 21
@@ -105,7 +105,8 @@ class FoldRace(Scheduler):
     n_candidates: int | None = 20
     error: float = 0.2
 
-    races = True
+    reads = Reads(results=True)
+    told = Told(by_fold=True)
 
     def __post_init__(self) -> None:
         n = self.n_candidates

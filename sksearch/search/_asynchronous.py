@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, HalvingParameters, documented
+from sksearch.space import Space
 
 
 @documented
@@ -70,7 +74,7 @@ class ASHASearchCV(HalvingParameters, BaseSearch):
     n_candidates: Count | None = None
     variant: Literal["promotion", "stopping"] = "promotion"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), ASHA(self.n_candidates, self.factor, self.variant)
 
 
@@ -131,5 +135,5 @@ class PASHASearchCV(HalvingParameters, BaseSearch):
 
     n_candidates: Count | None = None
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), PASHA(self.n_candidates, self.factor)

@@ -4,7 +4,6 @@ scikit-learn's ``evaluate_candidates`` throws fitted estimators away and cannot 
 number of folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
 """
 
-import copy
 import os
 from abc import abstractmethod
 from contextlib import suppress
@@ -14,83 +13,46 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.model_selection import RandomizedSearchCV
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import check_random_state
 
-from sksearch._clock import now
-from sksearch._compat import (
-    BaseSearchCV,
-    Interval,
-    check_method_params,
-    fit_context,
-    num_samples,
-)
-from sksearch._earlier import read_earlier, with_knowledge
+from sksearch._compat import BaseSearchCV, Interval, fit_context
+from sksearch._finish import Found
 from sksearch._plain import plain_errors, say
-from sksearch._seeds import seeded
-from sksearch._time_limit import TimeLimit
-from sksearch.base import Sampler, Scheduler
-from sksearch.checkpoint import recorder_of
-from sksearch.executors import Interrupts, Limits, check_devices, drive, make_executor
-from sksearch.fitting._aims import Bound
-from sksearch.fitting._callbacks import CV_LINES, callback_arguments, root_callback_context
-from sksearch.fitting._checks import (
-    check_ensemble,
-    check_memory_limit,
-    check_schedule,
-    check_training,
-    classes_of,
-    planned,
-)
-from sksearch.fitting._evaluation import Context, evaluate
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._input import (
-    check_columns,
-    check_containers,
-    check_cv,
+from sksearch._prepare import (
+    Goal,
+    Knowledge,
+    Options,
+    Spending,
     check_folder,
-    check_n_jobs,
-    check_overtime,
-    check_pre_dispatch,
-    check_refit,
-    check_sample_weight,
-    check_target,
-    warn_of_index,
-    with_plain_numbers,
-)
-from sksearch.fitting._keywords import KnownNames
-from sksearch.fitting._lineage import schedule_of
-from sksearch.fitting._out_of_fold import digest_of_folds
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._refit import refit
-from sksearch.fitting._results import cv_results, name_error_scores, warn_if_none_keeps_bounds
-from sksearch.fitting._row_sample import seconds_of_one_fit
-from sksearch.fitting._row_scores import RowScores, blocks_of_rows
-from sksearch.fitting._run import Run, Stops, check_hope
-from sksearch.fitting._scores import scores_have_names
-from sksearch.fitting._scoring import check_task
-from sksearch.fitting._setup import Setup, adapt, make_problem
-from sksearch.fitting._top_trials import best_rows, make_ensemble
-from sksearch.progress import Progress, Watch
-from sksearch.reporting import AfterSearch
-from sksearch.reporting._autolog import autologged
-from sksearch.reporting._front import ParetoFront
-from sksearch.resources import WholeResource, as_resource
-from sksearch.schedulers import Audited
-from sksearch.search._auto import (
-    choices,
     choose_rows,
-    count_under_way,
-    first_guesses,
-    limits_trainings,
-    make_space,
+    prepare,
     with_rows,
 )
+from sksearch.base import Sampler, Scheduler
+from sksearch.checkpoint import recorder_of
+from sksearch.executors import Limits, Workers
+from sksearch.fitting import (
+    CV_LINES,
+    Bound,
+    Folds,
+    KnownNames,
+    Recorder,
+    Row,
+    Run,
+    SearchPlan,
+    Setup,
+    Stops,
+    callback_arguments,
+    digest_of_folds,
+    root_callback_context,
+    seconds_of_one_fit,
+)
+from sksearch.progress import Progress, Watch
+from sksearch.reporting import AfterSearch, autologged
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
-from sksearch.search._split import make_folds
-from sksearch.search._winner import WinnerChoice, aimed, aims_of, rule_for, scorers_of
+from sksearch.search._winner import WinnerChoice
 from sksearch.space import Space
 
 
@@ -161,10 +123,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     resource = None  # type: Any
     audit = 0.0  # type: Any
     min_resources = max_resources = select = "auto"  # type: Any
+    n_iter = None  # type: Any
     # And so have searches whose proposals learn.
     batch_size = 1  # type: Any
-    # A search that is left the folds, too, chooses them by groups and times.
-    _chooses_cv = False
     # A search with rules of its own for a space has a method of this name, which returns it.
     _own_space = None  # type: Any
 
@@ -184,7 +145,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the sampler and the scheduler; `rng` is for candidates settled beforehand."""
 
-    def _run_search(self, evaluate_candidates):
+    def _run_search(self, evaluate_candidates: Any) -> None:
         raise NotImplementedError(
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
@@ -229,32 +190,28 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         """
         self._reset()
         check_folder(self.checkpoint_dir)
-        with recorder_of(self, X, y) as recorder:
+        with recorder_of(self.checkpoint_dir, X, y) as recorder:
             setup = self._prepare(X, y, params, recorder.rng(self.random_state), recorder.unit)
             if not recorder.goes_on:
-                choose_rows(self, setup)
-            recorder.open(self, setup)
+                choose_rows(self._options(), setup)
+            recorder.open(type(self), self.get_params(deep=False), setup)
             self._fit(setup, recorder)
         return self
 
-    def _fit(self, setup, recorder):
+    def _fit(self, setup: Setup, recorder: Recorder) -> None:
         """Search, keep what was found, and train the best candidate on all rows."""
         root = root_callback_context(self, n_tasks=1 + (self.refit is not False))
         setup.context.search = self if root.listens else None
         setup.context.spool = recorder.spool
         hook = callback_arguments(self, setup.context.X, setup.context.y, setup.params)
         root.call_on_fit_task_begin(**hook)
-        run = self._search(setup, root, recorder)
-        self._keep_results(run, setup)
+        found = self._keep_results(self._run(setup, root, recorder))
         if self.ensemble_size is not None:
-            rows = best_rows(
-                self._rows(run, setup), self.cv_results_, self.statuses_,
-                self.ensemble_size, self.refit, setup.plan.any_rung_wins,
-            )  # fmt: skip
-            if (ensemble := make_ensemble(run, rows)) is not None:
+            ensemble = found.ensemble(self.cv_results_, self.refit)
+            if ensemble is not None:
                 self.ensemble_ = ensemble
         if self.refit:
-            self._refit(run, setup, root, hook)
+            self._refit(found, root, hook)
         root.call_on_fit_task_end(**hook)
 
     @property
@@ -291,97 +248,70 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         setup = self._prepare(X, y, params, check_random_state(0))
         if not measure:
             return setup.plan
-        choose_rows(self, setup)
+        choose_rows(self._options(), setup)
         return replace(with_rows(setup), seconds_per_fit=seconds_of_one_fit(setup.context)[0])
 
-    def __dask_tokenize__(self):
+    def __dask_tokenize__(self) -> tuple[type, dict[str, Any]]:
         # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.
         return type(self), self.__getstate__()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # A copy, made at once: another thread may be setting attributes while this is pickled.
         return dict(super().__getstate__())
 
     # ---- before
 
-    def _reset(self):
+    def _reset(self) -> None:
         """Forget an earlier fit, so that an interrupted one never mixes with it."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
         self.__dict__.pop("_watch", None)
 
-    def _prepare(self, X, y, params, rng, unit=None):
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        params: dict[str, Any],
+        rng: np.random.RandomState,
+        unit: str | None = None,
+    ) -> Setup:
         """Check all input, freeze the folds and compose the search."""
-        scorers, refit_metric = scorers_of(self, y)
-        X, y, params = self._check_input(X, y, params)
-        routed = self._get_routed_params_for_fit(params)
-        folds = make_folds(self, X, y, routed.splitter.split, unit)
-        splits = folds.splits
-        estimator = clone(self.estimator)
-        space = make_space(self, estimator, X)
-        filled = with_plain_numbers(self._filled(folds))
-        given = space.names, routed.estimator.fit
-        resource = as_resource(filled.resource, estimator, len(splits[0][0]), *given)
-        check_training(resource, estimator, space, routed.estimator.fit, X)
-        classes, strata = classes_of(estimator, y)
-        check_ensemble(self.ensemble_size, estimator, classes)
-        # From a copy: the seed must not depend on how many candidates were settled beforehand.
-        sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
-        scheduler = Audited(scheduler, self.audit) if self.audit else scheduler
-        earlier = read_earlier(self.prior_results, space)
-        aims, allows = aims_of(self, space, scorers, earlier)
-        guesses = first_guesses(self, estimator, space, X, earlier, allows)
-        limits = filled.min_resources, filled.max_resources
-        args = space, resource, estimator, X, classes, len(splits), limits, rng, guesses
-        problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, self.prior)
-        problem, sampler = aimed(problem, sampler, aims, allows)
-        how = sampler, scheduler, resource, estimator
-        problem, scheduler = adapt(problem, *how, limits[0])
-        rule, refit_metric = rule_for(self, aims, scorers, refit_metric, problem, len(splits))
-        rungs = planned(scheduler, problem)
-        plan = SearchPlan.of(rungs, resource, len(splits), bool(self.refit), self.select)
-        check_schedule(plan, scheduler, resource, self, aims)
-        plan = replace(plan, notes=choices(self, filled, problem, folds), timeout=self.timeout)
-        context = Context(
-            estimator=estimator,
-            X=X, y=y, splits=splits,
-            scorer=scorers,
-            metric=rule if isinstance(rule, str) else None,
-            has_names=scores_have_names(self.scoring, rule, scorers),
-            fit_params=routed.estimator.fit, score_params=routed.scorer.score,
-            resource=resource,
-            strata=strata, classes=classes, seed=problem.seed,
+        return prepare(self, self._options(), X, y, params, rng, unit)
+
+    def _options(self) -> Options:
+        """What the user has asked for, by concern."""
+        may_be_stopped = self.overtime is not None
+        limits = Limits(
+            self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
+        )
+        return Options(
+            estimator=self.estimator,
+            space=self.param_distributions,
+            cv=self.cv,
+            goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
+            knowledge=Knowledge(self.initial_params, self.prior_results, self.prior),
+            stops=Stops(self.target_score, self.patience, self.stop),
+            spending=Spending(
+                self.resource, self.min_resources, self.max_resources, self.select, self.audit,
+                self.n_iter,
+            ),
+            workers=Workers(
+                self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size
+            ),
+            timeout=self.timeout,
+            overtime=self.overtime,
             error_score=self.error_score,
             return_train_score=self.return_train_score,
             verbose=self.verbose,
-            n_candidates=plan.n_candidates,
-            aims=aims,
-            blocks=blocks_of_rows(splits, num_samples(X), routed.splitter.split.get("groups")),
+            ensemble_size=self.ensemble_size,
+            left=self._left(),
         )  # fmt: skip
-        parts = problem, sampler, scheduler, plan
-        time = TimeLimit(self.timeout, self.overtime)
-        return Setup(context, *parts, params, refit_metric, folds, earlier, time)
 
-    def _check_input(self, X, y, params):
-        """Check what can be checked by itself, and return the data as they are used."""
-        check_n_jobs(self.n_jobs)
-        check_cv(self.cv, params)
-        check_memory_limit(self.memory_limit)
-        check_devices(self.devices)
-        check_pre_dispatch(self.pre_dispatch)
-        check_overtime(self.timeout, self.overtime)
-        check_refit(self.refit)
-        check_containers(X, y)
-        check_columns(params)
-        warn_of_index(X, y)
-        X, y = indexable(X, y)
-        params = check_method_params(X, params=params)
-        check_target(self.estimator, y)
-        check_task(self.scoring, self.estimator, y)
-        check_sample_weight(X, params)
-        return X, y, params
+    def _left(self) -> frozenset[str]:
+        """Which of "cv", "sampler" and "scheduler" the user leaves to the search."""
+        return frozenset()
 
-    def _cv(self):
+    def _cv(self) -> Any:
         """`cv`, with the folds of a one-shot iterator kept for a `fit` after a `plan`."""
         if not hasattr(self.cv, "__next__"):
             return self.cv
@@ -391,7 +321,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     # ---- during
 
-    def _search(self, setup, root, recorder):
+    def _run(self, setup: Setup, root: Any, recorder: Recorder) -> Run:
         """Run to the end; whatever ends it before, what is known is kept."""
         study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
@@ -402,100 +332,64 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
         verbose = self.verbose if self.verbose < CV_LINES else 0
         self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
-        may_train = not limits_trainings(self)
-        stops = Stops(self.target_score, self.patience, self.stop, may_train)
-        rule = self.refit if callable(self.refit) else None
-        run = Run(study, setup, root, recorder, watch, stops, self.ensemble_size, rule)
-        recorder.replay(run)
-        run.done |= recorder.ending.why == "callback" and root.listens
-        may_be_stopped = self.overtime is not None
-        limits = Limits(
-            self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
-        )
-        args = (self.n_jobs, self.pre_dispatch, limits, recorder.folder, self.devices)
-        learns = setup.sampler.learns or setup.scheduler.races or setup.scheduler.learns
-        batch_size = count_under_way(self, setup.context) if learns else None
+        run = Run(study, setup, root, recorder, watch)
         try:
-            with watch, Interrupts(), make_executor(evaluate, context, *args) as executor:
-                check_hope(run)
-                drive(study, executor, run, batch_size)
-                run.keep_models()
+            run.drive()
         except BaseException:
             run.close(interrupted=True)
             if run.outputs.reached:
                 with suppress(Exception):  # the error that ended the search matters more
-                    self._keep_results(run, setup, interrupted=True)
+                    self._keep_results(run, interrupted=True)
             raise
         run.close()
         return run
 
     # ---- after
 
-    def _keep_results(self, run, setup, interrupted=False):
+    def _keep_results(self, run: Run, interrupted: bool = False) -> Found:
         """Set the fitted attributes that do not need a refit."""
-        context, self.plan_ = setup.context, with_rows(setup)
-        with_resources = not isinstance(context.resource, WholeResource)
-        self.interrupted_ = interrupted
-        self.history_ = run.study.history
-        self.n_splits_ = len(context.splits)
+        setup, context = run.setup, run.context
+        self.plan_, self.interrupted_ = with_rows(setup), interrupted
+        self.history_, self.n_splits_ = run.study.history, len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
-        self._keep_rungs(setup, with_resources)
-        rows = self._rows(run, setup)
-        self._trial_ids = [row.trial_id for row in rows]
-        results = [self.history_.trials[row.trial_id].results[row.n_resources] for row in rows]
-        self.statuses_ = [result.status for result in results]
-        self.errors_ = [result.error for result in results]
-        outputs = [output for row in rows for output in row.new_outputs]
+        self._keep_rungs(setup, context.resource.acts_on != "fits")
+        found = Found(run, self._rows(run))
+        self._trial_ids = [row.trial_id for row in found.rows]
+        self.statuses_ = [result.status for result in found.results]
+        self.errors_ = [result.error for result in found.results]
         if not interrupted:
-            run.check_failures(outputs)
-            warn_if_none_keeps_bounds(results)
-        name_error_scores(outputs)
-        self._row_scores = RowScores.of(rows, context)
-        self.multimetric_ = isinstance(outputs[0].test_scores, dict)
-        refit_metric = setup.refit_metric
+            found.check()
+        self.multimetric_ = isinstance(found.test_scores, dict)
+        self._row_scores = found.row_scores()
+        refit_metric: Any = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
-            self._check_refit_for_multimetric(outputs[0].test_scores)
+            self._check_refit_for_multimetric(found.test_scores)
             refit_metric = context.metric if self.objectives else self.refit
-        self.cv_results_ = cv_results(
-            rows, self.n_splits_, self.return_train_score, self._columns * with_resources,
-            setup.plan.any_rung_wins,
-            [result.violation for result in results] if context.aims.bounds else None,
-            setup.plan.by_folds,
-        )  # fmt: skip
+        self.cv_results_ = found.table()
         if self.objectives:
-            wins = setup.plan.any_rung_wins
-            self.pareto_ = ParetoFront.of(context.aims, rows, results, wins)
+            self.pareto_ = found.front()
         if self.refit or not self.multimetric_:
             self._keep_best(refit_metric)
-            row = rows[self.best_index_]
+            row = found.rows[self.best_index_]
             run.recorder.record_winner(row.trial_id, row.n_resources)
-            if setup.scheduler.inherits:
-                trials = self.history_.trials
-                self.schedule_ = schedule_of(trials, row.trial_id, row.n_resources)
+            if setup.scheduler.reads.states:
+                self.schedule_ = found.schedule(self.best_index_)
+        return found
 
-    def _rows(self, run, setup):
+    def _rows(self, run: Run) -> list[Row]:
         """Rows of ``cv_results_``."""
         return run.rows()
 
-    def _refit(self, run, setup, root, hook):
-        """Train the best candidate on all rows, by the path that it was scored on."""
+    def _refit(self, found: Found, root: Any, hook: dict[str, Any]) -> None:
+        """Train the best candidate on all rows."""
         self.interrupted_ = True  # until it has ended
-        row, context = self._rows(run, setup)[self.best_index_], setup.context
-        best = clone(context.estimator).set_params(**clone(row.params, safe=False))
+        best = found.untrained(self.best_index_)
         leaf = root.subcontext(task_name="refit-with-best-params")
-        with (
-            leaf.propagate_callback_context(best),
-            seeded(context.seed, row.trial_id, self.n_splits_, row.n_resources),
-        ):
+        with leaf.propagate_callback_context(best):
             leaf.call_on_fit_task_begin(**hook)
-            start = now()
-            outcome = setup.problem.space.outcome(self.history_.trials[row.trial_id].params)
-            schedule = schedule_of(self.history_.trials, row.trial_id, row.n_resources)
-            args = outcome and outcome[0], schedule
-            self.best_estimator_ = refit(context, best, row, *args)
-            self.refit_time_ = now() - start
+            self.best_estimator_, self.refit_time_ = found.trained(self.best_index_, best)
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)

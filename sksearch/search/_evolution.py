@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated
 
+import numpy as np
+
 from sksearch._compat import Interval
+from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CMAESSampler, DESampler, GeneticSampler, PSOSampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.search._base import BaseSearch
@@ -15,6 +18,7 @@ from sksearch.search._parameters import (
     PopulationParameters,
     documented,
 )
+from sksearch.space import Space
 
 
 @documented
@@ -69,7 +73,7 @@ class CMAESSearchCV(PopulationParameters, BaseSearch):
     n_iter: Count = 100
     sigma: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.2
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return CMAESSampler(self.population_size, self.sigma), FullFidelity(self.n_iter)
 
 
@@ -121,7 +125,7 @@ class DESearchCV(PopulationParameters, BaseSearch):
 
     n_iter: Count = 100
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), FullFidelity(self.n_iter)
 
 
@@ -184,7 +188,7 @@ class DEHBSearchCV(PopulationParameters, HalvingParameters, BaseSearch):
 
     n_iterations: Iterations = 1
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), Hyperband(self.factor, self.n_iterations)
 
 
@@ -236,7 +240,7 @@ class GeneticSearchCV(PopulationParameters, BaseSearch):
 
     n_iter: Count = 100
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GeneticSampler(self.population_size), FullFidelity(self.n_iter)
 
 
@@ -287,5 +291,5 @@ class PSOSearchCV(PopulationParameters, BaseSearch):
     n_iter: Count = 100
     asynchronous: bool = True
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return PSOSampler(self.population_size, self.asynchronous), FullFidelity(self.n_iter)

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import QuasiRandomSampler
 from sksearch.schedulers import Fabolas
 from sksearch.search._base import BaseSearch
@@ -12,6 +15,7 @@ from sksearch.search._parameters import (
     ResourceParameters,
     documented,
 )
+from sksearch.space import Space
 
 
 @documented
@@ -87,7 +91,7 @@ class FabolasSearchCV(ResourceParameters, BaseSearch):
     cost: Literal["auto", "seconds", "resource"] = "auto"
     batch_size: CountOrAuto = 1
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         by_time = "resource" if self.timeout is None else "seconds"
         cost = by_time if self.cost == "auto" else self.cost
         return QuasiRandomSampler(), Fabolas(self.n_iter, self.n_initial, cost)

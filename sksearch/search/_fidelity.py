@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import Hyperband, SuccessiveHalving
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, HalvingParameters, Iterations, documented
+from sksearch.space import Space
 
 
 @documented
@@ -60,7 +64,7 @@ class SuccessiveHalvingSearchCV(HalvingParameters, BaseSearch):
 
     n_candidates: Count | None = None
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), SuccessiveHalving(self.n_candidates, self.factor)
 
 
@@ -129,5 +133,5 @@ class HyperbandSearchCV(HalvingParameters, BaseSearch):
     n_iterations: Iterations = 1
     candidates: Literal["table", "algorithm1"] = "table"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), Hyperband(self.factor, self.n_iterations, self.candidates)

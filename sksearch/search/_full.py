@@ -6,16 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._compat import StrOptions
 from sksearch._plain import warn
+from sksearch._prepare import fits_whole, leaves_folds
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.fitting._folds import Folds
+from sksearch.fitting import Folds, Row, Run
+from sksearch.history import Params
 from sksearch.samplers import (
+    METHODS,
     GPSampler,
     GridSampler,
     HypervolumeSampler,
@@ -23,14 +26,13 @@ from sksearch.samplers import (
     QuasiRandomSampler,
     RandomSampler,
 )
-from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.search._auto import N_CANDIDATES, may_race
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
 from sksearch.search._parts import PartOf
-from sksearch.search._split import leaves_folds
 from sksearch.space import Outcome, Space, When
+
+N_CANDIDATES = 50  # where nothing else ends the search
 
 
 @documented
@@ -135,7 +137,10 @@ class SearchCV(BaseSearch):
     select: Select = "auto"
     batch_size: CountOrAuto = "auto"
 
-    _chooses_cv = True
+    def _left(self) -> frozenset[str]:
+        """The folds are left to it where no splitter is passed, see `choose_cv`."""
+        parts = {name for name in ("sampler", "scheduler") if getattr(self, name) is None}
+        return frozenset({"cv", *parts})
 
     def get_metadata_routing(self) -> Any:
         """Return how metadata are routed; see scikit-learn's guide.
@@ -151,15 +156,17 @@ class SearchCV(BaseSearch):
         by_group.cv = GroupKFold()
         return super(SearchCV, by_group).get_metadata_routing()
 
-    def _filled(self, folds):
+    def _filled(self, folds: Folds) -> Self:
         """Choose sampler, scheduler and resource, as far as they are left out."""
         filled = copy.copy(self)
         scheduler, resource, n_iter = self.scheduler, self.resource, self.n_iter
         if resource == "auto":
             if scheduler is None:
-                races = may_race(self, len(folds.splits)) and not folds.unlike
+                races = self._options().may_race(len(folds.splits)) and not folds.unlike
             else:
-                races = scheduler.races and self.min_resources == self.max_resources == "auto"
+                races = (
+                    scheduler.told.by_fold and self.min_resources == self.max_resources == "auto"
+                )
             filled.resource = resource = "folds" if races else None
         if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
             n_iter = N_CANDIDATES
@@ -171,7 +178,7 @@ class SearchCV(BaseSearch):
             filled.sampler = HypervolumeSampler() if self.objectives else one
         return filled
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the given parts, or those that are chosen; rungs need a resource."""
         if self.sampler is None or self.scheduler is None:
             return self._filled(Folds([]))._compose(space, rng)
@@ -183,7 +190,7 @@ class SearchCV(BaseSearch):
                 f"out, the counts of {self.scheduler} are its own."
             )
         if self.resource is None and not (
-            isinstance(self.scheduler, FullFidelity)
+            fits_whole(self.scheduler, space)
             and self.min_resources == self.max_resources == "auto"
         ):
             raise ValueError(
@@ -241,7 +248,7 @@ class RandomSearchCV(BaseSearch):
 
     n_iter: Count | None = 10
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         scheduler = FullFidelity(self.n_iter)
         if self.n_iter is None:
             return self._without_count(space), scheduler
@@ -250,7 +257,7 @@ class RandomSearchCV(BaseSearch):
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
         return ListedSampler(Draws(candidates)), scheduler
 
-    def _without_count(self, space):
+    def _without_count(self, space: Space) -> Sampler:
         """Draws until something ends them, or all there is, in its order."""
         if (self.timeout, self.patience, self.stop) != (None, None, None):
             return RandomSampler()
@@ -261,13 +268,13 @@ class RandomSearchCV(BaseSearch):
             "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
         )
 
-    def _rows(self, run, setup):
-        rows, space = run.rows(), setup.problem.space
+    def _rows(self, run: Run) -> list[Row]:
+        rows, space = run.rows(), run.setup.problem.space
         is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
         if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
-        listed = getattr(setup.sampler, "candidates", ())  # not where it is mixed with another
+        listed = getattr(run.setup.sampler, "candidates", ())  # not where it is mixed with another
         times = Counter(map(space.key, listed))
         return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 
@@ -312,7 +319,7 @@ class QuasiRandomSearchCV(BaseSearch):
     n_iter: Count = 10
     method: Annotated[str, StrOptions(set(METHODS))] = "sobol"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = QuasiRandomSampler(self.method, self.n_iter)
         return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
 
@@ -323,7 +330,7 @@ class Draws(Sequence):
     A plan of many candidates, or a search that ends early, need not wait for all of them.
     """
 
-    def __init__(self, sampler: ParameterSampler | ParameterGrid):
+    def __init__(self, sampler: ParameterSampler | ParameterGrid) -> None:
         self._n, self._iterator = len(sampler), iter(sampler)
         # The first one is drawn at once, since then there may be a warning or an error.
         self._drawn = [_with_python_scalars(params) for params in islice(self._iterator, 1)]
@@ -331,7 +338,7 @@ class Draws(Sequence):
     def __len__(self) -> int:
         return self._n
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: Any) -> Any:
         new = islice(self._iterator, max(0, range(self._n)[i] + 1 - len(self._drawn)))
         self._drawn += map(_with_python_scalars, new)
         return self._drawn[i]
@@ -346,18 +353,18 @@ def is_for_scikit_learn(space: Space) -> bool:
     return not any(isinstance(v, (When, Outcome)) for v in _values(space.given))
 
 
-def _values(given):
+def _values(given: Any) -> list:
     """Lists and distributions of all parameters of all dicts."""
     dicts = [given] if isinstance(given, dict) else given
     return [values for each in dicts for values in each.values()]
 
 
-def _with_python_scalars(params):
+def _with_python_scalars(params: dict[str, Any]) -> Params:
     """numpy's scalars as Python's own, which every estimator takes and JSON knows."""
     return {k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()}
 
 
-def _all_or(sampler, space, n_iter):
+def _all_or(sampler: Sampler, space: Space, n_iter: int) -> Sampler:
     """The sampler, or the grid's order if `n_iter` is enough for the whole space."""
     if space.size > n_iter:
         return sampler

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
+
 from sksearch._compat import StrOptions
 from sksearch.acquisition import Acquisition
-from sksearch.samplers import GPSampler, TPESampler
-from sksearch.samplers._gp import CHOICES
-from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
+from sksearch.base import Sampler, Scheduler
+from sksearch.samplers import CHOICES, TRANSFERS, WITHOUT_JOINT, GPSampler, TPESampler
 from sksearch.schedulers import IteratedHalving
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import (
@@ -16,6 +17,7 @@ from sksearch.search._parameters import (
     ModelParameters,
     documented,
 )
+from sksearch.space import Space
 
 
 @documented
@@ -85,7 +87,7 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
     transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "joint"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
         return sampler, IteratedHalving(self.factor, self.n_iterations)
 
@@ -151,6 +153,6 @@ class TPEHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     n_iterations: Iterations = 8
     transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = TPESampler(n_initial=self.n_initial, transfer=self.transfer)
         return sampler, IteratedHalving(self.factor, self.n_iterations)

@@ -5,21 +5,23 @@ import math
 import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
-from sksearch.base import Resource, Sampler
-from sksearch.fitting._results import best_of_last_iteration
-from sksearch.resources._subsamples import RefittedParameterResource, SubsamplesResource
+from sksearch.base import Resource, Sampler, Scheduler, Start, Told
+from sksearch.fitting import Folds, Row, Run, Setup, best_of_last_iteration
+from sksearch.history import History, Params, Problem
+from sksearch.resources import RefittedParameterResource, SubsamplesResource
 from sksearch.samplers import ListedSampler, RandomSampler
-from sksearch.schedulers._iterations import HalvingIterations
+from sksearch.schedulers import HalvingIterations
 from sksearch.search._base import BaseSearch
 from sksearch.search._full import Draws, is_for_scikit_learn
 from sksearch.search._namesakes import GridSearchCV
 from sksearch.search._parameters import Count, CountOrAuto, documented
+from sksearch.space import Space
 
 TEXTS = {
     "halving": """
@@ -67,6 +69,11 @@ the generator that was passed goes on from another one. These differ:
 }
 
 
+def _iterations_of(setup: Setup) -> HalvingIterations:
+    scheduler: Any = setup.scheduler
+    return scheduler
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class _Halving(BaseSearch):
     """What both have: iterations, and scikit-learn's rows and rule of the winner."""
@@ -84,7 +91,7 @@ class _Halving(BaseSearch):
     _texts: ClassVar[dict[str, str]] = TEXTS
     _known_as = ()  # a grid is no random search
 
-    def _filled(self, folds):
+    def _filled(self, folds: Folds) -> Self:
         """Have rows and parameters as scikit-learn; other resources are as everywhere."""
         filled = copy.copy(self)
         if self.resource == "n_samples":
@@ -93,13 +100,20 @@ class _Halving(BaseSearch):
             filled.resource = RefittedParameterResource(self.resource)
         return filled
 
-    def _scheduler(self, n_candidates, most=math.inf):
+    def _scheduler(self, n_candidates: int | None, most: float = math.inf) -> HalvingIterations:
         exhausts = self.min_resources == "exhaust"
         return HalvingIterations(
             n_candidates, self.factor, exhausts, self.aggressive_elimination, most
         )
 
-    def _prepare(self, X, y, params, rng, unit=None):
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        params: dict[str, Any],
+        rng: np.random.RandomState,
+        unit: str | None = None,
+    ) -> Setup:
         """Settle which rows are drawn, once it is known how many candidates are drawn before."""
         generator = copy.deepcopy(rng)
         setup = super()._prepare(X, y, params, rng, unit)
@@ -108,20 +122,21 @@ class _Halving(BaseSearch):
             in_sequence = not isinstance(self.random_state, Integral)
             if in_sequence:
                 self._draw(problem, generator)
-            amounts = [rung.resource for rung in setup.scheduler.iterations(problem)]
+            amounts = [rung.resource for rung in _iterations_of(setup).iterations(problem)]
             of = context.splits, num_samples(context.X), in_sequence
             context.resource = context.resource.drawing(generator, amounts, *of)
             context.blocks = None  # a part of the test rows tells little of the others
         return setup
 
-    def _draw(self, problem, generator):
+    def _draw(self, problem: Problem, generator: np.random.RandomState) -> None:
         """Bring a generator to where it is after the candidates."""
 
-    def _rows(self, run, setup):
+    def _rows(self, run: Run) -> list[Row]:
         """Rows by iteration; what several iterations know of a candidate is measured once."""
         known = {(row.trial_id, row.n_resources): row for row in run.rows()}
-        table = setup.scheduler.iterations(setup.problem)
-        members = setup.scheduler.members(run.study.history)
+        scheduler = _iterations_of(run.setup)
+        table = scheduler.iterations(run.setup.problem)
+        members = scheduler.members(run.study.history)
         return [
             replace(known[trial_id, rung.resource], iter=i)
             for i, (rung, ids) in enumerate(zip(table, members, strict=False))
@@ -129,10 +144,10 @@ class _Halving(BaseSearch):
             if (trial_id, rung.resource) in known
         ]
 
-    def _keep_rungs(self, setup, with_resources):
+    def _keep_rungs(self, setup: Setup, with_resources: bool) -> None:
         """Set what each iteration was to have, those with the same resource, too."""
         super()._keep_rungs(setup, with_resources)
-        scheduler, problem = setup.scheduler, setup.problem
+        scheduler, problem = _iterations_of(setup), setup.problem
         table = scheduler.iterations(problem)
         self.n_resources_ = [rung.resource for rung in table]
         self.n_candidates_ = [rung.n_candidates for rung in table]
@@ -142,7 +157,7 @@ class _Halving(BaseSearch):
         self.n_remaining_candidates_ = math.ceil(self.n_candidates_[-1] / self.factor)
 
     @staticmethod
-    def _select_best_index(refit, refit_metric, results):
+    def _select_best_index(refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
         return best_of_last_iteration(results, refit_metric)
 
 
@@ -197,9 +212,9 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):  # type: ignore[misc]  # as i
 
     _known_as = (*GridSearchCV._known_as, SklearnHalvingGrid)
 
-    def _compose(self, space, rng):
-        sampler, whole = super()._compose(space, rng)
-        return sampler, self._scheduler(whole.n_candidates)
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
+        sampler, _ = super()._compose(space, rng)
+        return sampler, self._scheduler(self._n_points(space))
 
 
 @documented
@@ -258,7 +273,7 @@ class HalvingRandomSearchCV(_Halving):
 
     _known_as = (*BaseSearch._known_as, SklearnHalvingRandom)
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Draw as scikit-learn; where it cannot, as everywhere."""
         if self.n_candidates == self.min_resources == "exhaust":
             raise ValueError(
@@ -274,11 +289,11 @@ class HalvingRandomSearchCV(_Halving):
         draws = SettledDraws(space.given, n, rng, n_passes)
         return draws, self._scheduler(n, len(ParameterSampler(space.given, ALL)))
 
-    def _n_draws(self):
+    def _n_draws(self) -> int | None:
         """Count of draws, None where it follows from the resources."""
         return None if self.n_candidates == "exhaust" else self.n_candidates
 
-    def _draw(self, problem, generator):
+    def _draw(self, problem: Problem, generator: np.random.RandomState) -> None:
         if is_for_scikit_learn(problem.space):
             draws = SettledDraws(problem.space.given, self._n_draws(), generator)
             with warnings.catch_warnings():
@@ -311,9 +326,9 @@ class SettledDraws(Sampler):
     n_candidates: int | None
     rng: np.random.RandomState
     n_passes: int = 1
-    repeats = True
+    told = Told(repeats=True)
 
-    def ask(self, history, start, rng):
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Return the next one."""
         if "draws" not in history.cache:
             sampler = self.sampler(history.problem, copy.deepcopy(self.rng))
@@ -322,7 +337,7 @@ class SettledDraws(Sampler):
             history.cache["draws"] = ListedSampler(Draws(sampler), repeats=True)
         return history.cache["draws"].ask(history, start, rng)
 
-    def sampler(self, problem, generator):
+    def sampler(self, problem: Problem, generator: np.random.RandomState) -> ParameterSampler:
         """Draw from this generator."""
         n = self.n_candidates or problem.max_resources // problem.min_resources
         return ParameterSampler(self.given, n, random_state=generator)

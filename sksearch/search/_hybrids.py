@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import numpy as np
+
 from sksearch._compat import StrOptions
 from sksearch.acquisition import Acquisition
-from sksearch.samplers import GPSampler, TPESampler
-from sksearch.samplers._gp import CHOICES
-from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
+from sksearch.base import Sampler, Scheduler
+from sksearch.samplers import CHOICES, TRANSFERS, WITHOUT_JOINT, GPSampler, TPESampler
 from sksearch.schedulers import AsyncHyperband, Hyperband
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import HalvingParameters, Iterations, ModelParameters, documented
+from sksearch.space import Space
 
 
 @documented
@@ -84,7 +86,7 @@ class BOHBSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     scheduler: Literal["hyperband", "asynchronous"] = "hyperband"
     transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         asynchronous = self.scheduler == "asynchronous"
         scheduler = AsyncHyperband if asynchronous else Hyperband
         sampler = TPESampler(n_initial=self.n_initial, transfer=self.transfer)
@@ -154,6 +156,6 @@ class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
     transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "rung"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
         return sampler, Hyperband(self.factor, self.n_iterations)

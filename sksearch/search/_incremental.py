@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated, Any, Literal
 
+import numpy as np
+
 from sksearch._compat import Interval, StrOptions
+from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
 from sksearch.schedulers import IncrementalEvaluation
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, ResourceParameters, documented
+from sksearch.space import Space
 
 POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler}
 
@@ -100,8 +104,8 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
     candidates: Literal["algorithm1", "largest"] = "algorithm1"
     batch_size: Count = 1
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler: Any = POPULATIONS[self.population]
         # The population is chosen while it is trained its first epochs, and from those alone.
-        sampler = sampler(transfer="none") if sampler.learns else sampler()
+        sampler = sampler(transfer="none") if sampler().reads.results else sampler()
         return sampler, IncrementalEvaluation(self.budget, self.keep, self.step, self.candidates)

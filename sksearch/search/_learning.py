@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
+
 from sksearch._compat import StrOptions
 from sksearch.acquisition import Acquisition
-from sksearch.samplers import ForestSampler, GPSampler, TPESampler
-from sksearch.samplers._gp import CHOICES
+from sksearch.base import Sampler, Scheduler
+from sksearch.samplers import CHOICES, ForestSampler, GPSampler, TPESampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, ModelParameters, documented
+from sksearch.space import Space
 
 
 @documented
@@ -65,7 +68,7 @@ class GPBayesSearchCV(ModelParameters, BaseSearch):
     n_iter: Count = 50
     acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "log_ei"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GPSampler(self.acquisition, n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
@@ -115,7 +118,7 @@ class TPESearchCV(ModelParameters, BaseSearch):
 
     n_iter: Count = 50
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return TPESampler(n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
@@ -164,5 +167,5 @@ class ForestBayesSearchCV(ModelParameters, BaseSearch):
 
     n_iter: Count = 50
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return ForestSampler(n_initial=self.n_initial), FullFidelity(self.n_iter)

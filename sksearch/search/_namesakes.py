@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn import model_selection
 from sklearn.model_selection import ParameterGrid
 
-from sksearch.fitting._aims import make_allows
+from sksearch.base import Sampler, Scheduler
+from sksearch.fitting import Row, Run, Setup, make_allows
 from sksearch.samplers import ListedSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
@@ -60,7 +62,7 @@ class GridSearchCV(BaseSearch):
 
     _known_as: ClassVar[tuple[Any, ...]] = (model_selection.GridSearchCV,)
 
-    def _own_space(self, estimator):
+    def _own_space(self, estimator: Any) -> Any:
         """The grid, with scikit-learn's errors where it is none."""
         ParameterGrid(self.param_grid)
         with warnings.catch_warnings():
@@ -68,7 +70,7 @@ class GridSearchCV(BaseSearch):
             warnings.simplefilter("ignore")
             return Space(self.param_grid, accepts=lambda name, value: True)
 
-    def _prepare(self, *args):
+    def _prepare(self, *args: Any) -> Setup:
         try:
             return super()._prepare(*args)
         except (TypeError, ValueError) as error:
@@ -77,11 +79,15 @@ class GridSearchCV(BaseSearch):
             error.args = tuple(texts)
             raise
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
+        points = Draws(ParameterGrid(self.param_grid))
+        return ListedSampler(points, repeats=True), FullFidelity(self._n_points(space))
+
+    def _n_points(self, space: Space) -> int:
+        """Count of points that the constraints allow."""
         points = Draws(ParameterGrid(self.param_grid))
         allows = make_allows(self.constraints, space)
-        n = len(points) if allows is None else sum(map(allows, points))
-        return ListedSampler(points, repeats=True), FullFidelity(n)
+        return len(points) if allows is None else sum(map(allows, points))
 
 
 @documented
@@ -125,7 +131,7 @@ class RandomizedSearchCV(RandomSearchCV):
     (10, 10)
     """
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler, scheduler = super()._compose(space, rng)
         one_dict = isinstance(space.given, Mapping)
         if one_dict and any(dimension.kind == "real" for dimension in space.dimensions):
@@ -135,5 +141,5 @@ class RandomizedSearchCV(RandomSearchCV):
             scheduler = FullFidelity(len(sampler.candidates))
         return sampler, scheduler
 
-    def _rows(self, run, setup):
+    def _rows(self, run: Run) -> list[Row]:
         return run.rows()  # of which none stands for two draws

@@ -9,7 +9,7 @@ import inspect
 import operator
 import re
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -164,7 +164,7 @@ class FieldConstraints:
     A class that writes a dict ``_parameter_constraints`` itself has that dict.
     """
 
-    def __init__(self, inherited: dict):
+    def __init__(self, inherited: dict) -> None:
         self._inherited = inherited
         self._known: WeakKeyDictionary[type, dict] = WeakKeyDictionary()
 
@@ -177,7 +177,7 @@ class FieldConstraints:
         return self._known[cls]
 
 
-def _evaluated(cls, field):
+def _evaluated(cls: type, field: Field) -> Any:
     """The annotation of a field; ``Any`` for one whose text names what is not there."""
     if not isinstance(field.type, str):
         return field.type

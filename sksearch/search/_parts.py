@@ -14,7 +14,7 @@ SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
 class CanFit(HasMethods):
     """Constraint of an estimator: scikit-learn can fit it, unlike those of some libraries."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("fit")
 
     def is_satisfied_by(self, val: Any) -> bool:
@@ -74,7 +74,7 @@ class PartOf(HasMethods):
         What to write.
     """
 
-    def __init__(self, kind: type, example: str):
+    def __init__(self, kind: type, example: str) -> None:
         super().__init__([])
         self._kind, self._example = kind, example
 
@@ -94,5 +94,5 @@ class PartOf(HasMethods):
     __repr__ = __str__
 
 
-def _is_of(package, cls):
+def _is_of(package: str, cls: type) -> bool:
     return cls.__module__.split(".")[0] == package

@@ -4,21 +4,23 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sksearch._compat import Interval, check_method_params, num_samples
+from sksearch._finish import follow
+from sksearch._prepare import classes_of
 from sksearch._seeds import seeded
-from sksearch.base import Resource
-from sksearch.fitting._checks import classes_of
-from sksearch.fitting._refit import follow
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.resources import as_resource
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import PopulationBasedTraining
 from sksearch.search._base import BaseSearch
 from sksearch.search._parameters import Count, CountOrAuto, Select, documented
+from sksearch.space import Space
 
 
 @documented
@@ -112,7 +114,7 @@ class PBTSearchCV(BaseSearch):
     max_resources: CountOrAuto = "auto"
     select: Select = "auto"
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), PopulationBasedTraining(self.population_size, self.step)
 
     def replay(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Any:

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from sksearch._description import counted
 from sksearch._plain import say
+from sksearch._reader import read
 from sksearch.search._full import SearchCV
-from sksearch.stats._winner import winner_of
 
 
 def tune(
@@ -88,7 +88,7 @@ def summary(search: SearchCV) -> str:
     text : str
         Best score beside that of the estimator as it is, and the best params, a line each.
     """
-    best = winner_of(search)
+    best = read(search).winner
     params = getattr(search, "best_params_", None)
     if best is None or params is None:
         n = len(search.history_.trials)
@@ -100,7 +100,7 @@ def summary(search: SearchCV) -> str:
     return "\n".join(lines)
 
 
-def _beside(search):
+def _beside(search: SearchCV) -> str:
     """The score of the estimator as it is, if that was the first candidate."""
     problem, first = search.history_.problem, search.history_.trials[0]
     result = first.results.get(problem.max_resources)
@@ -110,5 +110,5 @@ def _beside(search):
     return f"; {result.score:.4g} for the estimator as it is; {counted(n, 'candidate')}"
 
 
-def _text(value):
+def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else repr(value)

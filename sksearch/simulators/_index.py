@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from sksearch.space import Space, When
-from sksearch.space._dimensions import Dimension
+from sksearch.space import Dimension, Space, When
 
 _ABSENT = object()
 

@@ -11,8 +11,7 @@ from scipy.stats import spearmanr
 
 from sksearch.simulators._index import Index
 from sksearch.simulators._problem import CurveProblem
-from sksearch.space import Space, When
-from sksearch.space._values import equal
+from sksearch.space import Space, When, equal
 
 _ABSENT = object()
 

@@ -101,9 +101,10 @@ def play(
         Problem(Space(problem.space), min_resources, max_resources, seed), sampler, scheduler
     )
     work = _Curves(problem, random_state if isinstance(random_state, Integral) else seed)
+    learns = sampler.reads.results or scheduler.reads.results
     clock = nullcontext() if n_workers == 1 else VirtualClock(n_workers)
     with clock, make_executor(_run, work, 1, None) as executor:
-        drive(study, executor, work, batch_size if sampler.learns or scheduler.races else None)
+        drive(study, executor, work, batch_size if learns else None)
     return study.history
 
 

@@ -22,9 +22,7 @@ from sklearn.base import clone
 from sksearch._extras import missing
 from sksearch.simulators._nearest import check_table, finite_or_nan
 from sksearch.simulators._problem import CurveProblem
-from sksearch.space import Space
-from sksearch.space._conditions import unwrap
-from sksearch.space._values import equal
+from sksearch.space import Space, equal, unwrap
 
 EPOCH = "epoch"  # column of the resource, where the model was fitted to named columns
 

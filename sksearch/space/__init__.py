@@ -1,5 +1,10 @@
 """What scikit-learn's RandomizedSearchCV takes, as a unit cube and back."""
 
+from sksearch.space._conditions import unwrap as unwrap
+from sksearch.space._dimensions import Dimension as Dimension
+from sksearch.space._values import equal as equal
+from sksearch.space._values import native as native
+
 from ._beliefs import Beliefs
 from ._conditions import When
 from ._converters import from_configspace, from_optuna, from_skopt

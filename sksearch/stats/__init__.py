@@ -1,26 +1,40 @@
 """Statistics that tell optimizers apart, what mattered in a search, and who won."""
 
-from sksearch.stats._density import Density, silverman_bandwidth
-from sksearch.stats._importance import Importance, importance
-from sksearch.stats._optima import (
-    IdealEvaluation,
-    OptimaComparison,
-    compare_optima,
-    ideal_evaluation,
-    ks_best_of,
-)
-from sksearch.stats._profiles import Profiles, area_under_curve, order_kept, profiles
-from sksearch.stats._random_search import draws_to_hit, hit_probability
-from sksearch.stats._ranks import (
-    Friedman,
-    critical_difference,
-    friedman,
-    holm,
-    ranks,
-    wilcoxon_holm,
-)
-from sksearch.stats._regret import anytime_regret, bootstrap_interval, normalised_regret
-from sksearch.stats._selection import SelectedScore, selected_score, tied_candidates
+from typing import TYPE_CHECKING
+
+from sksearch._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from sksearch.stats._candidates import Axis as Axis
+    from sksearch.stats._candidates import Candidates as Candidates
+    from sksearch.stats._density import Density, silverman_bandwidth
+    from sksearch.stats._effects import Effect as Effect
+    from sksearch.stats._effects import Effects as Effects
+    from sksearch.stats._importance import Importance, importance
+    from sksearch.stats._optima import (
+        IdealEvaluation,
+        OptimaComparison,
+        compare_optima,
+        ideal_evaluation,
+        ks_best_of,
+    )
+    from sksearch.stats._profiles import Profiles, area_under_curve, order_kept, profiles
+    from sksearch.stats._random_search import draws_to_hit, hit_probability
+    from sksearch.stats._ranks import (
+        Friedman,
+        critical_difference,
+        friedman,
+        holm,
+        ranks,
+        wilcoxon_holm,
+    )
+    from sksearch.stats._regret import anytime_regret, bootstrap_interval, normalised_regret
+    from sksearch.stats._row_bootstrap import corrected_by_rows as corrected_by_rows
+    from sksearch.stats._selection import SelectedScore, selected_score, tied_candidates
+    from sksearch.stats._spans import Bar as Bar
+    from sksearch.stats._spans import bars_of as bars_of
+else:
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "Density",

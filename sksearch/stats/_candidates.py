@@ -1,20 +1,18 @@
-"""What a fitted search has tried, of this library or of scikit-learn, as params and scores."""
+"""What a finished search has tried at one resource, as params, scores and places in a cube."""
 
 import math
 import numbers
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
 
-from sksearch.history import Params, Trial
+from sksearch._reader import Row, amount, is_number, read
+from sksearch.history import Params
 from sksearch.space import Space
-from sksearch.stats._history import history_of
-from sksearch.stats._rows import amount, is_number, unit_of
-from sksearch.stats._winner import Winner, winner_of
 
 N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
 WIDE = 30  # largest over smallest number from which on a scale may be logarithmic
@@ -109,7 +107,7 @@ class Candidates:
         Where candidates came from, if it is known.
     unit : str
         Name of the units of resource.
-    winner : Winner or None
+    winner : Row or None
         Who won, perhaps at another resource; None if that is not known.
     at : int or None
         Index of the winner among the candidates; None if it has no score at this resource.
@@ -123,7 +121,7 @@ class Candidates:
     resource: int | None = None
     space: Space | None = None
     unit: str = "resource"
-    winner: Winner | None = None
+    winner: Row | None = None
     at: int | None = None
     n_folds: int | None = None
 
@@ -137,8 +135,7 @@ class Candidates:
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, the result of `load_history` or of
-            `minimize`, or a `History`.
+            Whatever `sksearch._reader.read` takes.
 
         Returns
         -------
@@ -152,31 +149,25 @@ class Candidates:
         ValueError
             If it is not fitted, or no candidate has a score.
         """
-        history, winner = history_of(search), winner_of(search)
-        scored: dict[int, list[Trial]] = {}
-        failed: dict[int, list[Trial]] = {}
-        for trial in history.trials:
-            for resource, result in trial.results.items():
-                trials = scored if np.isfinite(result.score) else failed
-                trials.setdefault(resource, []).append(trial)
-        if not scored:
+        found = read(search)
+        names = {n for trials in found.levels.values() for trial in trials for n in trial.params}
+        resource = found.level_with(max(10, len(names) + 2))
+        trials = found.levels.get(resource, [])
+        is_scored = [bool(np.isfinite(trial.results[resource].score)) for trial in trials]
+        if not any(is_scored):
             raise ValueError("No candidate of this search has a score: there is nothing to tell.")
-        names = {name for trial in history.trials if trial.results for name in trial.params}
-        enough = max(10, len(names) + 2)
-        resource = max(scored, key=lambda r: (min(len(scored[r]), enough), r))
-        found = scored[resource]
-        ids = [trial.id for trial in found]
-        space, unit = history.problem.space, unit_of(search)
+        scored = list(compress(trials, is_scored))
+        ids, winner = [trial.id for trial in scored], found.winner
         return cls(
-            [trial.params for trial in found],
-            np.array([trial.results[resource].score for trial in found]),
-            [trial.params for trial in failed.get(resource, [])],
-            resource if len({*scored, *failed}) > 1 else None,
-            space if type(space) is Space else space_of(search),
-            unit,
+            [trial.params for trial in scored],
+            np.array([trial.results[resource].score for trial in scored]),
+            [t.params for t, ok in zip(trials, is_scored, strict=True) if not ok],
+            resource if len(found.levels) > 1 else None,
+            found.space,
+            found.unit,
             winner,
             ids.index(winner.trial_id) if winner is not None and winner.trial_id in ids else None,
-            resource if unit == "folds" else None,
+            resource if found.unit == "folds" else None,
         )
 
     @property
@@ -236,32 +227,6 @@ class Candidates:
             for j in np.flatnonzero(~patterns[pattern]):
                 drawn[rows, j] = rng.choice(pool[:, j], len(rows))
         return drawn
-
-
-Rungs = dict[int, list[tuple[Params, float]]]
-
-
-def rungs_of(search: Any) -> Rungs:
-    """Return (params, score) of all evaluations by resource."""
-    rungs: Rungs = {}
-    for trial in history_of(search).trials:
-        for resource, result in trial.results.items():
-            rungs.setdefault(resource, []).append((trial.params, result.score))
-    return rungs
-
-
-def space_of(search: Any) -> Space | None:
-    """The space of a search of scikit-learn; None where it is not understood."""
-    names = ("param_distributions", "param_grid")
-    given = next((getattr(search, name) for name in names if hasattr(search, name)), None)
-    if given is None:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they were given when the search began
-            return Space(given, accepts=lambda name, value: True)
-    except (TypeError, ValueError):
-        return None
 
 
 def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:

@@ -96,8 +96,8 @@ def importance(
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, the result of `load_history` or of
-        `minimize`, or a `History`.
+        A fitted search of this library or of scikit-learn, a `History`, or what else
+        `earlier_results` takes.
     confidence : float, default=0.9
         Probability of the intervals.
     random_state : int or None, default=0

@@ -92,9 +92,9 @@ RESOURCES = {  # largest amount, estimator, prefix of its parameters
 
 def resources_for(scheduler):
     """Names of the resources that a scheduler takes."""
-    if scheduler.inherits:
+    if scheduler.reads.states:
         return ["epochs", "n_estimators"]
-    return ["folds"] if scheduler.races else list(RESOURCES)
+    return ["folds"] if scheduler.told.by_fold else list(RESOURCES)
 
 
 #: Each sampler with each scheduler, and each of both with each resource.
@@ -163,12 +163,12 @@ def marked(cases, marks):
 )  # fmt: skip
 def test_a_composition_does_what_it_planned_and_the_same_again(sampler, scheduler, resource):
     # Where results are told as they come, more workers find other candidates.
-    n_jobs = (1, 1) if scheduler.asynchronous else (1, 2)
+    n_jobs = (1, 1) if scheduler.told.at_once else (1, 2)
     one, other = (search_of(sampler, scheduler, resource, n).fit(X, y) for n in n_jobs)
     planned, done = planned_and_done(one)
-    if scheduler.races or scheduler.learns:  # a plan is what is done if nobody is dropped
+    if scheduler.reads.results:  # a plan is what is done if nobody is dropped
         assert all(n <= planned[rung] for rung, n in done.items())
-    elif not scheduler.asynchronous:
+    elif not scheduler.told.at_once:
         assert done == planned
     assert_same_searches(one, other)
     if not one.plan_.any_rung_wins:
@@ -276,7 +276,7 @@ CASES = [
     for kind in (FIDELITY if "resource" in inspect.signature(getattr(sksearch, name)).parameters
                  and name != "SearchCV" else [None])
     if ("budget" not in case[0] or kind == "n_samples")
-    and (not case[2].inherits or kind in resources_for(case[2]))
+    and (not case[2].reads.states or kind in resources_for(case[2]))
 ]  # fmt: skip
 
 

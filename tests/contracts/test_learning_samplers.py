@@ -242,7 +242,7 @@ def test_a_study_may_be_pickled_at_any_event(sampler):
 def test_samplers_are_values(sampler):
     assert pickle.loads(pickle.dumps(sampler)) == sampler
     assert hash(replace(sampler)) == hash(sampler)
-    assert sampler.learns
+    assert sampler.reads.results
 
 
 @pytest.mark.parametrize(

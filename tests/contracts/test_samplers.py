@@ -131,7 +131,7 @@ def test_proposals_depend_on_history_and_generator_alone(sampler, name):
 
 @pytest.mark.parametrize(("sampler", "name"), CASES, ids=name_of)
 def test_a_study_never_starts_a_candidate_twice(sampler, name):
-    n = 11 if sampler.learns else 60
+    n = 11 if sampler.reads.results else 60
     study = Study(Problem(Space(SPACES[name]), seed=1), sampler, FullFidelity(n))
     while (job := study.ask()) is not None:
         study.tell(job, Result(0.0))

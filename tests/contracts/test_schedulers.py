@@ -62,7 +62,7 @@ ASYNCHRONOUS = [
 ]
 RACES = [FoldRace(), FoldRace(n_candidates=40, error=0.3)]
 #: Those that promote the best of a rung alone.
-PROMOTING = [s for s in SYNCHRONOUS if not (isinstance(s, Audited) or s.inherits)]
+PROMOTING = [s for s in SYNCHRONOUS if not (isinstance(s, Audited) or s.reads.states)]
 LEARNING = [Fabolas(12, cost="resource"), Fabolas(9, n_initial=2)]
 INSTANCES = SYNCHRONOUS + ASYNCHRONOUS + RACES + LEARNING
 
@@ -223,9 +223,8 @@ def test_states_are_freed_once_and_never_before_their_last_use(scheduler, n_work
         study.tell(job, Result(score_of(job) + order.normal(0, 0.1)))
         retired += scheduler.retired(study.history, job)
     assert len(set(retired)) == len(retired)
-    if not (
-        scheduler.asynchronous or scheduler.learns
-    ):  # those may have to wait for what the others bring
+    drops = scheduler.reads.results and not scheduler.told.by_fold
+    if not (scheduler.told.at_once or drops):  # those may have to wait for what the others bring
         assert sorted(retired) == list(range(len(study.history.trials)))
 
 

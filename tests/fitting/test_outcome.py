@@ -27,7 +27,7 @@ from sksearch.estimators import growth_of
 from sksearch.estimators._growth import counts
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._curves import CurveTask, choose_count, common, settle
-from sksearch.fitting._evaluation import Output
+from sksearch.fitting._tasks import Output
 from sksearch.resources import SamplesResource
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Outcome, Space, When

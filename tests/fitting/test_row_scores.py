@@ -22,9 +22,9 @@ from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch._compat import listening
 from sksearch.checkpoint._records import output_of_record, output_to_record
 from sksearch.fitting._curves import luck_of_counts
-from sksearch.fitting._evaluation import Output
 from sksearch.fitting._row_metrics import contributions
 from sksearch.fitting._row_scores import blocks_of_rows
+from sksearch.fitting._tasks import Output
 
 X, Y = load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(random_state=0)

@@ -26,9 +26,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV
 from sksearch._compat import fault_of
+from sksearch._reader import read
 from sksearch.reporting._advice import Facts, _finer_metric, advise
 from sksearch.reporting._failures import group_failures
-from sksearch.reporting._table import read
 from sksearch.space import LogRandInt, Space, When
 from sksearch.spaces import default_space
 from sksearch.stats import selected_score

@@ -23,8 +23,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When, load_history, report
+from sksearch._reader import read
 from sksearch.reporting import Report, to_frame
-from sksearch.reporting._table import read
+from sksearch.reporting._rivals import finalists, fold_ratio
 from tests.fakes import Failing
 
 X, Y = load_iris(return_X_y=True)
@@ -115,8 +116,8 @@ def test_full_leaves_nothing_out(search):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: report(3), TypeError, "search is a int: pass a fitted search"),
-        (lambda: report(SVC()), TypeError, "search is a SVC: pass a fitted search"),
+        (lambda: report(3), TypeError, "a int is not a fitted search"),
+        (lambda: report(SVC()), TypeError, "a SVC is not a fitted search"),
         (lambda: report(GridSearchCV(SVC(), {})), ValueError, "is not fitted: call fit first"),
         (lambda: SearchCV(SVC()).report(), ValueError, "is not fitted: call fit first"),
         (lambda: SearchCV(SVC()).best(), ValueError, "is not fitted: call fit first"),
@@ -150,7 +151,7 @@ def test_the_regression_scores_are_negative_and_bounded():
     made = report(search)
     assert "neg mean squared error, mean of 4 folds" in str(made)
     assert made._facts.selected.high <= 0
-    assert made._facts.table.test_ratio == pytest.approx(1 / 3)
+    assert fold_ratio(made._facts.table) == pytest.approx(1 / 3)
 
 
 def test_several_metrics_are_told_by_the_one_that_counts():
@@ -180,18 +181,18 @@ def test_rungs_of_epochs_are_compared_with_each_other():
     ).fit(X, Y)  # fmt: skip
     table = read(search)
     assert len(table.candidates) == 15
-    assert table.candidates[table.best].score == pytest.approx(search.best_score_)
-    assert table.candidates[table.best].resource == search.best_n_resources_
+    assert table.candidates[table.best].row.score == pytest.approx(search.best_score_)
+    assert table.candidates[table.best].row.resource == search.best_n_resources_
     assert "of the epochs" in str(search.report())
 
 
 def test_a_race_over_folds_counts_those_that_were_dropped():
     search = SearchCV(SVC(), SPACE, n_iter=15, random_state=0).fit(X, Y)
     table = read(search)
-    dropped = [c for c in table.candidates if not c.is_complete]
+    dropped = [c for c in table.candidates if not c.row.is_complete]
     assert dropped
-    assert all(np.isfinite(c.score) for c in dropped)
-    assert not table.finalists[[c in dropped for c in table.candidates]].any()
+    assert all(np.isfinite(c.row.score) for c in dropped)
+    assert not finalists(table)[[c in dropped for c in table.candidates]].any()
     assert "of the folds" in str(search.report())
 
 

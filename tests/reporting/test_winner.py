@@ -27,6 +27,7 @@ from sksearch import (
     load_history,
     report,
 )
+from sksearch._reader import read
 from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._load_history import SavedSearch
@@ -44,12 +45,10 @@ from sksearch.plotting import (
 )
 from sksearch.plotting._style import ACCENT
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow
-from sksearch.reporting._table import read
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace
 from sksearch.search._tune import summary
 from sksearch.stats import _effects, _importance
-from sksearch.stats._history import history_of
 from sksearch.watch import page
 
 X = np.random.default_rng(0).standard_normal((60, 1))
@@ -263,7 +262,7 @@ def by_history(search, folder):
     ax = HistoryDisplay.from_search(search).ax_
     (star,) = [line for line in ax.get_lines() if line.get_label() == "winner"]
     ((x, score),) = star.get_xydata()
-    trials = history_of(search).trials
+    trials = read(search).history.trials
     if ax.get_xlabel() == "Candidate":
         return trials[int(x) - 1].params["alpha"]
     return alpha_with(trials, int(x), score)
@@ -277,7 +276,7 @@ def by_rungs(search, folder):
     (star,) = stars(ax)
     ((x, score),) = star.get_xydata()
     level = ax.get_xticklabels()[int(x)].get_text().split("\n")[0]
-    return alpha_with(history_of(search).trials, int(level), score)
+    return alpha_with(read(search).history.trials, int(level), score)
 
 
 def by_slices(search, folder):
@@ -473,7 +472,7 @@ def test_mlflow_has_the_scores_of_candidates_that_were_dropped():
     search = fitted("race")
     table = read(search)
     for candidate in table.candidates:
-        trial = search.history_.trials[candidate.rows[0]]
+        trial = search.history_.trials[candidate.row.trial_id]
         steps = {n: x for name, x, n in _mlflow._metrics(table, candidate.rows) if name == "score"}
         assert steps.keys() == set(range(1, trial.resource + 1))
         assert steps[trial.resource] == pytest.approx(trial.results[trial.resource].score)

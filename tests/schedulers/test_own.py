@@ -7,12 +7,13 @@ from scipy.stats import uniform
 from sklearn.datasets import load_iris
 
 from sksearch import SearchCV
-from sksearch.base import Plan, Resume, Rung, Scheduler, Start
+from sksearch.base import Plan, Resume, Rung, Scheduler, Start, Told
 from sksearch.history import Problem
-from sksearch.samplers import RandomSampler
-from sksearch.schedulers import BracketScheduler
+from sksearch.samplers import GPSampler, RandomSampler
+from sksearch.schedulers import BracketScheduler, FullFidelity, SuccessiveHalving
 from sksearch.space import Space
 from sksearch.study import Study
+from tests.comparisons import assert_same_results
 from tests.fakes import Curve
 
 X, y = load_iris(return_X_y=True)
@@ -40,6 +41,35 @@ class Own(Scheduler):
 
     def plan(self, problem):
         return self.planned
+
+
+class Whole(Scheduler):
+    """Decides as `FullFidelity` does, and is of another class."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def next(self, history, rng):
+        done = len(history.trials) == self.count
+        return None if done else Start(history.problem.max_resources)
+
+    def plan(self, problem):
+        return Plan(((Rung(problem.max_resources, self.count),),))
+
+
+class Folds(Scheduler):
+    """Reads scores fold by fold, and drops nobody."""
+
+    told = Told(by_fold=True)
+
+    def next(self, history, rng):
+        idle = (t for t in history.trials if t.running is None and t.resource < 3)
+        if (trial := next(idle, None)) is not None:
+            return Resume(trial.id, trial.resource + 1)
+        return None if len(history.trials) == 4 else Start(1)
+
+    def plan(self, problem):
+        return Plan((tuple(Rung(r, 4) for r in range(1, 4)),))
 
 
 def search_with(scheduler):
@@ -103,3 +133,42 @@ def test_a_study_says_what_is_wrong_too():
         Study(problem, RandomSampler(), Own(Start(9))).ask()
     with pytest.raises(ValueError, match="there are 0 trials, the first is 0"):
         Study(problem, RandomSampler(), Own(Resume(-1, 8))).ask()
+
+
+# ---- equals of ours
+
+
+def whole_fits(scheduler):
+    return SearchCV(
+        Curve(), {"quality": uniform(0, 1)}, sampler=GPSampler(), scheduler=scheduler, cv=2,
+        random_state=0,
+    )  # fmt: skip
+
+
+def test_one_that_decides_as_full_fidelity_is_its_equal():
+    # Of 8 candidates 2 come before the first model, of a count that is not known 4.
+    ours, own = (whole_fits(each).fit(X, y) for each in (FullFidelity(8), Whole(8)))
+    assert own.plan_.notes == ours.plan_.notes
+    assert own.history_.problem.n_candidates == ours.history_.problem.n_candidates == 8
+    assert_same_results(own, ours)
+
+
+def test_one_with_rungs_still_needs_to_be_told_what_is_spent():
+    for scheduler in (SuccessiveHalving(9), Table([(6, [2, 8])])):
+        with pytest.raises(ValueError, match=r"need resource=: what is spent"):
+            whole_fits(scheduler).fit(X, y)
+
+
+def test_one_that_is_told_by_fold_gets_folds():
+    search = SearchCV(
+        Curve(), {"quality": uniform(0, 1)}, sampler=RandomSampler(), scheduler=Folds(), cv=3,
+        random_state=0,
+    ).fit(X, y)  # fmt: skip
+    assert search.plan_.by_folds
+    assert search.history_.problem.races
+    assert search.history_.problem.n_candidates == 4
+    assert len(search.cv_results_["params"]) == 4
+
+
+def test_nobody_is_audited_by_one_that_does_not_say_so():
+    assert not hasattr(search_with(Own(Start(8), Start(8), Start(8))).fit(X, y), "audited_")

@@ -24,7 +24,7 @@ from sksearch import (
     TPESearchCV,
     load_history,
 )
-from sksearch.base import Sampler
+from sksearch.base import Reads, Sampler
 from sksearch.fitting._aims import make_allows
 from sksearch.history import Problem, Result, best_first
 from sksearch.samplers import (
@@ -329,7 +329,7 @@ def test_failures_are_learnt_from(sampler, most):
 class OneScore(Sampler):
     """A random step from the best score: it knows nothing of bounds."""
 
-    learns = True
+    reads = Reads(results=True)
 
     def ask(self, history, start, rng):
         known = [t for t in history.trials if t.results and not np.isnan(t.results[1].score)]

@@ -32,7 +32,7 @@ X, Y = load_iris(return_X_y=True)
 SPACE = {"C": [1.0, 2.0]}
 SEARCHES = [
     each
-    for each in map(vars(sksearch).get, sksearch.__all__)
+    for each in (getattr(sksearch, name) for name in sksearch.__all__)
     if inspect.isclass(each) and issubclass(each, BaseSearch)
 ]
 

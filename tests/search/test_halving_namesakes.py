@@ -307,3 +307,11 @@ def test_others_know_them_as_grid_and_random_search_and_as_those_of_scikit_learn
     assert issubclass(random, model_selection.HalvingRandomSearchCV)
     assert not issubclass(model_selection.HalvingGridSearchCV, grid)
     assert not issubclass(sksearch.GridSearchCV, model_selection.HalvingGridSearchCV)
+
+
+def test_draws_of_few_values_come_again_as_from_scikit_learn():
+    space = {"max_depth": randint(1, 3)}
+    options = {"n_candidates": 10, "random_state": 0}
+    ours, theirs = both("HalvingRandomSearchCV", TREE, space, **options)
+    assert ours.n_candidates_ == theirs.n_candidates_
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]

@@ -1,6 +1,7 @@
 """`prior`: what the user believes of good values, and what becomes of it."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -233,10 +234,10 @@ def test_a_belief_weighs_less_with_each_result(sampler):
 def test_samplers_around_others_pass_the_belief_on():
     task = earlier_results({"param_a": [0.1, 0.2, 0.3], "mean_test_score": [1, 2, 3]})
     for inner, believes in ((GPSampler(), True), (RandomSampler(), False)):
-        assert WarmStart(inner, [task]).believes == believes
-        assert ScalarisedSampler(inner).believes == believes
-        assert PriorSampler(inner).learns == inner.learns
-    assert HypervolumeSampler().believes
+        assert WarmStart(inner, [task]).reads.prior == believes
+        assert ScalarisedSampler(inner).reads.prior == believes
+        assert PriorSampler(inner).reads == replace(inner.reads, prior=True)
+    assert HypervolumeSampler().reads.prior
 
 
 def test_fronts_are_looked_for_where_they_are_believed():

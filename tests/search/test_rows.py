@@ -277,7 +277,7 @@ def test_who_would_take_too_long_on_all_rows_does_not_win():
 def test_a_count_that_training_finds_does_not_hide_who_takes_too_long():
     space = {"n_estimators": Outcome(50), "learning_rate": [0.1, 0.2]}
     context = RowSample(2_000, 3.0, 0.1, limit=1e-6)
-    with patch("sksearch.search._auto.measured_sample", return_value=context):
+    with patch("sksearch._prepare._rows.measured_sample", return_value=context):
         search = SearchCV(
             GradientBoostingClassifier(n_estimators=5), space, timeout=20, cv=3, random_state=0
         )

@@ -26,11 +26,11 @@ def watching(world):
     """Tell the world what journals have taken; the user's key is on its disk."""
     append, describe = Checkpoint.append, _recorder.fingerprint
 
-    def fingerprint(search, setup, seed):
+    def fingerprint(kind, params, setup, seed):
         """Describe a search once: that takes a quarter of a short start."""
         key = world.described_by, str(seed), learners.NOTE
         if world.described_by is None or key not in known:
-            known[key] = describe(search, setup, seed)
+            known[key] = describe(kind, params, setup, seed)
         return copy.deepcopy(known[key])
 
     def watched(checkpoint, record, sync=True):

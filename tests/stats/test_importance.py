@@ -209,7 +209,7 @@ def test_a_space_that_is_not_known_is_drawn_from_what_was_tried():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="not fitted"):
         importance(RandomSearchCV(Curve(), SPACE))
-    with pytest.raises(TypeError, match="int is no search"):
+    with pytest.raises(TypeError, match="a int is not a fitted search"):
         importance(3)
     with pytest.raises(ValueError, match="only 3 candidates have a score"):
         importance(random_search(lambda p: p["a"], UNIT, 3))

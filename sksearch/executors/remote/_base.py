@@ -25,6 +25,10 @@ DIED_WORDS = ("exited unexpectedly", "ExecutorLostFailure")  # Spark
 class Engine(ABC):
     """What others have started and runs tasks for us: a cluster, or a pool.
 
+    A search takes the engine that an entry point of the group "sksearch.engines" names by the
+    class of the active joblib backend, or a class above it; else one of ours, and for a backend
+    that nobody knows ``joblib.Parallel``.
+
     Parameters
     ----------
     backend : joblib backend
@@ -40,11 +44,30 @@ class Engine(ABC):
         Count of tasks that the engine has while its workers are busy, to hide its latency.
     retries_tasks : bool
         Whether the engine itself tries a task again when its worker died.
+    takes_all_workers : bool
+        Whether joblib counts all workers of this backend, whatever ``n_jobs``.
+
+    Examples
+    --------
+    In the ``pyproject.toml`` of a package whose backend's class is ``FarmBackend``::
+
+        [project.entry-points."sksearch.engines"]
+        FarmBackend = "farm.sksearch:FarmEngine"
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from sksearch.executors import Engine
+    >>> class FarmEngine(Engine):
+    ...     name = "The farm"
+    ...     def __init__(self, backend, n_workers):
+    ...         self.pool = ThreadPoolExecutor(n_workers)
+    ...     def start(self, message, payload):
+    ...         return self.pool.submit(self.run_message, message, payload)
     """
 
     name: str = "The engine"
     n_prefetched: int = 1
     retries_tasks: bool = False
+    takes_all_workers: bool = False
     run_message = staticmethod(run_message)  # what a worker calls
 
     @abstractmethod

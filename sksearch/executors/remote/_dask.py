@@ -25,7 +25,7 @@ class DaskEngine(Engine):
 
     name = "The Dask cluster"
     run_message = staticmethod(run_message_on_dask)  # type: ignore[assignment]  # it says itself whether it is alone
-    retries_tasks = True
+    retries_tasks = takes_all_workers = True
 
     def __init__(self, backend: Any, n_workers: int):
         self._client = backend.client

@@ -2,8 +2,8 @@
 
 import copy
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -20,6 +20,8 @@ from sksearch._compat import (
 )
 from sksearch._plain import warn
 from sksearch.estimators import family_of, last_step
+
+T = TypeVar("T")
 
 # ---- parameters of the search
 
@@ -78,12 +80,12 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
         )
 
 
-def with_plain_numbers(search: Any) -> Any:
-    """Return a search whose integers are Python's: small or unsigned ones of NumPy overflow."""
-    found = {name: n.item() for name, n in vars(search).items() if isinstance(n, np.integer)}
+def with_plain_numbers(options: T) -> T:
+    """Return options, or a search, with integers of Python: small ones of NumPy overflow."""
+    found = {name: n.item() for name, n in vars(options).items() if isinstance(n, np.integer)}
     if not found:
-        return search
-    plain = copy.copy(search)
+        return options
+    plain = copy.copy(options)
     vars(plain).update(found)
     return plain
 
@@ -103,44 +105,6 @@ def check_refit(refit: Any) -> None:
         return
 
 
-def check_folds(splits: list, n_samples: int) -> list:
-    """Return the folds, or raise ValueError for some that cannot be trained and scored on."""
-    for fold, split in enumerate(splits):
-        if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
-            size = f" of {len(split)}" if hasattr(split, "__len__") else ""
-            raise ValueError(
-                f"cv: fold {fold} is a {type(split).__name__}{size}, and must be a pair of "
-                "indices, (train, test): pass a list of them, a count of folds, or a splitter."
-            )
-        for name, indices in zip(("train", "test"), split, strict=True):
-            if fault := _fault_of(np.asarray(indices), n_samples):
-                raise ValueError(
-                    f"cv: the {name} rows of fold {fold} {fault}: pass pairs (train, test) of row "
-                    f"numbers from 0 to {n_samples - 1}, or a count of folds."
-                )
-    return splits
-
-
-def count_rows(indices: Any) -> int:
-    """Count the rows that indices or a mask select."""
-    indices = np.asarray(indices)
-    return int(np.count_nonzero(indices) if indices.dtype == bool else indices.size)
-
-
-def _fault_of(indices, n_samples):
-    """What is wrong with the rows of a fold, "" if nothing is."""
-    if not count_rows(indices):
-        return "are none"
-    if indices.dtype == bool:
-        wrong = indices.shape != (n_samples,)
-        return f"are a mask of another shape than ({n_samples},)" if wrong else ""
-    if indices.dtype.kind not in "iu" or indices.ndim != 1:
-        return f"are an array of shape {indices.shape} and dtype {indices.dtype}"
-    if indices.min() < -n_samples or indices.max() >= n_samples:
-        return f"reach from {indices.min()} to {indices.max()}, and X has {n_samples} rows"
-    return ""
-
-
 # ---- the data
 
 
@@ -156,7 +120,7 @@ def check_containers(X: Any, y: Any) -> None:
         )
 
 
-def _has_rows(data):
+def _has_rows(data: Any) -> bool:
     if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
         return False
     shape = getattr(data, "shape", None)
@@ -188,7 +152,7 @@ def check_target(estimator: Any, y: Any) -> None:
         )
 
 
-def _check_numbers(estimator, y):
+def _check_numbers(estimator: Any, y: Any) -> None:
     """Raise ValueError for texts that no regressor takes for numbers."""
     values = to_numpy(y)
     if values.dtype.kind not in "OUS":
@@ -203,7 +167,7 @@ def _check_numbers(estimator, y):
             ) from None
 
 
-def _check_labels(y):
+def _check_labels(y: Any) -> None:
     """Raise ValueError for labels that are missing, or that cannot be sorted together."""
     labels = to_numpy(y)
     missing = _missing(labels)
@@ -238,7 +202,7 @@ def check_groups(groups: Any, X: Any) -> int:
     return len(set(values.ravel().tolist()))
 
 
-def _missing(values):
+def _missing(values: Any) -> np.ndarray:
     """Which entries of an array are NaN, None or the like."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -249,7 +213,7 @@ def _missing(values):
     return np.array([_is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
-def _is_missing(label):
+def _is_missing(label: Any) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))

@@ -1,7 +1,7 @@
 """Errors about parts of a search that do not fit, raised before anything is spent."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -17,26 +17,26 @@ from sksearch._compat import (
     whole_range,
 )
 from sksearch._plain import warn
-from sksearch.base import Plan, Rung, Scheduler
-from sksearch.estimators import changing_params, growth_of, last_step, ways_to_go_on
-from sksearch.estimators._pipeline import check_resampled
-from sksearch.executors import can_limit_memory
-from sksearch.fitting._aims import Aims
-from sksearch.fitting._input import check_fit_params
-from sksearch.resources import (
-    EpochsResource,
-    FoldsResource,
-    SamplesResource,
-    SecondsResource,
-    WholeResource,
+from sksearch._prepare._input import check_fit_params
+from sksearch.base import Plan, Resource, Rung, Scheduler
+from sksearch.estimators import (
+    Labels,
+    changing_params,
+    check_resampled,
+    growth_of,
+    last_step,
+    ways_to_go_on,
 )
-from sksearch.space import When
-from sksearch.space._values import native
+from sksearch.executors import can_limit_memory
+from sksearch.fitting import Aims, SearchPlan, Stops
+from sksearch.history import Problem
+from sksearch.resources import acts_on
+from sksearch.space import Dimension, Space, When, native
 
 MIN_MEMORY = 2**20
 
 
-def check_memory_limit(n_bytes):
+def check_memory_limit(n_bytes: int | None) -> None:
     """Raise ValueError for a limit that no training keeps, or that cannot be set."""
     if n_bytes is not None and n_bytes < MIN_MEMORY:
         raise ValueError(
@@ -50,7 +50,7 @@ def check_memory_limit(n_bytes):
         )
 
 
-def check_ensemble(size, estimator, classes):
+def check_ensemble(size: int | None, estimator: Any, classes: Labels) -> None:
     """Raise ValueError if models of this kind cannot be averaged."""
     if size is None:
         return
@@ -66,42 +66,44 @@ def check_ensemble(size, estimator, classes):
         )
 
 
-def check_training(resource: Any, estimator: Any, space: Any, fit_params: dict, X: Any) -> None:
+def check_training(
+    resource: Resource, estimator: Any, space: Space, fit_params: dict, X: Any
+) -> None:
     """Raise an error if the estimator cannot be trained on this resource, or with these params."""
     resource.check(estimator, space.names)
-    by_epochs = isinstance(resource, EpochsResource | SecondsResource)
-    check_fit_params(estimator, fit_params, space.names, by_epochs)
+    check_fit_params(estimator, fit_params, space.names, resource.acts_on == "calls")
     if resource.continues and resource.comparable:  # else pipelines are fitted as a whole
         check_resampled(estimator, fit_params, num_samples(X))
 
 
-def cuts_training(resource: Any) -> bool:
+def cuts_training(resource: str | Resource | None) -> bool:
     """Whether a resource, as the user gave it, cuts one training into pieces."""
-    whole = (FoldsResource, SamplesResource, WholeResource)
-    return not (resource in (None, "auto", "folds", "n_samples") or isinstance(resource, whole))
+    return acts_on(resource) in ("calls", "training")
 
 
-def check_outcomes(estimator, space, search):
+def check_outcomes(
+    estimator: Any, space: Space, resource: str | Resource | None, ensemble_size: int | None
+) -> None:
     """Raise ValueError for a count that training cannot find."""
     for name in space.outcomes:
         steps = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
         if not any(step in space.names for step in steps):  # else each candidate is asked
             growth_of(estimator, name)
-        if cuts_training(search.resource):
+        if cuts_training(resource):
             raise ValueError(
                 f"param_distributions[{name!r}] is an Outcome, which is found within one training "
-                f"of a candidate, and resource={search.resource!r} cuts training into pieces: "
+                f"of a candidate, and resource={resource!r} cuts training into pieces: "
                 "take resource='n_samples' or 'folds', or take the Outcome out of the space."
             )
-        if search.ensemble_size is not None:
+        if ensemble_size is not None:
             raise ValueError(
-                f"ensemble_size={search.ensemble_size} needs models with the count of iterations "
+                f"ensemble_size={ensemble_size} needs models with the count of iterations "
                 f"that is found, and those of param_distributions[{name!r}], an Outcome, are "
                 "trained beyond it: leave one of them out."
             )
 
 
-def planned(scheduler, problem):
+def planned(scheduler: Scheduler, problem: Problem) -> Plan:
     """Return the plan of a scheduler; TypeError or ValueError where it is none."""
     plan = scheduler.plan(problem)
     if not isinstance(plan, Plan):
@@ -122,7 +124,7 @@ def planned(scheduler, problem):
     return plan
 
 
-def _check_bracket(rungs, scheduler):
+def _check_bracket(rungs: tuple[Rung, ...], scheduler: Scheduler) -> None:
     """Raise ValueError if this is no bracket: rungs of whole numbers, each above the last one."""
     if isinstance(rungs, Rung) or not rungs:
         raise ValueError(
@@ -143,15 +145,17 @@ def _check_bracket(rungs, scheduler):
         )
 
 
-def check_schedule(plan, scheduler, resource, search, aims):
+def check_schedule(
+    plan: SearchPlan, scheduler: Scheduler, resource: Resource, stops: Stops, aims: Aims
+) -> None:
     """Refuse a race over anything but folds, and a search that would never end."""
-    if scheduler.races and not isinstance(resource, FoldsResource):
+    if scheduler.told.by_fold and resource.acts_on != "folds":
         raise ValueError(
             f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
             f"is one of {resource.unit}: pass resource='folds'."
         )
     check_ranks(scheduler, aims)
-    if aims.objectives and search.stop == "converged":
+    if aims.objectives and stops.stop == "converged":
         raise ValueError(
             "stop='converged' looks at one score, and objectives= has several: pass timeout= or a "
             "count of candidates instead."
@@ -161,13 +165,12 @@ def check_schedule(plan, scheduler, resource, search, aims):
             "select='best' compares scores of different rungs, and means over different folds "
             "cannot be compared: leave select out, the best over all folds wins."
         )
-    limits = (search.timeout, search.target_score, search.patience, search.stop)
-    if plan.is_endless and limits == (None, None, None, None):
+    if plan.is_endless and plan.timeout is None and not stops.are_any:
         raise ValueError(
             f"scheduler={scheduler} would never end: pass timeout=, patience=, target_score= or "
             "stop='converged', or a count of candidates."
         )
-    if search.stop == "converged" and plan.n_splits < 2:
+    if stops.stop == "converged" and plan.n_splits < 2:
         raise ValueError(
             "stop='converged' measures improvements in standard errors over folds, and cv gives "
             "one fold: pass a cv with two folds or more, or patience= instead."
@@ -176,7 +179,8 @@ def check_schedule(plan, scheduler, resource, search, aims):
 
 def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
     """Raise ValueError for a scheduler that looks at one score, where others count, or bounds."""
-    if (aims.objectives or aims.bounds) and not scheduler.ranks:
+    reads = scheduler.reads
+    if (aims.objectives and not reads.objectives) or (aims.bounds and not reads.bounds):
         raise ValueError(
             f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
             "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
@@ -185,11 +189,11 @@ def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
 
 
 def check_inheritance(
-    scheduler: Any, resource: Any, estimator: Any, space: Any
+    scheduler: Scheduler, resource: Resource, estimator: Any, space: Space
 ) -> tuple[str, ...]:
     """Return the params that may change while a model is trained; ValueError if there are none."""
     name = type(last_step(estimator)).__name__
-    if not resource.continues or isinstance(resource, SecondsResource | FoldsResource):
+    if not resource.continues or resource.measured or resource.acts_on == "folds":
         raise ValueError(
             f"scheduler={scheduler} goes on from fitted models, and with a resource of "
             f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "
@@ -209,7 +213,7 @@ def check_inheritance(
     return changing
 
 
-def check_names(estimator, space):
+def check_names(estimator: Any, space: Space) -> None:
     """Raise ValueError if the estimator does not know a parameter of the space."""
     known = estimator.get_params()
     for name in [*space.names, *space.outcomes]:
@@ -236,7 +240,7 @@ def check_names(estimator, space):
             )
 
 
-def check_values(estimator: Any, space: Any) -> None:
+def check_values(estimator: Any, space: Space) -> None:
     """Raise ValueError for a parameter of which the estimator takes no value that is there."""
     if not isinstance(space.given, Mapping):
         return  # of several dicts each parameter need not be in all
@@ -256,7 +260,7 @@ def check_values(estimator: Any, space: Any) -> None:
             raise ValueError(f"param_distributions[{name!r}]: {fault} {cure}")
 
 
-def warn_of_seeds(space: Any) -> None:
+def warn_of_seeds(space: Space) -> None:
     """Warn where a seed is searched, so that luck wins."""
     for name in space.names:
         if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
@@ -269,7 +273,7 @@ def warn_of_seeds(space: Any) -> None:
             )
 
 
-def _warn_of_width(estimator, dimension):
+def _warn_of_width(estimator: Any, dimension: Dimension) -> None:
     """Warn where the width of a uniform distribution looks like its upper end."""
     if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():
         return
@@ -287,7 +291,7 @@ def _warn_of_width(estimator, dimension):
         )
 
 
-def _cure(estimator, dimension, shown):
+def _cure(estimator: Any, dimension: Dimension, shown: Sequence[Any]) -> str:
     """What to write in place of values that an estimator does not take."""
     if any(hasattr(value, "rvs") for value in shown):
         return "A distribution is passed itself, and not in a list."
@@ -301,7 +305,7 @@ def _cure(estimator, dimension, shown):
     return "None of the values there is one: pass some that the estimator takes."
 
 
-def _accepts(estimator, name):
+def _accepts(estimator: Any, name: str) -> bool:
     """Some estimators (skorch's ``module__*``) take more names than they list."""
     try:
         clone(estimator).set_params(**{name: None})
@@ -310,7 +314,7 @@ def _accepts(estimator, name):
     return True
 
 
-def classes_of(estimator: Any, y: Any) -> tuple[Any, np.ndarray | None]:
+def classes_of(estimator: Any, y: Any) -> tuple[Labels, np.ndarray | None]:
     """Return the labels of the whole y for ``partial_fit``, and each row's class index.
 
     Labels are a list of arrays where y has several columns; there are no indices then.
@@ -322,15 +326,3 @@ def classes_of(estimator: Any, y: Any) -> tuple[Any, np.ndarray | None]:
         return [np.unique(column) for column in labels.T], None
     classes, strata = np.unique(labels.ravel(), return_inverse=True)
     return classes, strata
-
-
-def one_class_folds(splits: list, strata: np.ndarray | None) -> str:
-    """Name the training folds with a single class, "" if there is none."""
-    if strata is None or len(np.unique(strata)) == 1:
-        return ""
-    notes = []
-    for fold, (train, _) in enumerate(splits):
-        present = strata[np.asarray(train)]
-        if len(np.unique(present)) == 1:
-            notes.append(f"fold {fold} trains on {len(present)} rows of one class only")
-    return "; ".join(notes)

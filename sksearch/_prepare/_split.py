@@ -10,22 +10,26 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeries
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, to_numpy
-from sksearch.fitting._checks import classes_of
-from sksearch.fitting._folds import Folds, freeze_folds, warn_of_folds, why_unlike
-from sksearch.fitting._input import check_groups
-from sksearch.search._auto import may_race
+from sksearch._prepare._checks import classes_of
+from sksearch._prepare._input import check_groups
+from sksearch._prepare._options import Options
+from sksearch.fitting import Folds, freeze_folds, warn_of_folds, why_unlike
 
 N_FOLDS = 5  # as scikit-learn
 MIN_TIMES = 3  # for two folds that do not train on the future
 
 
-def make_folds(search: Any, X: Any, y: Any, split_params: dict, unit: str | None = None) -> Folds:
+def make_folds(
+    options: Options, given: Any, X: Any, y: Any, split_params: dict, unit: str | None = None
+) -> Folds:
     """Make the folds of a search, and decide what is left to it.
 
     Parameters
     ----------
-    search : BaseSearch
-        With its `cv`.
+    options : Options
+        Of the search.
+    given : object
+        Its `cv`, with the folds of a one-shot iterator.
     X, y : array-like
         Training data.
     split_params : dict
@@ -39,15 +43,13 @@ def make_folds(search: Any, X: Any, y: Any, split_params: dict, unit: str | None
     folds : Folds
         With a note on each decision.
     """
-    cv, note = search.cv, ""
-    if search._chooses_cv:
-        cv, note = choose_cv(search, X, y, split_params.get("groups"))
-    splits = freeze_folds(
-        search._cv() if cv is search.cv else cv, search.estimator, X, y, split_params
-    )
-    warn_of_folds(splits, classes_of(search.estimator, y)[1])
+    cv, note, estimator = options.cv, "", options.estimator
+    if "cv" in options.left:
+        cv, note = choose_cv(cv, estimator, X, y, split_params.get("groups"))
+    splits = freeze_folds(given if cv is options.cv else cv, estimator, X, y, split_params)
+    warn_of_folds(splits, classes_of(estimator, y)[1])
     unlike = ""
-    if may_race(search, len(splits)) and unit != "folds":
+    if options.may_race(len(splits)) and unit != "folds":
         unlike = why_unlike(splits, num_samples(X))
         if unit is not None:
             unlike = unlike or "they were not alike when the search began"
@@ -62,13 +64,13 @@ def leaves_folds(cv: Any) -> bool:
     return cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
 
 
-def choose_cv(search: Any, X: Any, y: Any, groups: Any) -> tuple[Any, str]:
+def choose_cv(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, str]:
     """Choose what keeps groups together, or the future out of the training, where there are any.
 
     Parameters
     ----------
-    search : BaseSearch
-        With an estimator and a `cv`.
+    cv, estimator : object
+        Of the search.
     X, y : array-like
         Training data.
     groups : array-like of shape (n_samples,) or None
@@ -86,17 +88,17 @@ def choose_cv(search: Any, X: Any, y: Any, groups: Any) -> tuple[Any, str]:
     ValueError
         If groups are missing, or there are fewer than folds are asked for.
     """
-    if groups is not None and leaves_folds(search.cv):
-        return _by_group(search, X, y, groups)
-    if search.cv is None and (index := _times_of(X)) is not None:
-        return _by_time(search, index, y)
-    return search.cv, ""
+    if groups is not None and leaves_folds(cv):
+        return _by_group(cv, X, y, groups, _can_stratify(estimator, y))
+    if cv is None and (index := _times_of(X)) is not None:
+        return _by_time(index, y, _can_stratify(estimator, y))
+    return cv, ""
 
 
-def _by_group(search, X, y, groups):
+def _by_group(cv: int | None, X: Any, y: Any, groups: Any, stratifies: bool) -> tuple[Any, str]:
     """Folds that keep the rows of a group together, and the classes in proportion."""
     n_groups = check_groups(groups, X)
-    n_folds = N_FOLDS if search.cv is None else int(search.cv)
+    n_folds = N_FOLDS if cv is None else int(cv)
     if n_groups == 1:
         raise ValueError(
             "groups has the same value in all rows, and folds need two groups or more: leave it "
@@ -104,20 +106,20 @@ def _by_group(search, X, y, groups):
         )
     few = ""
     if n_groups < n_folds:
-        if search.cv is not None:
+        if cv is not None:
             raise ValueError(
                 f"groups has {n_groups} different values, and cv={n_folds} needs {n_folds}: pass "
                 f"cv={n_groups}, or leave cv out."
             )
         n_folds, few = n_groups, f", of which there are {n_groups}"
-    kind = StratifiedGroupKFold if _can_stratify(search, y) else GroupKFold
+    kind = StratifiedGroupKFold if stratifies else GroupKFold
     return kind(n_folds), (
         f"{kind.__name__}({n_folds}), since groups= is given, and no fold tears a group{few}; "
         "pass another splitter as cv for other folds"
     )
 
 
-def _by_time(search, index, y):
+def _by_time(index: Any, y: Any, stratifies: bool) -> tuple[Any, str]:
     """Folds that train on the past and test on what follows; rows of the same time stay together.
 
     Classifiers cannot be trained on a single class, nor can many metrics score it, so that such
@@ -130,11 +132,11 @@ def _by_time(search, index, y):
         (np.arange(middle), np.arange(middle, end))
         for middle, end in (np.searchsorted(codes, pair, side="right") for pair in ends)
     ]
-    if _can_stratify(search, y):
+    if stratifies:
         labels = to_numpy(y)
         splits = [fold for fold in splits if all(len(np.unique(labels[p])) > 1 for p in fold)]
     if len(splits) < 2:
-        return search.cv, (
+        return None, (
             "as scikit-learn makes them, though the index of X has its times in order: y is "
             "sorted by class, so that most folds in this order have a single one; pass "
             "cv=TimeSeriesSplit() for these"
@@ -148,14 +150,14 @@ def _by_time(search, index, y):
     )
 
 
-def _can_stratify(search, y):
+def _can_stratify(estimator: Any, y: Any) -> bool:
     """Whether folds can have the classes in proportion, by the rule of scikit-learn."""
-    if y is None or not is_classifier(search.estimator):
+    if y is None or not is_classifier(estimator):
         return False
     return type_of_target(y) in ("binary", "multiclass")
 
 
-def _times_of(X):
+def _times_of(X: Any) -> Any:
     """The index of a table of pandas, if it has times in order, enough of them for folds."""
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):

@@ -35,85 +35,69 @@ count of candidates    as many as these allow          with timeout, patience or
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
-
-from joblib import effective_n_jobs
 
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
 from sksearch._plain import warn
-from sksearch.estimators import default_space, first_candidates
-from sksearch.estimators._composed import listed, unknown_parts
-from sksearch.estimators._optima import without_optimum
-from sksearch.fitting._aims import Allows, allowed_guesses, bounds_of
-from sksearch.fitting._checks import (
+from sksearch._prepare._checks import (
     check_names,
     check_outcomes,
     check_values,
     cuts_training,
     warn_of_seeds,
 )
-from sksearch.fitting._evaluation import Context
-from sksearch.fitting._folds import Folds
-from sksearch.fitting._input import count_rows
-from sksearch.fitting._plan import SearchPlan
-from sksearch.fitting._row_sample import measured_sample
-from sksearch.fitting._setup import Setup
+from sksearch._prepare._options import Composer, Options
+from sksearch.base import Sampler, Scheduler
+from sksearch.estimators import (
+    default_space,
+    first_candidates,
+    listed,
+    unknown_parts,
+    without_optimum,
+)
+from sksearch.fitting import Allows, Folds, allowed_guesses
 from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
-from sksearch.space import Outcome, Space
-from sksearch.space._values import equal
-
-MIN_FOLDS_TO_RACE = 3
-N_CANDIDATES = 50  # where nothing else ends the search
+from sksearch.space import Outcome, Space, equal
 
 
-def is_auto(search: Any) -> bool:
-    """Whether a search chooses its first candidates, unless its user does."""
-    return search.param_distributions is None or getattr(search, "sampler", search) is None
+def make_space(options: Options, own: Any, estimator: Any, X: Any) -> Space:
+    """Make the space of a search, and see that the estimator has what it names.
 
+    Parameters
+    ----------
+    options : Options
+        Of the search.
+    own : Space, dict or None
+        What a search with rules of its own makes of the space; None without any.
+    estimator : estimator object
+        Unfitted.
+    X : array-like
+        Training data.
 
-def has_aims(search: Any) -> bool:
-    """Whether a search has objectives or bounds: a race compares scores alone."""
-    return bool(search.objectives or bounds_of(search.constraints))
+    Returns
+    -------
+    space : Space
+        What is searched.
 
-
-def leaves_spending(search: Any) -> bool:
-    """Whether a search is left how it spends, and on what."""
-    return getattr(search, "scheduler", search) is None and search.resource == "auto"
-
-
-def may_race(search: Any, n_splits: int) -> bool:
-    """Whether a search that says nothing else races over so many folds, if they are alike."""
-    is_free = leaves_spending(search) and search.min_resources == search.max_resources == "auto"
-    reads_means = has_aims(search) or callable(search.refit)
-    return is_free and n_splits >= MIN_FOLDS_TO_RACE and not reads_means
-
-
-def make_space(search: Any, estimator: Any, X: Any) -> Space:
-    """Make the space of a search, and see that the estimator has what it names."""
-    if search._own_space:
-        given = search._own_space(estimator)
-    else:
-        given = space_for(search.param_distributions, estimator, X, search.resource)
+    Raises
+    ------
+    ValueError
+        If the estimator cannot be searched over it.
+    """
+    resource = options.spending.resource
+    given = space_for(options.space, estimator, X, resource) if own is None else own
     space = given
     if not isinstance(given, Space):
         space = Space(given, accepts=lambda name, value: is_valid_value(estimator, name, value))
     check_names(estimator, space)
     check_values(estimator, space)
     warn_of_seeds(space)
-    check_outcomes(estimator, space, search)
-    check_optimum(search, estimator, space)
+    check_outcomes(estimator, space, resource, options.ensemble_size)
+    _check_optimum(options, estimator, space)
     return space
-
-
-def count_under_way(search: Any, context: Context) -> int:
-    """Count of candidates under way at a time: "auto" is as many as keep all workers busy."""
-    if search.batch_size != "auto":
-        return search.batch_size
-    n_folds = len(context.resource.folds(len(context.splits), 1, 0))
-    return max(1, -(-effective_n_jobs(search.n_jobs) // n_folds))
 
 
 def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -> Any:
@@ -132,17 +116,17 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
     }
 
 
-def check_optimum(search: Any, estimator: Any, space: Space) -> None:
+def _check_optimum(options: Options, estimator: Any, space: Space) -> None:
     """Refuse a default space in which the estimator's own score has no optimum; else warn."""
-    why = "" if search.scoring is not None else without_optimum(estimator, space.names)
-    if why and search.param_distributions is None:
+    why = "" if options.goal.scoring is not None else without_optimum(estimator, space.names)
+    if why and options.space is None:
         raise ValueError(why)
     if why:
         warn(why, UserWarning, stacklevel=2)
 
 
 def first_guesses(
-    search: Any,
+    options: Options,
     estimator: Any,
     space: Space,
     X: Any,
@@ -153,8 +137,8 @@ def first_guesses(
 
     Parameters
     ----------
-    search : BaseSearch
-        Its `initial_params` are what the user gave.
+    options : Options
+        Of the search.
     estimator : estimator object
         Unfitted.
     space : Space
@@ -174,13 +158,13 @@ def first_guesses(
     has_baseline : bool
         Whether the first is the estimator's own.
     """
-    is_named = not isinstance(search.initial_params, str)
-    if is_named or not is_auto(search):
-        given = search.initial_params if is_named else None
+    knowledge = options.knowledge
+    if not (knowledge.is_left and options.is_auto):
+        given = None if knowledge.is_left else knowledge.initial_params
         return given_guesses(given, space, earlier, allows), False
     # A default space is ours: there the estimator's own values may lie outside, and win. A space
     # that the user gave is a promise.
-    values, is_given = estimator.get_params(), search.param_distributions is not None
+    values, is_given = estimator.get_params(), options.space is not None
     own = space.baseline(values, inside=is_given)
     guesses = {} if own is None else {space.key(own): own}
     others = () if earlier else first_candidates(estimator, **_sizes(X))
@@ -192,59 +176,19 @@ def first_guesses(
     return allowed_guesses((tuple(guesses.values()), is_own), allows, given=False)
 
 
-def limits_trainings(search: Any) -> bool:
-    """Whether all is trained by workers, which limit a training or have the devices."""
-    limits = search.candidate_timeout, search.memory_limit, search.overtime, search.devices
-    return any(each is not None for each in limits)
-
-
-def choose_rows(search: Any, setup: Setup) -> None:
-    """Measure how many rows the training folds may have, where the search may leave some out.
-
-    It may where the time is what counts, and the search says how it is spent.
-    """
-    if not leaves_spending(search) or limits_trainings(search) or has_aims(search):
-        return
-    if search.timeout is None or search.n_iter is not None:
-        return
-    n_workers = effective_n_jobs(search.n_jobs)
-    args = setup.time, n_workers, bool(search.refit)
-    sample = setup.context.sample = measured_sample(setup.context, *args)
-    if sample is not None and search.refit and sample.last_seconds > search.timeout:
-        warn(
-            f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
-            f"of the estimator as it is, and timeout={search.timeout:g}. Pass a larger timeout, "
-            "or fewer rows.",
-            UserWarning,
-            stacklevel=2,
-        )
-
-
-def with_rows(setup: Setup) -> SearchPlan:
-    """Return the plan of a search, which says how many rows are left out."""
-    sample = setup.context.sample
-    if sample is None:
-        return setup.plan
-    n = max(count_rows(train) for train, _ in setup.context.splits)
-    which = "the latest " if sample.latest else ""
-    of = f"{which}{sample.n_rows:,} of {n:,} in each training fold"
-    note = f"rows: {of}, and all in the last training"
-    return replace(setup.plan, notes=(*setup.plan.notes, note))
-
-
-def choices(search: Any, filled: Any, problem: Problem, folds: Folds) -> tuple[str, ...]:
-    """Say what was chosen for the user: `filled` has the parameters that `search` left out."""
+def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) -> tuple[str, ...]:
+    """Say what was chosen for the user: `filled` has the parts that were left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
-    if search.param_distributions is None:
+    if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]
-        unknown = listed(unknown_parts(search.estimator))
+        unknown = listed(unknown_parts(options.estimator))
         rest = f"; nothing is known of {unknown}" if unknown else ""
         notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}{rest}")
     if problem.has_baseline:
         n = len(problem.initial_params) - 1
         more = f", then {n} that are good on many data sets" if n else ""
         notes.append(f"first candidates: the estimator as it is{more}")
-    elif problem.initial_params and isinstance(search.initial_params, str):
+    elif problem.initial_params and options.knowledge.is_left:
         n = len(problem.initial_params)
         notes.append(f"first candidates: {n} known ones that lie in the space")
     if problem.changing is not None:
@@ -254,12 +198,12 @@ def choices(search: Any, filled: Any, problem: Problem, folds: Folds) -> tuple[s
     notes += [
         f"{name}: {_brief(getattr(filled, name))}"
         for name in ("sampler", "scheduler")
-        if getattr(search, name, search) is None
+        if name in options.left
     ]
     return tuple(notes)
 
 
-def _brief(part):
+def _brief(part: Sampler | Scheduler) -> str:
     """Text of a sampler or scheduler, with the parameters that are not as by default."""
     if not is_dataclass(part):
         return str(part)
@@ -268,7 +212,7 @@ def _brief(part):
     return f"{type(part).__name__}({', '.join(f'{name}={given[name]!r}' for name in own)})"
 
 
-def _sizes(X):
+def _sizes(X: Any) -> dict[str, int | None]:
     shape: Any = getattr(X, "shape", ())
     n_features = int(shape[1]) if len(shape) == 2 else None
     return {"n_samples": max(1, num_samples(X)), "n_features": n_features or None}

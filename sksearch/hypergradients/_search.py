@@ -8,12 +8,12 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import loguniform
 
-from sksearch.base import Sampler, Start
+from sksearch.base import Sampler, Scheduler, Start
+from sksearch.fitting import Setup
 from sksearch.history import History, Params
 from sksearch.hypergradients._models import CrossValidatedLoss, parts_of
 from sksearch.schedulers import FullFidelity
-from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, documented
+from sksearch.search import BaseSearch, Count, documented
 from sksearch.space import Space
 
 #: Places in the range of each parameter where it may begin, by the count of parameters.
@@ -23,7 +23,7 @@ N_LEVELS = {1: 9, 2: 4, 3: 3}
 class _UnknownError(Exception):
     """The optimizer asks for the loss of a candidate that was not started yet."""
 
-    def __init__(self, params: Params):
+    def __init__(self, params: Params) -> None:
         super().__init__()
         self.params = params
 
@@ -68,7 +68,7 @@ class Descent(Sampler):
         guesses = [loss.params(loss.theta(guess)) for guess in history.problem.initial_params]
         tried = history.keys | {space.key(guess) for guess in guesses}
 
-        def value(theta):
+        def value(theta: np.ndarray) -> tuple[float, np.ndarray]:
             params = loss.params(theta)
             key = space.key(params)
             if key not in tried:
@@ -84,7 +84,7 @@ class Descent(Sampler):
             return unknown.params
         return space.sample(rng)
 
-    def _starts(self, guesses, values):
+    def _starts(self, guesses: Any, values: Any) -> np.ndarray:
         """Guesses, or the estimator as it is, and points of a grid, the best ones first.
 
         On the grid all penalties are the same.
@@ -99,7 +99,7 @@ class Descent(Sampler):
             values["starts"] = sorted(starts, key=self._look)
         return values["starts"]
 
-    def _look(self, theta):
+    def _look(self, theta: np.ndarray) -> Any:
         """Loss on the first fold, which is enough to choose where to begin."""
         return self.loss(self.loss.params(theta), n_folds=1)[0]
 
@@ -184,10 +184,10 @@ class HypergradientSearchCV(BaseSearch):
 
     n_iter: Count = 10
 
-    def _compose(self, space, rng):
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return Descent(), FullFidelity(self.n_iter)
 
-    def _own_space(self, estimator):
+    def _own_space(self, estimator: Any) -> Any:
         """The ranges, of which that of penalties is for each of them."""
         parts = parts_of(estimator)
         for name in ("objectives", "constraints", "prior_results"):
@@ -204,9 +204,18 @@ class HypergradientSearchCV(BaseSearch):
             return given | {name: Level(*_ends(name, given[name]))}
         return given
 
-    def _prepare(self, X, y, params, rng, unit=None):
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        params: dict[str, Any],
+        rng: np.random.RandomState,
+        unit: str | None = None,
+    ) -> Setup:
+        """Prepare as all searches, with a sampler that knows the loss."""
         setup = super()._prepare(X, y, params, rng, unit)
-        context, given = setup.context, setup.problem.space.given
+        context = setup.context
+        given: Any = setup.problem.space.given
         bounds = {name: _ends(name, values) for name, values in given.items()}
         loss = CrossValidatedLoss(
             parts_of(context.estimator), bounds, context.X, context.y, context.splits,
@@ -215,14 +224,14 @@ class HypergradientSearchCV(BaseSearch):
         return replace(setup, sampler=Descent(loss))
 
 
-def _ends(name, values):
+def _ends(name: str, values: Any) -> tuple[float, float]:
     """Least and largest value."""
     if isinstance(values, Level):
         return values.low, values.high
     return Space({name: values}).dimensions[0].bounds
 
 
-def _check_ranges(given, parts):
+def _check_ranges(given: Any, parts: Any) -> None:
     """Raise ValueError for anything but a log-uniform range of what can be differentiated."""
     names = " or ".join(map(repr, parts.ranges()))
     if not isinstance(given, dict) or not given:

@@ -8,8 +8,7 @@ from sklearn.base import clone
 
 from sksearch.base import Resource, State
 from sksearch.estimators import Labels, growth_of
-from sksearch.fitting._evaluation import Context, change_to
-from sksearch.fitting._results import Row
+from sksearch.fitting import Context, Row, change_to
 
 
 def refit(

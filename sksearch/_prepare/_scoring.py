@@ -77,7 +77,7 @@ def names_of_scorers(scoring: Any) -> list[str]:
     return [name for name in listed if isinstance(name, str)]
 
 
-def _nearest_scorer(name):
+def _nearest_scorer(name: str) -> str:
     """The scorers that may be meant."""
     low = name.lower().replace(" ", "_").replace("-", "_")
     known = get_scorer_names()
@@ -117,7 +117,7 @@ def check_task(scoring: Any, estimator: Any, y: Any) -> None:
             )
 
 
-def _is_metric(scorer, n_arguments):
+def _is_metric(scorer: Any, n_arguments: int) -> bool:
     """Whether a function cannot be called as a scorer, or is named like a metric."""
     try:
         signature = inspect.signature(scorer)
@@ -180,6 +180,6 @@ def check_target_score(target: float | None, scorers: Any, metric: Any) -> None:
         )
 
 
-def _metric_that_decides(scorers, metric):
+def _metric_that_decides(scorers: Any, metric: str | None) -> tuple[Any, int]:
     """The function of the scorer that decides, None if it is not known, and its sign."""
     return metric_of_scorer(getattr(scorers, "_scorers", {metric: scorers}).get(metric))

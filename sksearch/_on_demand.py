@@ -1,0 +1,52 @@
+"""Names of a package that are imported when they are asked for."""
+
+import dis
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+
+def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported when used.
+
+    Where each name is, the package says by imports under ``if TYPE_CHECKING:``, which editors and
+    type checkers follow. They do not run, but stand in its code.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+
+    Returns
+    -------
+    getattr, dir : callable
+        The names of ``__all__``, and public modules inside of the package.
+    """
+    module: Any = sys.modules[package]
+
+    def get(name: str) -> Any:
+        home = _homes(module).get(name)
+        if home is not None:
+            value = getattr(import_module(home), name)
+        elif not name.startswith("_") and find_spec(f"{package}.{name}"):
+            value = import_module(f"{package}.{name}")
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(module, name, value)
+        return value
+
+    return get, lambda: sorted({*vars(module), *module.__all__})
+
+
+def _homes(module: Any) -> dict[str, str]:
+    """The module of each name that a package imports, by the instructions of its code."""
+    homes: dict[str, str] = {}
+    home = ""
+    for each in dis.get_instructions(module.__spec__.loader.get_code(module.__name__)):
+        if each.opname == "IMPORT_NAME":
+            home = each.argval
+        elif each.opname == "IMPORT_FROM":
+            homes[each.argval] = home
+    return homes

@@ -1,0 +1,209 @@
+"""`prepare`: from what the user has asked for to everything that a run needs."""
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import indexable
+
+from sksearch._compat import check_method_params, num_samples
+from sksearch._earlier import read_earlier, with_knowledge
+from sksearch._prepare._aiming import aimed, aims_of, check_metric, rule_for
+from sksearch._prepare._auto import choices, first_guesses, make_space
+from sksearch._prepare._checks import (
+    check_ensemble,
+    check_memory_limit,
+    check_schedule,
+    check_training,
+    classes_of,
+    planned,
+)
+from sksearch._prepare._input import (
+    check_columns,
+    check_containers,
+    check_cv,
+    check_n_jobs,
+    check_overtime,
+    check_pre_dispatch,
+    check_refit,
+    check_sample_weight,
+    check_target,
+    warn_of_index,
+    with_plain_numbers,
+)
+from sksearch._prepare._options import Composer, Options
+from sksearch._prepare._problem import adapt, make_problem
+from sksearch._prepare._scoring import check_scoring, check_task
+from sksearch._prepare._split import make_folds
+from sksearch._time_limit import TimeLimit
+from sksearch.base import Resource
+from sksearch.estimators import Labels
+from sksearch.executors import check_devices
+from sksearch.fitting import Context, Folds, SearchPlan, Setup, blocks_of_rows, scores_have_names
+from sksearch.resources import as_resource
+from sksearch.schedulers import Audited
+from sksearch.space import Space
+
+
+def prepare(
+    search: Composer,
+    options: Options,
+    X: Any,
+    y: Any,
+    params: dict[str, Any],
+    rng: np.random.RandomState,
+    unit: str | None = None,
+) -> Setup:
+    """Check all input, freeze the folds and compose the search.
+
+    Parameters
+    ----------
+    search : Composer
+        Names its parts.
+    options : Options
+        What its user has asked for.
+    X, y : array-like
+        Training data.
+    params : dict
+        What was passed to ``fit`` beside them.
+    rng : RandomState
+        Settles the search.
+    unit : str or None, default=None
+        What an earlier process spends on a candidate, if it has begun this search.
+
+    Returns
+    -------
+    setup : Setup
+        All that the run needs.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable, or parts do not fit together.
+    """
+    goal, spending = options.goal, with_plain_numbers(options.spending)
+    check_scoring(goal.scoring, 2 if y is None else 3)
+    scorers, refit_metric = search._get_scorers()
+    check_metric(goal, options.stops.target_score, scorers, refit_metric)
+    data = _data_of(search, options, X, y, params, unit)
+    estimator, n_splits = clone(options.estimator), len(data.folds.splits)
+    own = None if search._own_space is None else search._own_space(estimator)
+    space = make_space(options, own, estimator, data.X)
+    filled = with_plain_numbers(search._filled(data.folds))
+    resource = _resource_of(filled, estimator, space, data)
+    check_ensemble(options.ensemble_size, estimator, data.classes)
+    # From a copy: the seed must not depend on how many candidates were settled beforehand.
+    sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
+    scheduler = Audited(scheduler, spending.audit) if spending.audit else scheduler
+    earlier = read_earlier(options.knowledge.prior_results, space)
+    aims, allows = aims_of(goal, options.estimator, space, scorers, earlier)
+    guesses = first_guesses(options, estimator, space, data.X, earlier, allows)
+    limits = spending.min_resources, spending.max_resources
+    args = space, resource, estimator, data.X, data.classes, n_splits, limits, rng, guesses
+    prior = options.knowledge.prior
+    problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, prior)
+    problem, sampler = aimed(problem, sampler, aims, allows)
+    problem, scheduler = adapt(problem, sampler, scheduler, resource, estimator, limits[0])
+    rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
+    rungs = planned(scheduler, problem)
+    plan = SearchPlan.of(rungs, resource, n_splits, bool(goal.refit), spending.select)
+    plan = replace(plan, timeout=options.timeout)
+    check_schedule(plan, scheduler, resource, options.stops, aims)
+    plan = replace(plan, notes=choices(options, filled, problem, data.folds))
+    metric = rule if isinstance(rule, str) else None
+    has_names = scores_have_names(goal.scoring, rule, scorers)
+    context = _context_of(options, estimator, data, resource, scorers, metric, has_names)
+    context.aims, context.seed, context.n_candidates = aims, problem.seed, plan.n_candidates
+    return Setup(
+        context, problem, sampler, scheduler, plan, data.params, refit_metric, data.folds, earlier,
+        TimeLimit(options.timeout, options.overtime), options.stops, options.workers,
+        options.ensemble_size, goal.refit if callable(goal.refit) else None,
+        () if resource.acts_on == "fits" else search._columns,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Data:
+    """What ``fit`` was given, checked."""
+
+    X: Any
+    y: Any
+    params: dict[str, Any]  # passed beside them
+    routed: Any  # the same, by who gets what
+    folds: Folds
+    classes: Labels
+    strata: np.ndarray | None  # class index of each row
+
+    @property
+    def fit_params(self) -> dict[str, Any]:
+        """What the estimator gets."""
+        return self.routed.estimator.fit
+
+
+def _data_of(
+    search: Composer, options: Options, X: Any, y: Any, params: dict[str, Any], unit: str | None
+) -> Data:
+    """Check the data, and freeze the folds."""
+    X, y, params = _checked_input(options, X, y, params)
+    routed = search._get_routed_params_for_fit(params)
+    folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
+    return Data(X, y, params, routed, folds, *classes_of(options.estimator, y))
+
+
+def _resource_of(filled: Composer, estimator: Any, space: Space, data: Data) -> Resource:
+    """Make the resource, on which the estimator can be trained."""
+    n_rows = len(data.folds.splits[0][0])
+    resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
+    check_training(resource, estimator, space, data.fit_params, data.X)
+    return resource
+
+
+def _context_of(
+    options: Options,
+    estimator: Any,
+    data: Data,
+    resource: Resource,
+    scorers: Any,
+    metric: str | None,
+    has_names: bool | None,
+) -> Context:
+    """What all tasks share."""
+    splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
+    return Context(
+        estimator=estimator,
+        X=data.X, y=data.y, splits=splits,
+        scorer=scorers, metric=metric, has_names=has_names,
+        fit_params=data.fit_params, score_params=data.routed.scorer.score,
+        resource=resource,
+        strata=data.strata, classes=data.classes, seed=0,
+        error_score=options.error_score,
+        return_train_score=options.return_train_score,
+        verbose=options.verbose,
+        n_candidates=0,
+        blocks=blocks_of_rows(splits, num_samples(data.X), groups),
+    )  # fmt: skip
+
+
+def _checked_input(
+    options: Options, X: Any, y: Any, params: dict[str, Any]
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Check what can be checked by itself, and return the data as they are used."""
+    workers = options.workers
+    check_n_jobs(workers.n_jobs)
+    check_cv(options.cv, params)
+    check_memory_limit(workers.limits.memory)
+    check_devices(workers.devices)
+    check_pre_dispatch(workers.pre_dispatch)
+    check_overtime(options.timeout, options.overtime)
+    check_refit(options.goal.refit)
+    check_containers(X, y)
+    check_columns(params)
+    warn_of_index(X, y)
+    X, y = indexable(X, y)
+    params = check_method_params(X, params=params)
+    check_target(options.estimator, y)
+    check_task(options.goal.scoring, options.estimator, y)
+    check_sample_weight(X, params)
+    return X, y, params

@@ -1,0 +1,28 @@
+"""What records a search: a journal where there is a ``checkpoint_dir``, else nothing."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sksearch._description import describe
+from sksearch._digests import digest
+from sksearch.fitting import Recorder
+
+DATA = "{data}"  # in a path: what tells data apart
+
+
+@contextmanager
+def recorder_of(folder: str | os.PathLike | None, X: Any, y: Any) -> Iterator[Recorder]:
+    """Open the `Recorder` of a search, which records nothing without a folder."""
+    if folder is None:
+        yield Recorder()
+        return
+    from sksearch.checkpoint._checkpoint import Checkpoint
+    from sksearch.checkpoint._recorder import JournalRecorder
+
+    path = os.fspath(folder)
+    if DATA in path:
+        path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
+    with Checkpoint(path) as checkpoint:
+        yield JournalRecorder(checkpoint)

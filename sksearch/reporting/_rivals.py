@@ -1,0 +1,105 @@
+"""Who might have won a search: what a report compares its winner with."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sksearch._reader import SearchTable, key_of, read
+
+
+def read_results(search: Any) -> SearchTable:
+    """Read a finished search; ValueError if nothing was evaluated, else as `read`."""
+    table = read(search)
+    if not table.rows:
+        raise ValueError("This search has no result yet, so there is nothing to tell.")
+    return table
+
+
+def is_allowed(table: SearchTable) -> np.ndarray:
+    """Tell of each candidate whether it breaks bounds no more than the winner does."""
+    most = 0.0 if table.best is None else table.violations[table.best]
+    return table.violations <= most
+
+
+def finalists(table: SearchTable) -> np.ndarray:
+    """Tell of each candidate whether it may win: it has all folds and the winner's resource."""
+    any_resource = table.any_rung_wins or not table.has_resources
+    top = 0 if table.winner is None else table.winner.resource
+    rows = [candidate.row for candidate in table.candidates]
+    is_there = [row.is_complete and (any_resource or row.resource == top) for row in rows]
+    return is_allowed(table) & np.array(is_there)
+
+
+def aligned(table: SearchTable) -> np.ndarray:
+    """Return scores as they would be at the top rung, shape (n_candidates, n_folds).
+
+    What a candidate gained, on average, from one rung to the next is added to the scores of
+    those that were stopped below: they were not chosen, and this counts.
+    """
+    scores = table.scores.copy()
+    if not table.rungs or table.races:
+        return scores
+    shift = np.zeros(table.n_folds)
+    done: set[int] = set(table.rungs[-1].ids.tolist())
+    for low, high in zip(table.rungs[-2::-1], table.rungs[:0:-1], strict=True):
+        _, i, j = np.intersect1d(low.ids, high.ids, return_indices=True)
+        gains = high.scores[j] - low.scores[i]
+        gains = gains[np.isfinite(gains).all(axis=1)]
+        shift = shift + (gains.mean(axis=0) if len(gains) else 0.0)
+        for k, row in zip(low.ids.tolist(), low.scores, strict=True):
+            if k not in done:
+                scores[k] = row + shift
+                done.add(k)
+    if table.best is not None:
+        scores[table.best] = table.scores[table.best]
+    return scores
+
+
+def rivals(table: SearchTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows that might have won with other luck, and their scores.
+
+    The scores have shape (n_rivals, n_folds).
+    """
+    allowed = is_allowed(table)
+    if not (table.rungs and table.any_rung_wins):
+        rows = np.array([candidate.row.index for candidate in table.candidates])
+        return rows[allowed], aligned(table)[allowed]
+    rows = np.concatenate([rung.rows for rung in table.rungs])
+    scores = np.concatenate([rung.scores for rung in table.rungs])
+    kept = allowed[np.concatenate([rung.ids for rung in table.rungs])]
+    return rows[kept], scores[kept]
+
+
+def untuned(table: SearchTable) -> int | None:
+    """Return the index of the estimator as it is among the candidates; None if it has no score."""
+    if table.history.problem.has_baseline:
+        return 0 if math.isfinite(table.means[0]) else None
+    own = table.source.estimator.get_params()
+    for i, candidate in enumerate(table.candidates):
+        if math.isfinite(table.means[i]) and all(
+            name in own and key_of(value) == key_of(own[name])
+            for name, value in candidate.params.items()
+        ):
+            return i
+    return None
+
+
+def audited(table: SearchTable) -> np.ndarray:
+    """Return the indices of candidates that were stopped and brought to the end by an audit."""
+    trials = getattr(table.source, "audited_", [])
+    return np.flatnonzero([candidate.row.trial_id in trials for candidate in table.candidates])
+
+
+def fold_ratio(table: SearchTable) -> float | None:
+    """Return the rows of a test fold for each of its training fold; None: 1 / (n_folds - 1)."""
+    cv = getattr(table.source, "cv", None)
+    n_repeats = getattr(cv, "n_repeats", None)
+    if isinstance(n_repeats, int) and table.n_folds > n_repeats:
+        return 1 / (table.n_folds / n_repeats - 1)
+    default = getattr(cv, "_default_test_size", None)  # of ShuffleSplit and its kin
+    if default is not None:
+        share = getattr(cv, "test_size", None)
+        share = share if isinstance(share, float) else default
+        return share / (1 - share)
+    return None
