@@ -3,6 +3,7 @@
 import dis
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -27,7 +28,7 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
     module: Any = sys.modules[package]
 
     def get(name: str) -> Any:
-        home = _homes(module).get(name)
+        home = _homes(package).get(name)
         if home is not None:
             value = getattr(import_module(home), name)
         elif not name.startswith("_") and find_spec(f"{package}.{name}"):
@@ -40,11 +41,13 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
     return get, lambda: sorted({*vars(module), *module.__all__})
 
 
-def _homes(module: Any) -> dict[str, str]:
+@cache
+def _homes(package: str) -> dict[str, str]:
     """The module of each name that a package imports, by the instructions of its code."""
     homes: dict[str, str] = {}
     home = ""
-    for each in dis.get_instructions(module.__spec__.loader.get_code(module.__name__)):
+    loader: Any = sys.modules[package].__spec__.loader  # type: ignore[union-attr]
+    for each in dis.get_instructions(loader.get_code(package)):
         if each.opname == "IMPORT_NAME":
             home = each.argval
         elif each.opname == "IMPORT_FROM":
