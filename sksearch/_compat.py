@@ -110,11 +110,21 @@ if find_spec("sklearn.callback") is None:  # before 1.9
 
 
 class Interval(_Interval):
-    """scikit-learn's, without True and False, which Python counts among the integers."""
+    """scikit-learn's, of the numbers that one can calculate with.
+
+    They are not True and False, which Python counts among the integers, nor integers of hundreds
+    of digits, nor fractions, of which NumPy cannot tell whether they are NaN.
+    """
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether a value may be passed."""
-        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+        if isinstance(val, bool | np.bool_):
+            return False
+        try:
+            is_one = super().is_satisfied_by(val)
+            return is_one and (isinstance(val, float) or abs(val) <= sys.maxsize)
+        except TypeError:
+            return False
 
     __repr__ = _Interval.__str__
 

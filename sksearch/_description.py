@@ -231,7 +231,9 @@ class _Visitor:
         if isinstance(value, np.ma.MaskedArray):
             return f"masked {self._array(value.filled())} {self._array(value.mask)}"
         if isinstance(value, np.ndarray):
-            return f"{self._kind_of_array(value)}{self._array(value)}"
+            # Of a class whose arrays calculate otherwise.
+            is_other = self._whole and type(value) not in (np.ndarray, np.memmap)
+            return f"{self.visit(type(value)) if is_other else ''}{self._array(value)}"
         if sparse.issparse(value):
             return sparse_digest(value)
         pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
@@ -257,11 +259,6 @@ class _Visitor:
         if array.dtype.hasobject:
             return f"{head} #{self._items(array.reshape(-1).tolist())}"
         return f"{head} #{bytes_digest(array)}"
-
-    def _kind_of_array(self, array):
-        """Name a class whose arrays calculate otherwise, where nothing may be left out."""
-        is_plain_array = type(array) in (np.ndarray, np.memmap)
-        return "" if is_plain_array or not self._whole else f"{self.visit(type(array))} "
 
     def _index(self, index):
         """Describe an index: its names and levels."""

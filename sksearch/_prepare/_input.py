@@ -1,8 +1,9 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
+import copy
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Set
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -19,6 +20,8 @@ from sksearch._compat import (
 )
 from sksearch._plain import warn
 from sksearch.estimators import family_of, last_step
+
+T = TypeVar("T")
 
 # ---- parameters of the search
 
@@ -75,6 +78,16 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
         raise ValueError(
             f"overtime={overtime} begins when the timeout is up, and there is none: pass timeout=."
         )
+
+
+def with_plain_numbers(options: T) -> T:
+    """Return options, or a search, with integers of Python: small ones of NumPy overflow."""
+    found = {name: n.item() for name, n in vars(options).items() if isinstance(n, np.integer)}
+    if not found:
+        return options
+    plain = copy.copy(options)
+    vars(plain).update(found)
+    return plain
 
 
 def check_refit(refit: Any) -> None:

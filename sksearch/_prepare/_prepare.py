@@ -31,6 +31,7 @@ from sksearch._prepare._input import (
     check_sample_weight,
     check_target,
     warn_of_index,
+    with_plain_numbers,
 )
 from sksearch._prepare._options import Composer, Options
 from sksearch._prepare._problem import adapt, make_problem
@@ -82,7 +83,7 @@ def prepare(
     ValueError, TypeError
         If an argument is not usable, or parts do not fit together.
     """
-    goal, spending = options.goal, options.spending
+    goal, spending = options.goal, with_plain_numbers(options.spending)
     check_scoring(goal.scoring, 2 if y is None else 3)
     scorers, refit_metric = search._get_scorers()
     check_metric(goal, options.stops.target_score, scorers, refit_metric)
@@ -90,7 +91,7 @@ def prepare(
     estimator, n_splits = clone(options.estimator), len(data.folds.splits)
     own = None if search._own_space is None else search._own_space(estimator)
     space = make_space(options, own, estimator, data.X)
-    filled = search._filled(data.folds)
+    filled = with_plain_numbers(search._filled(data.folds))
     resource = _resource_of(filled, estimator, space, data)
     check_ensemble(options.ensemble_size, estimator, data.classes)
     # From a copy: the seed must not depend on how many candidates were settled beforehand.

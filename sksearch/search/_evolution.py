@@ -11,7 +11,13 @@ from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CMAESSampler, DESampler, GeneticSampler, PSOSampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, HalvingParameters, PopulationParameters, documented
+from sksearch.search._parameters import (
+    Count,
+    HalvingParameters,
+    Iterations,
+    PopulationParameters,
+    documented,
+)
 from sksearch.space import Space
 
 
@@ -180,7 +186,7 @@ class DEHBSearchCV(PopulationParameters, HalvingParameters, BaseSearch):
     ([1, 3, 9, 3, 9, 9], [9, 3, 1, 3, 1, 3])
     """
 
-    n_iterations: Count = 1
+    n_iterations: Iterations = 1
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), Hyperband(self.factor, self.n_iterations)

@@ -9,7 +9,7 @@ from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import Hyperband, SuccessiveHalving
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, HalvingParameters, documented
+from sksearch.search._parameters import Count, HalvingParameters, Iterations, documented
 from sksearch.space import Space
 
 
@@ -130,7 +130,7 @@ class HyperbandSearchCV(HalvingParameters, BaseSearch):
     True
     """
 
-    n_iterations: Count = 1
+    n_iterations: Iterations = 1
     candidates: Literal["table", "algorithm1"] = "table"
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:

@@ -11,7 +11,12 @@ from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CHOICES, TRANSFERS, WITHOUT_JOINT, GPSampler, TPESampler
 from sksearch.schedulers import IteratedHalving
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, HalvingParameters, ModelParameters, documented
+from sksearch.search._parameters import (
+    HalvingParameters,
+    Iterations,
+    ModelParameters,
+    documented,
+)
 from sksearch.space import Space
 
 
@@ -78,7 +83,7 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
 
-    n_iterations: Count = 8
+    n_iterations: Iterations = 8
     acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
     transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "joint"
 
@@ -145,7 +150,7 @@ class TPEHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
 
-    n_iterations: Count = 8
+    n_iterations: Iterations = 8
     transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:

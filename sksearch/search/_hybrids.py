@@ -11,7 +11,7 @@ from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CHOICES, TRANSFERS, WITHOUT_JOINT, GPSampler, TPESampler
 from sksearch.schedulers import AsyncHyperband, Hyperband
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, HalvingParameters, ModelParameters, documented
+from sksearch.search._parameters import HalvingParameters, Iterations, ModelParameters, documented
 from sksearch.space import Space
 
 
@@ -82,7 +82,7 @@ class BOHBSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     [9, 3, 1, 3, 1, 3]
     """
 
-    n_iterations: Count = 1
+    n_iterations: Iterations = 1
     scheduler: Literal["hyperband", "asynchronous"] = "hyperband"
     transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
 
@@ -152,7 +152,7 @@ class GPHyperbandSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     [9, 3, 1, 3, 1, 3]
     """
 
-    n_iterations: Count = 1
+    n_iterations: Iterations = 1
     acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
     transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "rung"
 

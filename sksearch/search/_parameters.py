@@ -22,6 +22,8 @@ T = TypeVar("T")
 NUMBERS = {int: Integral, float: Real}  # as scikit-learn understands them
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 CountOrAuto = Count | Literal["auto"]
+# Each is a list of brackets, which is made before the search begins.
+Iterations = Annotated[int, Interval(Integral, 1, 10_000, closed="both")]
 Select = Literal["auto", "best", "top"]
 Score = Annotated[float, Interval(Real, None, None, closed="neither")]  # and so not NaN
 Seconds = Annotated[float, Interval(Real, 0, None, closed="neither")]
@@ -79,7 +81,7 @@ class PopulationParameters:
     6
     """
 
-    population_size: Annotated[int, Interval(Integral, 4, None, closed="left")] | None = None
+    population_size: Annotated[int, Interval(Integral, 4, 10**6, closed="both")] | None = None
     batch_size: CountOrAuto = 1
 
 

@@ -1,0 +1,114 @@
+"""Numbers that are none: each search refuses them by the option's name, or trains with them."""
+
+import dataclasses
+import math
+import resource
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import uniform
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval
+
+import sksearch
+from tests.faults.estimators import X, Y
+
+HUGE = 10**400
+#: Values that no option can take.
+NEVER = [
+    math.nan, -math.inf, np.float64("nan"), -HUGE, HUGE, 2**63, True, np.True_, np.False_, "3",
+    b"1", 1j, [1], np.array([1]), Fraction(1, 3), Decimal("NaN"), Decimal(2),
+    np.datetime64("2020-01-01"),
+]  # fmt: skip
+#: Values that one option can take and another one cannot.
+AT_TIMES = [
+    math.inf, np.float32("inf"), None, -1, 0, 1, 1.5, 1e-320, 1e308, 2**62, 10**9, 10**6,
+    np.int64(-1), np.int64(0), np.uint8(255), np.float64(3.0), np.array(2),
+]  # fmt: skip
+CLASSES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+COMMON = {field.name for field in dataclasses.fields(sksearch.RandomSearchCV)}
+# Its estimators differ; in a grid there is no number but those that halving has.
+CLASSES.remove(sksearch.HypergradientSearchCV)
+
+
+class TrainingBeginsError(Exception):
+    """How each legal fit ends."""
+
+
+class Untrained(BaseEstimator):
+    """Says that it is trained, and is not."""
+
+    def __init__(self, quality=0.5):
+        self.quality = quality
+
+    def fit(self, X, y=None):
+        raise TrainingBeginsError
+
+    def partial_fit(self, X, y=None):
+        raise TrainingBeginsError
+
+    def score(self, X, y=None):
+        return 0.0
+
+
+def numbers_of(cls):
+    """Names of a search's own parameters that are numbers, by their constraints."""
+    own = [field.name for field in dataclasses.fields(cls)]
+    own = [name for name in own if cls is sksearch.RandomSearchCV or name not in COMMON]
+    return [
+        name
+        for name in own
+        if any(isinstance(each, Interval) for each in cls._parameter_constraints[name])
+    ]
+
+
+CASES = [(cls, name) for cls in CLASSES for name in numbers_of(cls)]
+
+
+def what_comes(cls, name, value):
+    """ "training", or the error before it."""
+    space = {"quality": [0.1, 0.2] if "Grid" in cls.__name__ else uniform(0, 1)}
+    has_resource = any(field.name == "resource" for field in dataclasses.fields(cls))
+    kwargs = {"resource": "epochs"} if has_resource else {}
+    # One split and one training: those that begin are many for some numbers.
+    search = cls(
+        Untrained(), space, cv=2, random_state=0, error_score="raise",
+        scoring=lambda *args: 0.0, **kwargs | {name: value},
+    )  # fmt: skip
+    with pytest.raises((TrainingBeginsError, ValueError, TypeError)) as caught:
+        search.fit(X, Y)
+    return "training" if caught.type is TrainingBeginsError else str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def little_memory():
+    """What asks for more than gigabytes fails, and fails at once."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (2**34, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+#: Whose tasks need worker processes, which are started to begin a training.
+SLOW = {"candidate_timeout", "memory_limit", "overtime"}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("cls", "name"), CASES)
+def test_a_number_that_is_none_is_refused_by_the_name_of_its_option(cls, name):
+    for value in NEVER:
+        assert name in what_comes(cls, name, value), value
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("cls", "name"), [case for case in CASES if case[1] not in SLOW])
+def test_any_number_is_refused_by_the_name_of_its_option_or_trained_with(cls, name):
+    for value in AT_TIMES:
+        came = what_comes(cls, name, value)
+        assert came == "training" or name in came or "would never end" in came, value
+
+
+def test_each_search_with_numbers_of_its_own_is_looked_at():
+    assert len({cls for cls, _ in CASES}) >= 20
