@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 import socket
+from contextlib import chdir
 
 import pytest
 
@@ -111,8 +112,9 @@ def bomb(content, trace):
 
 
 def listen(file, content):
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(file))
+    # The path of a socket may be no longer than about a hundred characters.
+    with chdir(file.parent), socket.socket(socket.AF_UNIX) as server:
+        server.bind(file.name)
 
 
 def holes(file, content):
