@@ -38,7 +38,7 @@ from sksearch._prepare._problem import adapt, make_problem
 from sksearch._prepare._scoring import check_scoring, check_task
 from sksearch._prepare._split import make_folds
 from sksearch._time_limit import TimeLimit
-from sksearch.base import Resource
+from sksearch.base import Resource, Scheduler
 from sksearch.estimators import Labels
 from sksearch.executors import check_devices
 from sksearch.fitting import Context, Folds, SearchPlan, Setup, blocks_of_rows, scores_have_names
@@ -102,21 +102,18 @@ def prepare(
     guesses = first_guesses(options, estimator, space, data.X, earlier, allows)
     limits = spending.min_resources, spending.max_resources
     args = space, resource, estimator, data.X, data.classes, n_splits, limits, rng, guesses
-    prior = options.knowledge.prior
-    problem, sampler = with_knowledge(make_problem(*args), sampler, earlier, prior)
+    problem = make_problem(*args)
+    problem, sampler = with_knowledge(problem, sampler, earlier, options.knowledge.prior)
     problem, sampler = aimed(problem, sampler, aims, allows)
     problem, scheduler = adapt(problem, sampler, scheduler, resource, estimator, limits[0])
     rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
-    rungs = planned(scheduler, problem)
-    plan = SearchPlan.of(rungs, resource, n_splits, bool(goal.refit), spending.select)
-    plan = replace(plan, timeout=options.timeout)
-    check_schedule(plan, scheduler, resource, options.stops, aims)
+    plan = _plan_of(options, problem, scheduler, resource, n_splits, aims)
     plan = replace(plan, notes=choices(options, filled, problem, data.folds))
-    metric = rule if isinstance(rule, str) else None
-    has_names = scores_have_names(goal.scoring, rule, scorers)
     context = _context_of(
-        options, estimator, data, resource=resource, scorer=scorers, metric=metric, aims=aims,
-        has_names=has_names, seed=problem.seed, n_candidates=plan.n_candidates,
+        options, estimator, data, resource=resource, scorer=scorers, aims=aims,
+        metric=rule if isinstance(rule, str) else None,
+        has_names=scores_have_names(goal.scoring, rule, scorers),
+        seed=problem.seed, n_candidates=plan.n_candidates,
     )  # fmt: skip
     return Setup(
         context, problem, sampler, scheduler, plan,
@@ -162,6 +159,23 @@ def _resource_of(filled: Composer, estimator: Any, space: Space, data: Data) -> 
     resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
     check_training(resource, estimator, space, data.fit_params, data.X)
     return resource
+
+
+def _plan_of(
+    options: Options,
+    problem: Problem,
+    scheduler: Scheduler,
+    resource: Resource,
+    n_splits: int,
+    aims: Aims,
+) -> SearchPlan:
+    """Lay out what will be spent; ValueError if parts do not fit, or it would never end."""
+    rungs = planned(scheduler, problem)
+    refits, select = bool(options.goal.refit), options.spending.select
+    plan = SearchPlan.of(rungs, resource, n_splits, refits, select)
+    plan = replace(plan, timeout=options.timeout)
+    check_schedule(plan, scheduler, resource, options.stops, aims)
+    return plan
 
 
 def _context_of(options: Options, estimator: Any, data: Data, **rest: Any) -> Context:

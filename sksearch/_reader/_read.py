@@ -65,7 +65,7 @@ def read(source: Any, name: str = "search") -> SearchTable:
         return _of_table(source, name)
     if hasattr(source, "fit") and hasattr(source, "estimator"):
         raise ValueError(f"This {type(source).__name__} is not fitted: call fit first.")
-    raise TypeError(f"{name}: a {type(source).__name__} is not {KINDS}.")
+    raise TypeError(f"{name}: a {type(source).__name__} is not {KINDS}: pass a fitted search.")
 
 
 def chosen_metric(source: Any, results: Mapping[str, Any]) -> str | None:
@@ -255,7 +255,8 @@ def _of_optuna(study: Any, name: str) -> SearchTable:
 def _of_table(given: Mapping[str, Any], name: str) -> SearchTable:
     """Read ``cv_results_``, or a table with a column for each parameter and one of scores."""
     if not all(isinstance(values, Iterable) for values in given.values()):
-        raise TypeError(f"{name}: a dict of {', '.join(map(str, given))} is not {KINDS}.")
+        of = ", ".join(map(str, given))
+        raise TypeError(f"{name}: a dict of {of} is not {KINDS}: pass a fitted search.")
     columns: dict[str, Any] = {str(key): list(values) for key, values in given.items()}
     if not any(key.startswith("mean_test_") for key in columns):
         if "score" not in columns:

@@ -123,8 +123,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     resource = None  # type: Any
     audit = 0.0  # type: Any
     min_resources = max_resources = select = "auto"  # type: Any
-    # And searches with a count of candidates, and those whose proposals learn, of these.
-    n_iter = None  # type: Any
+    # And so have searches whose proposals learn.
     batch_size = 1  # type: Any
     # A search with rules of its own for a space has a method of this name, which returns it.
     _own_space = None  # type: Any
@@ -293,7 +292,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             stops=Stops(self.target_score, self.patience, self.stop),
             spending=Spending(
                 self.resource, self.min_resources, self.max_resources, self.select, self.audit,
-                self.n_iter,
+                getattr(self, "n_iter", None),  # which a search may lack
             ),
             workers=Workers(
                 self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size

@@ -20,7 +20,8 @@ def second_master(world):
     is_locked = lock is not None and isinstance(lock.holder(), OpenFile)
     before = world.lines()
     fate = Fate(world.rng)
-    if is_locked and not bytes(lock.data).startswith(b"%d " % lock.holder().computer.pid):
+    name, end, _ = bytes(lock.data).partition(b"\n") if is_locked else (b"", b"", b"")
+    if is_locked and not (end and name.startswith(b"%d " % lock.holder().computer.pid)):
         fate.kill_at = 100  # the first one waits for the second here, and so it is not named
     computer = Computer(world.disk, fate, world.new_pid(), world.alive)
     world.fate = fate

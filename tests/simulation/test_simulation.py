@@ -89,7 +89,7 @@ BREAKAGES = {
     "the journal is not synced": (Log, "_sync_or_cut", nothing, "acknowledged results are lost"),
     "names are not synced": (Computer, "sync_folder", nothing, "are lost"),
     "the journal is written at the end": (Log, "append", append_to_nothing, "lost"),
-    "damage is not cut off": (Log, "_repair", nothing, "lost"),
+    "damage is not cut off": (Log, "_repair", nothing, "lost|is trained again"),
     "files are renamed, and not synced": (_folder, "write_atomically", write_lazily, "damaged"),
     "workers keep no outputs": (_records.Spool, "write", nothing, "has ended, and is trained"),
     "outputs of workers are not read": (
@@ -102,7 +102,9 @@ BREAKAGES = {
         WorkerProcess, "_receive", take_any, "another result|has led to"
     ),
     "every signature is right": (_signature.hmac, "compare_digest", always, "foreign code"),
-    "the lock is ignored": (_lock, "_lock_or_wait", always, "two masters|has led to"),
+    "the lock is ignored": (
+        _lock, "_lock_or_wait", always, "two masters|has led to|is trained again"
+    ),
     "searches are not compared": (_recorder, "check_same", never, "not refused"),
     "handlers of signals stay": (Interrupts, "_give_back", nothing, "handlers of signals"),
     "unfinished files stay": (Checkpoint, "sweep", nothing, "files are left"),
