@@ -41,7 +41,16 @@ from sksearch._time_limit import TimeLimit
 from sksearch.base import Resource, Scheduler
 from sksearch.estimators import Labels
 from sksearch.executors import check_devices
-from sksearch.fitting import Context, Folds, SearchPlan, Setup, blocks_of_rows, scores_have_names
+from sksearch.fitting import (
+    Aims,
+    Context,
+    Folds,
+    SearchPlan,
+    Setup,
+    blocks_of_rows,
+    scores_have_names,
+)
+from sksearch.history import Problem
 from sksearch.resources import as_resource
 from sksearch.schedulers import Audited
 from sksearch.space import Space
