@@ -1,6 +1,7 @@
 """What a sampler or a scheduler says of itself: what it reads, and how it wants to be told."""
 
 from dataclasses import dataclass
+from typing import Any
 
 #: What stands for the flags that samplers and schedulers had before.
 INSTEAD = {
@@ -16,7 +17,7 @@ INSTEAD = {
 }
 
 
-def refuse_flags(cls: type) -> None:
+def _refuse_flags(cls: type) -> None:
     """Raise TypeError for a class with a flag of before, which nobody would look at."""
     for name, instead in INSTEAD.items():
         is_parameter = name in getattr(cls, "__annotations__", {})
@@ -96,3 +97,21 @@ class Told:
     at_once: bool = False
     by_fold: bool = False
     repeats: bool = False
+
+
+class Declares:
+    """What samplers and schedulers have in common: they say what they read, and are told."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _refuse_flags(cls)
+
+    @property
+    def reads(self) -> Reads:
+        """What it depends on; a subclass names it as ``reads = Reads(results=True)``."""
+        return Reads()
+
+    @property
+    def told(self) -> Told:
+        """How it wants to be told what has happened."""
+        return Told()

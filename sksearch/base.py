@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sksearch._declarations import Reads, Told, refuse_flags
+from sksearch._declarations import Declares, Reads, Told
 from sksearch.estimators import Labels, State, fit
 from sksearch.history import History, Params, Prediction, Problem
 
@@ -193,7 +193,7 @@ class Plan:
         return sum(r.n_candidates * (r.resource - p) for r, p in zip(rungs, paid, strict=False))
 
 
-class Sampler(ABC):
+class Sampler(Declares, ABC):
     """Decides which params the next candidate has.
 
     Examples
@@ -210,20 +210,6 @@ class Sampler(ABC):
     >>> EvenSampler().ask(history, Start(resource=1), np.random.default_rng(0))
     {'n': 84}
     """
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        refuse_flags(cls)
-
-    @property
-    def reads(self) -> Reads:
-        """What proposals depend on; a subclass names it as ``reads = Reads(results=True)``."""
-        return Reads()
-
-    @property
-    def told(self) -> Told:
-        """How it wants to be told what has happened."""
-        return Told()
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -250,7 +236,7 @@ class Sampler(ABC):
         return None
 
 
-class Scheduler(ABC):
+class Scheduler(Declares, ABC):
     """Decides whether to start a new candidate or to bring an old one further.
 
     Examples
@@ -268,20 +254,6 @@ class Scheduler(ABC):
     >>> len(history.trials)
     3
     """
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        refuse_flags(cls)
-
-    @property
-    def reads(self) -> Reads:
-        """What decisions depend on; a subclass names it as ``reads = Reads(bounds=True)``."""
-        return Reads()
-
-    @property
-    def told(self) -> Told:
-        """How it wants to be told what has happened."""
-        return Told()
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:

@@ -33,7 +33,7 @@ def best_rows(
     """Choose the rows of an ensemble, best first: those that got as much as the best of all.
 
     If `any_rung_wins`, it is each candidate's best row. `refit` may name the metric that counts,
-    else it is the first. Nobody is in it who breaks bounds more than the best does.
+    else it is the first. No row is in it that breaks bounds more than the best does.
     """
     ranked = [name for name in results if name.startswith("rank_test_")]
     ranks = results[f"rank_test_{refit}" if f"rank_test_{refit}" in ranked else ranked[0]]

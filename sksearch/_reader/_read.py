@@ -37,7 +37,7 @@ def read(source: Any, name: str = "search") -> SearchTable:
     Returns
     -------
     found : SearchTable
-        Its candidates, and who won.
+        Its candidates, and the winner.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""All that a finished search has found: rows, candidates, rungs, and who won."""
+"""All that a finished search has found: rows, candidates, rungs, and the winner."""
 
 import math
 import warnings

@@ -14,6 +14,7 @@ from sksearch._files import look_at, make_folders, read_own, write_atomically
 from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import decode, encode
+from sksearch.resources import row_numbers
 
 SPOOLED = ".json"
 
@@ -130,10 +131,8 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def rows_of(indices: Any) -> np.ndarray:
     """Return indices of rows as integers; they may be a mask."""
-    indices = np.asarray(indices)
-    if indices.dtype == bool:
-        return np.flatnonzero(indices)
-    return indices.astype(np.int64, casting="unsafe" if indices.size == 0 else "same_kind")
+    rows = row_numbers(indices)
+    return rows.astype(np.int64, casting="unsafe" if rows.size == 0 else "same_kind")
 
 
 def _cut(rows: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:

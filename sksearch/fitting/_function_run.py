@@ -54,11 +54,10 @@ class FunctionRun(Workload):
     ) -> None:
         self._recorder, self._target, self._callback = recorder, target, callback
         self.context: Any = setup.context
-        self._learns, self._workers = setup.learns, setup.workers
+        self._setup = setup
         study = OneThreadStudy if setup.learns else Study
         self.study = study(setup.problem, setup.sampler, setup.scheduler)
         self.states = StateStore()  # a function leaves none
-        self._time = setup.time
         self._tasks: dict[int, Task] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         self.message: str | None = None
@@ -66,21 +65,22 @@ class FunctionRun(Workload):
 
     def drive(self) -> None:
         """Run to the end, from where an earlier process was killed."""
-        recorder, workers = self._recorder, self._workers
+        recorder, workers = self._recorder, self._setup.workers
         recorder.replay(self)
         if recorder.ending.why == "callback":
             self._ask_callback()
         self.context.spool = recorder.spool
         args = workers.n_jobs, workers.pre_dispatch, workers.limits, recorder.folder
         executor = make_executor(call, self.context, *args)
+        n = workers.n_under_way(1) if self._setup.learns else None
         try:
             with Interrupts(), _entered(executor):
-                drive(self.study, executor, self, workers.n_under_way(1) if self._learns else None)
+                drive(self.study, executor, self, n)
         except BaseException:
             recorder.stop("interrupted", keep=set())
             raise
         why = {None: "finished", CALLBACK: "callback"}.get(self.message, "stopped")
-        recorder.stop(why, set(), self._time.timeout if self.message == TIME_IS_UP else None)
+        recorder.stop(why, set(), self._setup.time.timeout if self.message == TIME_IS_UP else None)
 
     # ---- what the loop calls
 
@@ -137,7 +137,7 @@ class FunctionRun(Workload):
 
     def seconds_left(self) -> float | None:
         """Until the deadline; 0 when the search has ended."""
-        left = self._time.left()
+        left = self._setup.time.left()
         if self.message is None and left is not None:
             if left > 0:
                 return left

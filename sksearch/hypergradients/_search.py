@@ -204,16 +204,9 @@ class HypergradientSearchCV(BaseSearch):
             return given | {name: Level(*_ends(name, given[name]))}
         return given
 
-    def _prepare(
-        self,
-        X: Any,
-        y: Any,
-        params: dict[str, Any],
-        rng: np.random.RandomState,
-        unit: str | None = None,
-    ) -> Setup:
+    def _prepare(self, *args: Any) -> Setup:
         """Prepare as all searches, with a sampler that knows the loss."""
-        setup = super()._prepare(X, y, params, rng, unit)
+        setup = super()._prepare(*args)
         context = setup.context
         given: Any = setup.problem.space.given
         bounds = {name: _ends(name, values) for name, values in given.items()}

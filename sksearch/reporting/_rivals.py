@@ -1,4 +1,4 @@
-"""Who might have won a search: what a report compares its winner with."""
+"""Candidates that might have won a search: what a report compares its winner with."""
 
 import math
 from typing import Any
