@@ -71,18 +71,22 @@ def scan(path: Path) -> Scan:
     info = look_at(path)
     if info is not None and not stat.S_ISREG(info.st_mode):
         raise PermissionError(f"{path} is no regular file: remove it.")
-    records, good = [], 0
+    records, good, size = [], 0, 0
     damaged, followed = b"", False
     with open_lines(path) as file, without_garbage_collection():
         for line in file:
+            size += len(line)
             record = decode(line)
-            if record is None:
+            if damaged:
+                followed = followed or record is not None
+            elif record is None:
                 damaged = line
-                followed = any(decode(other) is not None for other in file)
-                break
-            records.append(record)
-            good += len(line)
-        return Scan(records, good, file.seek(0, 2), damaged, followed)
+            else:
+                records.append(record)
+                good = size
+            if line[-1:] != b"\n":
+                break  # what a search appends meanwhile is not of this look
+    return Scan(records, good, size, damaged, followed)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,7 @@
 """Whatever became of a journal: a beginning of what was written comes back, or an error."""
 
+import functools
+import io
 import os
 import random
 import shutil
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sksearch.checkpoint import Checkpoint, JournalError, read_journal
+from sksearch.checkpoint import Checkpoint, JournalError, _lines, read_journal
 from tests.checkpoint.samples import HEADER, SPLITS, text
 
 
@@ -144,6 +146,44 @@ def test_reading_only_says_what_it_does_not_read(journal):
         _, events, _ = read_journal(folder)
     assert text(events) == text(written[:2])
     assert (folder / "journal.jsonl").read_bytes() == before
+
+
+class Growing(io.FileIO):
+    """A file whose first `n_bytes` are there until somebody has read to its end."""
+
+    n_bytes = 0
+
+    def readinto(self, buffer):
+        if self.n_bytes is None:
+            return super().readinto(buffer)
+        n_read = super().readinto(memoryview(buffer)[: self.n_bytes - self.tell()])
+        if n_read == 0:
+            self.n_bytes = None
+        return n_read
+
+    def seek(self, offset, whence=0):
+        self.n_bytes = None
+        return super().seek(offset, whence)
+
+
+def test_what_is_appended_while_a_journal_is_read_is_left_for_the_next_look(journal, monkeypatch):
+    folder, written = journal
+    size = (folder / "journal.jsonl").stat().st_size
+
+    def grown(n_bytes, path):
+        file = Growing(path)
+        file.n_bytes = n_bytes
+        return io.BufferedReader(file)
+
+    n_seen = set()
+    for n_bytes in range(size + 1):
+        monkeypatch.setattr(_lines, "open_lines", functools.partial(grown, n_bytes))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            _, events, _ = read_journal(folder)
+        assert text(events) == text(written[: len(events)])
+        n_seen.add(len(events))
+    assert n_seen == set(range(len(written) + 1))
 
 
 def test_a_cut_tail_is_told_in_bytes(journal):
