@@ -1,9 +1,15 @@
 """What is collected, what runs only when asked for, and what is tried again."""
 
+import os
 import signal
 from importlib.util import find_spec
 
-import pytest
+# Each process of the tests has one core. Before anything loads OpenMP or a BLAS, which start a
+# thread for each core: threads that wait for each other take twice the time of the tests.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import pytest  # noqa: E402
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sksearch/neural/*"]
 if not find_spec("torch"):
