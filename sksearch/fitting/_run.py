@@ -395,15 +395,15 @@ class Run(Workload):
     def _check_results(self) -> None:
         """Raise TimeoutError or ValueError if nothing has a result."""
         seconds, history = self.seconds_to_stop(), self.study.history
-        if not history.trials:
-            raise ValueError(
-                "The scheduler has started no candidate: its next must return a Start for an "
-                "empty history."
-            )
         if seconds is not None and seconds <= 0 and not history.has_results:
             raise TimeoutError(
                 f"No candidate had its score within timeout={self.time.timeout:g} and "
                 f"overtime={self.time.overtime:g} seconds: pass more of either, or fewer rows."
+            )
+        if not history.trials:
+            raise ValueError(
+                "The scheduler has started no candidate: its next must return a Start for an "
+                "empty history."
             )
 
     def _warn_of_folds_left_out(self) -> None:
