@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._aims import make_allows as make_allows
     from sksearch.fitting._callbacks import CV_LINES as CV_LINES
     from sksearch.fitting._callbacks import NO_CALLBACKS as NO_CALLBACKS
+    from sksearch.fitting._callbacks import CallbackContext as CallbackContext
     from sksearch.fitting._callbacks import callback_arguments as callback_arguments
     from sksearch.fitting._callbacks import root_callback_context as root_callback_context
     from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
