@@ -65,7 +65,7 @@ def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
 
 # ---- the rooms of a fit
 
-ROOMS = ("search", "_prepare", "fitting", "_finish")
+ROOMS = ("search", "_prepare", "fitting", "_finish", "checkpoint")
 
 
 def parameters(path):

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._row_scores import blocks_of_rows as blocks_of_rows
     from sksearch.fitting._run import Ending as Ending
     from sksearch.fitting._run import Recorder as Recorder
+    from sksearch.fitting._run import Replayable as Replayable
     from sksearch.fitting._run import Run as Run
     from sksearch.fitting._scores import scores_have_names as scores_have_names
     from sksearch.fitting._setup import Setup as Setup
