@@ -69,5 +69,5 @@ def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
     return names.union(*map(_names, events))
 
 
-def _names(record):
+def _names(record: dict) -> list[str]:
     return record["names"] if record.get("k") == "accept" else []

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -77,10 +78,10 @@ class Checkpoint:
                 raise
             self._open = stack.pop_all()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     @property

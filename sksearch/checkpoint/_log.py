@@ -4,6 +4,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from sksearch._files import look_at, open_lines, open_own, write_all
 from sksearch._plain import warn
@@ -53,10 +54,10 @@ class Log:
         self._failed = False
         self._warned = False
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     @property

@@ -247,9 +247,10 @@ class Accepted:
         return {"k": "accept", "names": self.names}
 
 
-def decode_record(
-    record: dict,
-) -> Header | Asked | Told | Kept | Exhausted | Stopped | Won | Accepted | None:
+Event = Header | Asked | Told | Kept | Exhausted | Stopped | Won | Accepted
+
+
+def decode_record(record: dict) -> Event | None:
     """Read a record; None for a kind that this version does not know.
 
     ValueError, KeyError or the like if it is not what we write.
