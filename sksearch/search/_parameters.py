@@ -168,7 +168,7 @@ class FieldConstraints:
         self._inherited = inherited
         self._known: WeakKeyDictionary[type, dict] = WeakKeyDictionary()
 
-    def __get__(self, search: Any, cls: type) -> dict:
+    def __get__(self, search: object, cls: type) -> dict:
         if cls not in self._known:
             found = {field.name: constraints_of(_evaluated(cls, field)) for field in fields(cls)}
             own = {name: constraints for name, constraints in found.items() if constraints}
