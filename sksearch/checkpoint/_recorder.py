@@ -33,7 +33,7 @@ from sksearch.checkpoint._records import (
     Stopped,
     Told,
     Won,
-    output_of_record,
+    seconds_of,
     state_in_folder,
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
@@ -151,7 +151,7 @@ class JournalRecorder(Recorder):
         self.unfinished_jobs = list(jobs.values())
         if self.goes_on:
             written = (*self.checkpoint.earlier, *self.checkpoint.events, {})
-            self._time.go_on(max(record.get("seconds") or 0.0 for record in written))
+            self._time.go_on(max(map(seconds_of, written)))
         self.checkpoint.events.clear()
         # What is noted has no use for them, and what was never noted may be another candidate now.
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
@@ -230,8 +230,7 @@ class JournalRecorder(Recorder):
         """Append what the search does, and when."""
         self.ending = _ending(event, self.ending)
         self._time.was_up = self.ending.up
-        record = event.to_record() | {"seconds": self._time.elapsed()}
-        self.checkpoint.append(record, sync)
+        self.checkpoint.append(event.to_record(self._time.elapsed()), sync)
 
     def _know_search(self):
         """Know which outputs of workers are of this search, by its header."""
@@ -291,11 +290,12 @@ class JournalRecorder(Recorder):
     def _in_spool(self, name):
         """The output that a worker left of a task; None if there is none that can be used."""
         record = self.checkpoint.spooled(name)
-        if record is None or record.pop("of", self.spool.search) != self.spool.search:
+        if record is None:
             return None
         try:
-            output = output_of_record(record)
-            check_scores(output, self._header)
+            output = self.spool.output_of(record)
+            if output is not None:
+                check_scores(output, self._header)
         except WRONG as error:
             file = self.checkpoint.spool / f"{name}.json"
             warn(

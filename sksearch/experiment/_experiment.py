@@ -153,7 +153,7 @@ def _pandas() -> Any:
 def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
     """Refuse arguments before anything is run."""
     for argument, named in (("searches", searches), ("problems", problems)):
-        if not isinstance(named, dict) or not all(isinstance(name, str) for name in named):
+        if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
             raise TypeError(f"{argument}={named!r} must be a dict of names and what they are.")
         if not named:
             raise ValueError(f"{argument} is empty: give one at least.")
