@@ -35,7 +35,7 @@ from sksearch.checkpoint._records import (
     Stopped,
     Told,
     Won,
-    output_of_record,
+    seconds_of,
     state_in_folder,
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
@@ -163,7 +163,7 @@ class JournalRecorder(Recorder):
         self.unfinished_jobs = list(jobs.values())
         if self.goes_on:
             written = (*self.checkpoint.earlier, *self.checkpoint.events, {})
-            self._time.go_on(max(record.get("seconds") or 0.0 for record in written))
+            self._time.go_on(max(map(seconds_of, written)))
         self.checkpoint.events.clear()
         # What is noted has no use for them, and what was never noted may be another candidate now.
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
@@ -242,8 +242,7 @@ class JournalRecorder(Recorder):
         """Append what the search does, and when."""
         self.ending = _ending(event, self.ending)
         self._time.was_up = self.ending.up
-        record = event.to_record() | {"seconds": self._time.elapsed()}
-        self.checkpoint.append(record, sync)
+        self.checkpoint.append(event.to_record(self._time.elapsed()), sync)
 
     def _know_search(self) -> None:
         """Know which outputs of workers are of this search, by its header."""
@@ -303,11 +302,12 @@ class JournalRecorder(Recorder):
     def _in_spool(self, name: str) -> Output | None:
         """The output that a worker left of a task; None if there is none that can be used."""
         record = self.checkpoint.spooled(name)
-        if record is None or record.pop("of", self.spool.search) != self.spool.search:
+        if record is None:
             return None
         try:
-            output = output_of_record(record)
-            check_scores(output, self._header)
+            output = self.spool.output_of(record)
+            if output is not None:
+                check_scores(output, self._header)
         except WRONG as error:
             file = self.checkpoint.spool / f"{name}.json"
             warn(

@@ -1,11 +1,11 @@
 """Scores over two parameters."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
     PALE,
@@ -68,7 +68,11 @@ class ContourDisplay:
 
     @classmethod
     def from_search(
-        cls, search: Any, *, params: tuple[str, str] | None = None, ax: "Axes | None" = None
+        cls,
+        search: FinishedSearch,
+        *,
+        params: tuple[str, str] | None = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw a fitted search.
 

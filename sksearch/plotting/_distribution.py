@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.plotting._style import (
     axis_of_scores,
     legend_beside,
@@ -67,7 +67,7 @@ class DistributionDisplay:
         self.score_name = score_name
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters
@@ -91,7 +91,9 @@ class DistributionDisplay:
         return cls.from_searches({"": search}, ax=ax)
 
     @classmethod
-    def from_searches(cls, searches: Mapping[str, Any], *, ax: "Axes | None" = None) -> Self:
+    def from_searches(
+        cls, searches: Mapping[str, FinishedSearch], *, ax: "Axes | None" = None
+    ) -> Self:
         """Draw several fitted searches with the same kind of score.
 
         Parameters

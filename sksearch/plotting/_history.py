@@ -1,12 +1,12 @@
 """Scores of a search: the curve of each trial, or the score of each candidate."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import Row, read
+from sksearch._reader import FinishedSearch, Row, read
 from sksearch.history import History, Trial
 from sksearch.plotting._style import (
     ACCENT,
@@ -86,7 +86,7 @@ class HistoryDisplay:
         self.winner = winner
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters

@@ -1,8 +1,8 @@
 """Importance of parameters."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from sksearch._reader import folds_text, read
+from sksearch._reader import FinishedSearch, folds_text, read
 from sksearch.plotting._style import COLORS, DARK, GREY, new_axes, short, tidy
 from sksearch.stats import Candidates, Importance, importance
 
@@ -53,7 +53,7 @@ class ImportanceDisplay:
         self.folds = folds
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Compute the importance of the parameters of a fitted search, and draw it.
 
         Parameters

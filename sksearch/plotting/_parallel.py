@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.history import Params
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
@@ -75,7 +75,11 @@ class ParallelDisplay:
 
     @classmethod
     def from_search(
-        cls, search: Any, *, params: Sequence[str] | None = None, ax: "Axes | None" = None
+        cls,
+        search: FinishedSearch,
+        *,
+        params: Sequence[str] | None = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw a fitted search.
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.plotting._style import ACCENT, COLORS, GREY, new_axes, tidy
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ParetoDisplay:
     @classmethod
     def from_search(
         cls,
-        search: Any,
+        search: FinishedSearch,
         *,
         objectives: tuple[str, str] | None = None,
         ax: "Axes | None" = None,

@@ -1,11 +1,11 @@
 """What a model expected of each candidate, and what came."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.stats import norm
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.history import History
 from sksearch.plotting._style import (
     ACCENT,
@@ -87,7 +87,7 @@ class PredictionDisplay:
         self.score_name = score_name
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a search.
 
         Parameters

@@ -1,11 +1,11 @@
 """How well each rung ordered the candidates of the next one."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from sksearch._reader import Row, read
+from sksearch._reader import FinishedSearch, Row, read
 from sksearch.history import Params
 from sksearch.plotting._style import (
     ACCENT,
@@ -85,7 +85,7 @@ class RungDisplay:
         self.winner = winner
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.plotting._style import COLORS, GREY, divide, label_log, short, tidy
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class ScheduleDisplay:
         self.others = others
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters
@@ -100,7 +100,7 @@ class ScheduleDisplay:
         """
         found = read(search)
         schedule = getattr(found.source, "schedule_", None)
-        if schedule is None:
+        if schedule is None or found.winner is None:
             raise ValueError(
                 f"{type(found.source).__name__} has no schedule_: candidates keep their params, "
                 "but those of PBTSearchCV."
@@ -110,7 +110,7 @@ class ScheduleDisplay:
         ]
         return cls(
             schedule=schedule,
-            n_resources=found.source.best_n_resources_,
+            n_resources=found.winner.resource,
             unit=found.unit,
             others=[stretch for stretch in others if stretch[1]],
         ).plot(ax)

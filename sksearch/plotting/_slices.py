@@ -1,12 +1,12 @@
 """Scores over the values of each parameter."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import SearchTable, read
+from sksearch._reader import FinishedSearch, SearchTable, read
 from sksearch.plotting._style import (
     COLORS,
     GREY,
@@ -82,7 +82,11 @@ class SliceDisplay:
 
     @classmethod
     def from_search(
-        cls, search: Any, *, params: Sequence[str] | None = None, ax: "Axes | None" = None
+        cls,
+        search: FinishedSearch,
+        *,
+        params: Sequence[str] | None = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw a fitted search.
 

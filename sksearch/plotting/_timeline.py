@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.history import History
 from sksearch.plotting._style import (
     ACCENT,
@@ -79,7 +79,7 @@ class TimelineDisplay:
         self.unit = unit
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a search.
 
         Parameters
