@@ -1,4 +1,4 @@
-"""A pool whose workers MPI cannot start says nothing of it, and its futures never end."""
+"""Pools of MPI, which say nothing of workers that do not start, or die: futures never end."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 
 from sksearch import RandomSearchCV
 from sksearch.checkpoint import load_history
-from sksearch.executors import EngineLostError, FuturesBackend
+from sksearch.executors import EngineLostError, FuturesBackend, make_executor
 from tests.executors.engines import ROOT
 
 pytestmark = pytest.mark.timeout(150)  # instead of waiting for ever
@@ -88,6 +88,18 @@ def test_nothing_is_lost_with_the_workers(tmp_path):
     assert trained.cv_results_["mean_test_score"].tolist() == (
         undisturbed.cv_results_["mean_test_score"].tolist()
     )
+
+
+def pid(context, task, environment):
+    return os.getpid()
+
+
+def test_a_worker_runs_tasks_in_a_child_whose_death_it_survives():
+    with (
+        joblib.parallel_config(FuturesBackend(Pool(n_tasks=1)), n_jobs=2),
+        make_executor(pid, None, None, "all") as executor,
+    ):
+        assert executor.submit(0).result() != os.getpid()
 
 
 SCRIPT = """

@@ -149,8 +149,7 @@ with engine():
 
 @pytest.mark.slow
 def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_path):  # row 25
-    if engine.is_here or engine.name == "mpi":
-        # The process that dies is the search's own, or takes it along: the next one survives.
+    if engine.is_here:  # the process that dies is the search's own: the next one survives
         assert engine.run(FATAL_SEARCH, tmp_path)[1] != 0
         (out, err), code = engine.run(FATAL_SEARCH, tmp_path)
         assert (code, out) == (0, "['ok', 'ok', 'crash', 'ok']\n"), err

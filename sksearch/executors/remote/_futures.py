@@ -89,6 +89,8 @@ class FuturesEngine(Engine):
     def __init__(self, backend: FuturesBackend, n_workers: int):
         self._pool = backend.executor
         self.name = f"The {type(self._pool).__name__}"
+        # A process of MPI that dies ends all of them, or leaves the search waiting for its answer.
+        self.isolates_tasks = _is_of_mpi(self._pool)
 
     def start(self, message: bytes, payload: Any) -> Future:
         """Submit to the pool."""
@@ -109,8 +111,12 @@ def _call(pickled):
     return loads(pickled, brings_news=True)()
 
 
+def _is_of_mpi(executor):
+    return hasattr(executor, "bootup")
+
+
 def _workers_of_mpi(executor):
-    """What mpi4py knows of a pool's workers, which is private to it; None before it starts them."""
+    """What mpi4py knows of its workers, which is private to it; None before it starts them."""
     workers = getattr(executor, "_pool", None)
     return workers if hasattr(workers, "thread") and hasattr(workers, "event") else None
 
@@ -123,14 +129,14 @@ def _await_workers_of_mpi(executor):
     while not workers.event.wait(CHECK_SECONDS):
         if not workers.thread.is_alive():
             raise EngineLostError(
-                f"The {type(executor).__name__} has no workers: MPI has not started them, and said "
+                f"The {type(executor).__name__} has no workers: MPI did not start them, and said "
                 "why on stderr. Ask for fewer (max_workers=), or give MPI more slots "
                 "(--oversubscribe)."
             )
 
 
 def _count_workers(executor):
-    if hasattr(executor, "bootup"):
+    if _is_of_mpi(executor):
         _await_workers_of_mpi(executor)
     # The first is mpi4py's, the second that of the standard library and of loky.
     for name in ("num_workers", "_max_workers"):
