@@ -120,7 +120,8 @@ class RemoteExecutor(Executor):
 
     def submit(self, task: Any) -> Future:
         """Queue the task."""
-        return self._submit(_PendingTask(task, self._limits.isolate))
+        isolate = self._limits.isolate or self._engine.isolates_tasks
+        return self._submit(_PendingTask(task, isolate))
 
     def submit_suspect(self, task: Any) -> Future:
         """Queue the task for a process of its own: it might take the engine down."""
