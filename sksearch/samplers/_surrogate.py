@@ -21,10 +21,12 @@ class LearningSampler(Sampler):
     reads = Reads(results=True, bounds=True, prior=True)
     n_initial: int | None = None
     transfer: str = "rung"
+    most = None  # results above which a part of them stands for all, see `observe`
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Propose a quasi-random point, or what the model says."""
-        data = observe(history, start, self.transfer, history.problem.space.n_dims + 2)
+        n_enough = history.problem.space.n_dims + 2
+        data = observe(history, start, self.transfer, n_enough, self.most)
         if not self._is_enough(history, data):
             return self._without_model(history, data, start, rng)
         return self._propose(history, data, rng)

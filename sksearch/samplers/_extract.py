@@ -1,0 +1,83 @@
+"""What stands for a long history: the best results, and a sample of all others.
+
+==========  ======================================================================
+i           position of a result in the history's log
+u_i         a number in (0, 1), drawn by the seed of the search and the trial
+==========  ======================================================================
+
+A sample without replacement, with probabilities proportional to weights w_i, is that of the
+largest log(u_i) / w_i [1]_. The weight is i + 1: later results count more, as in the densities of
+all results. Neither it nor u_i changes when results are added, so the sample is a function of the
+history and is kept up to date by a glance at what is new.
+
+.. [1] P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a reservoir", Information
+   Processing Letters 97, 2006. https://doi.org/10.1016/j.ipl.2005.11.003
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+N_BEST = 25
+GOLDEN, FIRST, SECOND = (  # of SplitMix64, https://doi.org/10.1145/2660193.2660195
+    np.uint64(factor) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+
+
+class Largest:
+    """The rows of a growing table that have the largest keys.
+
+    Parameters
+    ----------
+    size : int
+        Count of rows that are kept.
+    n_columns : int
+        Count of the columns of keys, of which the first counts first.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_kept,)
+        Their numbers, increasing. Of equal keys, earlier rows are kept.
+    keys : ndarray of shape (n_kept, n_columns)
+        Their keys.
+    """
+
+    def __init__(self, size: int, n_columns: int):
+        self._size, self._n_read = size, 0
+        self.rows, self.keys = np.empty(0, int), np.empty((0, n_columns))
+
+    def read(self, n: int, keys: Callable[[slice], np.ndarray]) -> "Largest":
+        """Take in what is new among the first n rows; ``keys(slice)`` has their keys."""
+        if n > self._n_read:
+            new = slice(self._n_read, n)
+            rows = np.concatenate([self.rows, np.arange(self._n_read, n)])
+            found = np.concatenate([self.keys, keys(new)])
+            if len(rows) > self._size:
+                kept = np.sort(np.lexsort(-found.T[::-1])[: self._size])
+                rows, found = rows[kept], found[kept]
+            self.rows, self.keys, self._n_read = rows, found, n
+        return self
+
+
+def sampling_keys(seed: int, trial_ids: np.ndarray, log_index: np.ndarray) -> np.ndarray:
+    """Return what the largest of make a sample, shape (n, 1).
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the search.
+    trial_ids : ndarray of shape (n,)
+        Trials of the results.
+    log_index : ndarray of shape (n,)
+        Positions of the results in the history's log.
+
+    Returns
+    -------
+    keys : ndarray of shape (n, 1)
+        Logarithms of uniform numbers over weights.
+    """
+    z = trial_ids.astype(np.uint64) * GOLDEN + np.uint64(seed % 2**64)
+    z = (z ^ (z >> np.uint64(30))) * FIRST
+    z = (z ^ (z >> np.uint64(27))) * SECOND
+    u = (((z ^ (z >> np.uint64(31))) >> np.uint64(11)) + 0.5) * 2.0**-53
+    return (np.log(u) / (log_index + 1.0))[:, np.newaxis]

@@ -1,0 +1,128 @@
+"""The results of a history as tables, each read once."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sksearch.history import History, Problem, Result
+from sksearch.samplers._extract import N_BEST, Largest, sampling_keys
+
+
+class GrowingArray:
+    """An array of numbers that grows by rows of a given length."""
+
+    def __init__(self, length: int):
+        self.n = 0
+        self._array = np.empty((64, length))
+
+    def append(self, row: Sequence[float] | np.ndarray) -> None:
+        """Add one row."""
+        if self.n == len(self._array):
+            self._array = np.concatenate([self._array, np.empty_like(self._array)])
+        self._array[self.n] = row
+        self.n += 1
+
+    @property
+    def rows(self) -> np.ndarray:
+        """All rows, shape (n, length)."""
+        return self._array[: self.n]
+
+
+class Table(GrowingArray):
+    """Results in the order of telling, see `ResultIndex.row`, and what stands for many of them."""
+
+    def __init__(self, length: int):
+        super().__init__(length)
+        self._best = Largest(N_BEST, 2)
+        self._samples: dict[int, Largest] = {}
+
+    def best(self) -> np.ndarray:
+        """Numbers of the best rows of one objective, those that keep all bounds first of all."""
+
+        def keys(new: slice) -> np.ndarray:
+            rows = self.rows[new]
+            return np.column_stack([np.minimum(rows[:, 4:], 0).sum(axis=1), rows[:, 1]])
+
+        return self._best.read(self.n, keys).rows
+
+    def sample(self, size: int, seed: int) -> Largest:
+        """Rows that are drawn, later ones with greater probability."""
+
+        def keys(new: slice) -> np.ndarray:
+            return sampling_keys(seed, self.rows[new, 0], self.rows[new, 3])
+
+        return self._samples.setdefault(size, Largest(size, 1)).read(self.n, keys)
+
+
+class ResultIndex:
+    """The results of a history, read once each; kept in the history's cache."""
+
+    def __init__(self, problem: Problem):
+        n_dims = problem.space.n_dims
+        self.n_read = 0
+        self.n_objectives, self.n_bounds = len(problem.objectives), len(problem.bounds)
+        self.points = GrowingArray(n_dims)  # of all trials
+        self.by_resource: dict[int, Table] = {}  # of scores
+        self.failures = Table(self._length)
+        self.failed: dict[int, int] = {}  # position in the log by trial id
+        self.known: tuple[np.ndarray, np.ndarray] = np.empty((0, n_dims)), np.empty(0)
+
+    @classmethod
+    def of(cls, history: History) -> "ResultIndex":
+        """Return the up-to-date index of a history."""
+        space = history.problem.space
+        index = history.cache.get("results")
+        if index is None:
+            index = history.cache["results"] = cls(history.problem)
+            if known := history.problem.known:
+                points = np.array([space.to_unit(params) for params, _ in known])
+                index.known = points, np.array([score for _, score in known])
+        for i in range(index.points.n, len(history.trials)):
+            index.points.append(history.problem.point(history.trials[i].params))
+        for position in range(index.n_read, len(history.log)):
+            event, trial_id, resource = history.log[position]
+            if event == "tell":
+                result = history.trials[trial_id].results[resource]
+                index._add(trial_id, resource, result, position)
+        index.n_read = len(history.log)
+        return index
+
+    @property
+    def scored(self) -> dict[tuple[int, int], int]:
+        """Positions in the log of scores, by trial id and resource, in the order of telling."""
+        found = [
+            (int(position), int(trial_id), resource)
+            for resource, table in self.by_resource.items()
+            for trial_id, position in table.rows[:, [0, 3]]
+        ]
+        return {(trial_id, resource): position for position, trial_id, resource in sorted(found)}
+
+    @property
+    def tried(self) -> list[int]:
+        """Trial ids in the order of first results."""
+        tables = [*self.by_resource.values(), self.failures]
+        ids, positions = np.vstack([table.rows[:, [0, 3]] for table in tables]).T
+        return list(dict.fromkeys(ids[np.argsort(positions)].astype(int).tolist()))
+
+    def _add(self, trial_id: int, resource: int, result: Result, position: int) -> None:
+        row = self.row(trial_id, result, position)
+        if math.isnan(result.score):
+            self.failed[trial_id] = position
+            self.failures.append((*row[:4], *[math.nan] * (self._length - 4)))
+        else:
+            self.by_resource.setdefault(resource, Table(self._length)).append(row)
+
+    def row(self, trial_id: int, result: Result, position: int) -> tuple[float, ...]:
+        """Trial id, score, cost, position in the log, then objectives and slacks if any."""
+        objectives = result.objectives if self.n_objectives else ()
+        slacks = result.slacks if self.n_bounds else ()
+        return trial_id, result.score, result.cost, position, *objectives, *slacks
+
+    def array(self, rows: Iterable[tuple[float, ...]]) -> np.ndarray:
+        """Rows as an array, which may be empty."""
+        return np.array(rows, dtype=float).reshape(-1, self._length)
+
+    @property
+    def _length(self) -> int:
+        return 4 + self.n_objectives + self.n_bounds
