@@ -319,7 +319,9 @@ class Space(Beyond):
         tuple
             A hashable key that tells True, 1 and 1.0 apart and survives pickling.
         """
-        return tuple([(name, self._value_key(name, params[name])) for name in sorted(params)])
+        # Not nested: a long history has many, and pairs would take three times the memory.
+        pairs = [(name, *self._value_key(name, params[name])) for name in sorted(params)]
+        return tuple(itertools.chain.from_iterable(pairs))
 
     def sample_unseen(
         self,

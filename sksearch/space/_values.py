@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-_SCALARS = {str, bytes, bool, int, float, complex, type(None)}
+# A name that is asked of a type is a new string each time, and a long history has many keys.
+_SCALARS = {kind: kind.__name__ for kind in (str, bytes, bool, int, float, complex, type(None))}
 
 
 def native(value: Any) -> Any:
@@ -35,7 +36,7 @@ def hashable_key(value: Any) -> tuple | None:
     if kind is float and math.isnan(value):
         return ("float", "nan")  # NaN equals nothing, and hashes by address
     if kind in _SCALARS:
-        return (kind.__name__, value)
+        return (_SCALARS[kind], value)
     if kind in (tuple, list):
         items = tuple(hashable_key(item) for item in value)
         return None if None in items else (kind.__name__, items)
