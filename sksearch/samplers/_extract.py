@@ -15,6 +15,7 @@ history and is kept up to date by a glance at what is new.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +23,23 @@ N_BEST = 25
 GOLDEN, FIRST, SECOND = (  # of SplitMix64, https://doi.org/10.1145/2660193.2660195
     np.uint64(factor) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
+
+
+@dataclass(frozen=True)
+class Extract:
+    """How much of a long history a model learns from.
+
+    Parameters
+    ----------
+    size : int
+        Count of scores and failures in the sample. Where there are no more, all are taken.
+    renewed : int, default=1
+        The best and the sample are drawn anew when there are so many more results; those told
+        since then are added, so that a model can grow by them.
+    """
+
+    size: int
+    renewed: int = 1
 
 
 class Largest:
@@ -48,6 +66,8 @@ class Largest:
 
     def read(self, n: int, keys: Callable[[slice], np.ndarray]) -> "Largest":
         """Take in what is new among the first n rows; ``keys(slice)`` has their keys."""
+        if n < self._n_read:
+            self._n_read, self.rows, self.keys = 0, self.rows[:0], self.keys[:0]
         if n > self._n_read:
             new = slice(self._n_read, n)
             rows = np.concatenate([self.rows, np.arange(self._n_read, n)])

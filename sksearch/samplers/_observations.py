@@ -7,8 +7,9 @@ value       a trial's score at r0, or where it was not measured there at the
 ==========  ======================================================================
 """
 
+import bisect
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy as np
 from sksearch._fronts import best_first
 from sksearch.base import Start
 from sksearch.history import History, Trial
+from sksearch.models import learnt_at
+from sksearch.samplers._extract import Extract
 from sksearch.samplers._result_index import ResultIndex
 
 # What is best after a tiny part of the training is not what is best after all of it: a model of
@@ -65,7 +68,11 @@ class Observations:
     slacks : ndarray of shape (n, n_bounds)
         How far each bound is kept; negative where it is broken.
     n_all : int
-        Count of scores that `y` stands for: n, or more where `most` were asked for.
+        Count of scores that `y` stands for: n, or more in an extract.
+    began : Observations or None, default=None
+        What the extract began with when it was last drawn anew: its first rows.
+    learnt : Observations or None, default=None
+        The extract that hyperparameters are learnt from, which is seldom drawn anew.
     """
 
     U: np.ndarray
@@ -83,6 +90,8 @@ class Observations:
     objectives: np.ndarray
     slacks: np.ndarray
     n_all: int
+    began: "Observations | None" = None
+    learnt: "Observations | None" = None
 
     @property
     def feasible(self) -> np.ndarray:
@@ -118,7 +127,7 @@ def observe(
     start: Start,
     transfer: str = "rung",
     n_enough: int = 2,
-    most: int | None = None,
+    extract: Extract | None = None,
 ) -> Observations:
     """Return what a model of the candidates at ``start.resource`` may learn from.
 
@@ -140,9 +149,9 @@ def observe(
         estimate of it.
     n_enough : int, default=2
         Count of results from which on "rung" learns from a resource.
-    most : int or None, default=None
-        Count of scores and failures above which the best scores and a sample of this size stand
-        for all of them, with "rung" for one objective and outside of a race. None: never.
+    extract : Extract or None, default=None
+        What stands for the results of a long history, with "rung" for one objective and outside
+        of a race. None: all results are taken.
 
     Returns
     -------
@@ -156,12 +165,14 @@ def observe(
        optimization at scale", ICML 2018. https://proceedings.mlr.press/v80/falkner18a.html
     """
     index = ResultIndex.of(history)
-    is_plain = transfer == "rung" and not (history.problem.races or index.n_objectives)
-    if most is not None and is_plain:
+    resource = None
+    if transfer == "rung" and not (history.problem.races or index.n_objectives):
         resource = _resource_to_learn_from(index, _large(history, index), n_enough)
-        if resource is not None and index.by_resource[resource].n + len(index.failed) > most:
-            return _with_earlier(_extract(history, index, start, resource, most), history, index)
-    return _with_earlier(_all(history, index, start, transfer, n_enough), history, index)
+    if extract is None or resource is None or index.n_told(resource) <= extract.size:
+        data = _all(history, index, start, transfer, n_enough)
+    else:
+        data = _part(history, index, start, resource, extract)
+    return _with_earlier(data, history, index)
 
 
 def _all(
@@ -195,38 +206,72 @@ def _all(
     )
 
 
-def _extract(
-    history: History, index: ResultIndex, start: Start, resource: int, most: int
+def _part(
+    history: History, index: ResultIndex, start: Start, resource: int, extract: Extract
 ) -> Observations:
-    """Observations of the best results at a resource, and of a sample of those and of failures."""
-    table, failures, seed = index.by_resource[resource], index.failures, history.problem.seed
-    scored, failed = (part.sample(most, seed) for part in (table, failures))
-    # What has the largest keys of two samples is a sample of both tables.
-    least = np.sort(np.concatenate([scored.keys, failed.keys]), axis=0)[-most]
-    rows = np.union1d(table.best(), scored.rows[(scored.keys >= least)[:, 0]])
-    known = table.rows[rows]
-    failed_ids, places = failures.rows[failed.rows[(failed.keys >= least)[:, 0]]][:, [0, 3]].T
-    failed_at = dict(zip(failed_ids.astype(int).tolist(), places.astype(int).tolist(), strict=True))
-    order = np.argsort(np.r_[known[:, 3], places])
-    tried = np.r_[known[:, 0], failed_ids][order].astype(int).tolist() if failed_at else []
+    """Observations of an extract of the results at a resource."""
+    table, failures, n = index.by_resource[resource], index.failures, index.n_told(resource)
     running = _running(history)
 
-    def is_known(trial_id: int) -> bool:
-        return trial_id in index.failed or resource in history.trials[trial_id].results
+    def is_scored(trial_id: int) -> bool:
+        result = history.trials[trial_id].results.get(resource)
+        return result is not None and not math.isnan(result.score)
 
     excluded: list[int] = []
     if start.resource != resource:
         latest = history.rung(start.bracket, start.resource)[-MAX_EXCLUDED:]
-        excluded = [i for i in latest if not is_known(i) and i not in running]
+        others = {*running, *index.failed.keys() & set(latest)}
+        excluded = [i for i in latest if i not in others and not is_scored(i)]
+
+    def choose(first: tuple[int, int], use: str) -> tuple[np.ndarray, np.ndarray]:
+        return index.choose(resource, first, extract.size, history.problem.seed, use)
+
+    first = index.first(resource, n - n % extract.renewed)
+    scored, failed = choose(first, "began")
+    data = replace(
+        _of_rows(
+            index,
+            resource,
+            np.r_[scored, first[0] : table.n],
+            np.r_[failed, first[1] : failures.n],
+            running=[i for i in running if not is_scored(i)],
+            excluded=excluded,
+        ),
+        n_all=table.n,
+    )
+    if extract.renewed == 1:
+        return data
+    n_learnt = learnt_at(table.n)
+    until = bisect.bisect_left(failures.rows[:, 3], table.rows[n_learnt - 1, 3])
+    learnt = choose((n_learnt, until), "learnt")
+    return replace(
+        data,
+        began=_of_rows(index, resource, scored, failed),
+        learnt=_of_rows(index, resource, *learnt),
+    )
+
+
+def _of_rows(
+    index: ResultIndex,
+    resource: int,
+    scored: np.ndarray,
+    failed: np.ndarray,
+    running: Sequence[int] = (),
+    excluded: Sequence[int] = (),
+) -> Observations:
+    """Observations of some rows of scores at a resource and of failures."""
+    rows, failures = index.by_resource[resource].rows[scored], index.failures.rows[failed]
+    both = np.vstack([rows[:, [0, 3]], failures[:, [0, 3]]])
+    tried = both[np.argsort(both[:, 1]), 0] if len(failures) else both[:0, 0]
+    at = failures[:, [0, 3]].astype(int).tolist()
     return _observations(
         index,
-        known,
-        np.full(len(known), resource),
-        failed=failed_at,
-        tried=tried,
-        running=[i for i in running if i in index.failed or not is_known(i)],
+        rows,
+        np.full(len(rows), resource),
+        failed=dict(at),
+        tried=list(dict.fromkeys(tried.astype(int).tolist())),
+        running=running,
         excluded=excluded,
-        n_all=table.n,
     )
 
 
@@ -236,10 +281,9 @@ def _observations(
     resources: np.ndarray,
     *,
     failed: dict[int, int],
-    tried: list[int],
-    running: list[int],
-    excluded: list[int],
-    n_all: int | None = None,
+    tried: Sequence[int],
+    running: Sequence[int],
+    excluded: Sequence[int],
 ) -> Observations:
     """Observations of rows of the index, and of the trials with these ids."""
     points = index.points.rows
@@ -265,7 +309,7 @@ def _observations(
         excluded=points_of(excluded),
         objectives=rows[:, 4:first_slack].copy() if index.n_objectives else y[:, np.newaxis],
         slacks=rows[:, first_slack:].copy(),
-        n_all=len(y) if n_all is None else n_all,
+        n_all=len(y),
     )
 
 
@@ -290,7 +334,13 @@ def _with_earlier(data: Observations, history: History, index: ResultIndex) -> O
         "slacks": np.zeros((n, data.slacks.shape[1])),
     }
     both = {name: np.concatenate([own, getattr(data, name)]) for name, own in before.items()}
-    return replace(data, **both, n_all=n + data.n_all)
+    parts = {name: getattr(data, name) for name in ("began", "learnt")}
+    return replace(
+        data,
+        **both,
+        n_all=n + data.n_all,
+        **{name: part and _with_earlier(part, history, index) for name, part in parts.items()},
+    )
 
 
 def _large(history: History, index: ResultIndex) -> set[int]:

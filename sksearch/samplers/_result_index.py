@@ -1,7 +1,8 @@
 """The results of a history as tables, each read once."""
 
+import bisect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
@@ -34,25 +35,28 @@ class Table(GrowingArray):
 
     def __init__(self, length: int):
         super().__init__(length)
-        self._best = Largest(N_BEST, 2)
-        self._samples: dict[int, Largest] = {}
+        self._parts: dict[Hashable, Largest] = {}
 
-    def best(self) -> np.ndarray:
-        """Numbers of the best rows of one objective, those that keep all bounds first of all."""
+    def best(self, n: int, use: str) -> np.ndarray:
+        """Numbers of the best of the first n rows, of one objective.
+
+        Rows that keep all bounds are better than others. What was found for another n and the
+        same use is brought up to date.
+        """
 
         def keys(new: slice) -> np.ndarray:
             rows = self.rows[new]
             return np.column_stack([np.minimum(rows[:, 4:], 0).sum(axis=1), rows[:, 1]])
 
-        return self._best.read(self.n, keys).rows
+        return self._parts.setdefault(("best", use), Largest(N_BEST, 2)).read(n, keys).rows
 
-    def sample(self, size: int, seed: int) -> Largest:
-        """Rows that are drawn, later ones with greater probability."""
+    def sample(self, n: int, size: int, seed: int, use: Hashable) -> Largest:
+        """Some of the first n rows, later ones with greater probability; `use` as in `best`."""
 
         def keys(new: slice) -> np.ndarray:
             return sampling_keys(seed, self.rows[new, 0], self.rows[new, 3])
 
-        return self._samples.setdefault(size, Largest(size, 1)).read(self.n, keys)
+        return self._parts.setdefault((size, use), Largest(size, 1)).read(n, keys)
 
 
 class ResultIndex:
@@ -118,6 +122,36 @@ class ResultIndex:
         objectives = result.objectives if self.n_objectives else ()
         slacks = result.slacks if self.n_bounds else ()
         return trial_id, result.score, result.cost, position, *objectives, *slacks
+
+    def n_told(self, resource: int) -> int:
+        """Count of scores at a resource and of all failures."""
+        return self.by_resource[resource].n + self.failures.n
+
+    def first(self, resource: int, n_told: int) -> tuple[int, int]:
+        """How many of the first scores at a resource and failures are scores, and failures."""
+        places = [table.rows[:, 3] for table in (self.by_resource[resource], self.failures)]
+        if n_told == self.n_told(resource):
+            return len(places[0]), len(places[1])
+
+        def count(position: int) -> list[int]:
+            return [bisect.bisect_left(part, position) for part in places]
+
+        at = bisect.bisect_left(range(self.n_read), n_told, key=lambda position: sum(count(position)))
+        n_scores, n_failures = count(at)
+        return n_scores, n_failures
+
+    def choose(
+        self, resource: int, first: tuple[int, int], size: int, seed: int, use: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of rows of scores and of failures that stand for the first of both."""
+        table = self.by_resource[resource]
+        scores = table.sample(first[0], size, seed, use)
+        failures = self.failures.sample(first[1], size, seed, (use, resource))
+        # The largest keys of two samples are a sample of both tables.
+        keys = np.sort(np.concatenate([scores.keys, failures.keys])[:, 0])
+        least = keys[-size] if len(keys) > size else -math.inf
+        drawn, failed = (part.rows[part.keys[:, 0] >= least] for part in (scores, failures))
+        return np.union1d(table.best(first[0], use), drawn), failed
 
     def array(self, rows: Iterable[tuple[float, ...]]) -> np.ndarray:
         """Rows as an array, which may be empty."""

@@ -16,7 +16,7 @@ import numpy as np
 from sksearch.acquisition import beliefs
 from sksearch.history import History, Params
 from sksearch.models import Parzen
-from sksearch.samplers._extract import N_BEST
+from sksearch.samplers._extract import N_BEST, Extract
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, first_new
 from sksearch.space import Space
@@ -90,7 +90,7 @@ class TPESampler(LearningSampler):
     multivariate: bool = True
     n_initial: int | None = None
     transfer: str = "rung"
-    most = 500
+    extract = Extract(500)
 
     def __post_init__(self):
         if not 0 < self.gamma < 1:
