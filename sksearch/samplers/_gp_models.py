@@ -178,12 +178,12 @@ class Models:
             )
             parts.append(Feasibility(self._process(labels), ok, SHARPNESS))
         for j, slacks in enumerate(self._data.slacks.T):
-            margins = self._of_data(
-                lambda data, j=j: TrainingSet(
-                    f"slack {j}", kernel, data.U, data.slacks[:, j].copy(), standardised_slacks
-                )
-            )
-            parts.append(Margin(self._process(margins), slacks))
+
+            def margins(data: Observations, j: int = j) -> TrainingSet:
+                y = data.slacks[:, j].copy()
+                return TrainingSet(f"slack {j}", kernel, data.U, y, standardised_slacks)
+
+            parts.append(Margin(self._process(self._of_data(margins)), slacks))
         return AllOf(parts) if parts else None
 
     def log_cost(self) -> GaussianProcess:

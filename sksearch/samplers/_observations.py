@@ -323,23 +323,22 @@ def _with_earlier(data: Observations, history: History, index: ResultIndex) -> O
     n, n_own = len(y), len(data.y)
     if not n or (n_own and data.resource.max() < top):
         return data
-    before = {
-        "U": U,
-        "y": y,
-        "cost": np.full(n, np.nan),
-        "resource": np.full(n, top),
-        "trial_id": np.arange(-n, 0),
-        "log_index": np.arange(-n, 0),
-        "objectives": y[:, np.newaxis],
-        "slacks": np.zeros((n, data.slacks.shape[1])),
-    }
-    both = {name: np.concatenate([own, getattr(data, name)]) for name, own in before.items()}
-    parts = {name: getattr(data, name) for name in ("began", "learnt")}
+    began, learnt = (
+        part and _with_earlier(part, history, index) for part in (data.began, data.learnt)
+    )
     return replace(
         data,
-        **both,
+        U=np.vstack([U, data.U]),
+        y=np.r_[y, data.y],
+        cost=np.r_[np.full(n, np.nan), data.cost],
+        resource=np.r_[np.full(n, top), data.resource],
+        trial_id=np.r_[-n:0, data.trial_id],
+        log_index=np.r_[-n:0, data.log_index],
+        objectives=np.vstack([y[:, np.newaxis], data.objectives]),
+        slacks=np.vstack([np.zeros((n, data.slacks.shape[1])), data.slacks]),
         n_all=n + data.n_all,
-        **{name: part and _with_earlier(part, history, index) for name, part in parts.items()},
+        began=began,
+        learnt=learnt,
     )
 
 

@@ -133,12 +133,11 @@ class ResultIndex:
         if n_told == self.n_told(resource):
             return len(places[0]), len(places[1])
 
-        def count(position: int) -> list[int]:
-            return [bisect.bisect_left(part, position) for part in places]
+        def count(position: int) -> tuple[int, int]:
+            return bisect.bisect_left(places[0], position), bisect.bisect_left(places[1], position)
 
-        at = bisect.bisect_left(range(self.n_read), n_told, key=lambda position: sum(count(position)))
-        n_scores, n_failures = count(at)
-        return n_scores, n_failures
+        positions = range(self.n_read)
+        return count(bisect.bisect_left(positions, n_told, key=lambda place: sum(count(place))))
 
     def choose(
         self, resource: int, first: tuple[int, int], size: int, seed: int, use: str
