@@ -62,21 +62,30 @@ class Largest:
 
     def __init__(self, size: int, n_columns: int):
         self._size, self._n_read = size, 0
+        self._least: tuple[float, ...] | None = None
         self.rows, self.keys = np.empty(0, int), np.empty((0, n_columns))
 
     def read(self, n: int, keys: Callable[[slice], np.ndarray]) -> "Largest":
         """Take in what is new among the first n rows; ``keys(slice)`` has their keys."""
         if n < self._n_read:
-            self._n_read, self.rows, self.keys = 0, self.rows[:0], self.keys[:0]
+            vars(self).update(vars(Largest(self._size, self.keys.shape[1])))
         if n > self._n_read:
-            new = slice(self._n_read, n)
-            rows = np.concatenate([self.rows, np.arange(self._n_read, n)])
-            found = np.concatenate([self.keys, keys(new)])
-            if len(rows) > self._size:
-                kept = np.sort(np.lexsort(-found.T[::-1])[: self._size])
-                rows, found = rows[kept], found[kept]
-            self.rows, self.keys, self._n_read = rows, found, n
+            new, self._n_read = slice(self._n_read, n), n
+            found = keys(new)
+            # Of a long history hardly any new row is kept.
+            if self._least is None or max(map(tuple, found)) > self._least:
+                self._keep(np.arange(new.start, n), found)
         return self
+
+    def _keep(self, rows: np.ndarray, keys: np.ndarray) -> None:
+        """Keep the largest of what there is and of new rows."""
+        rows, keys = np.concatenate([self.rows, rows]), np.concatenate([self.keys, keys])
+        if len(rows) >= self._size:
+            order = np.lexsort(-keys.T[::-1])[: self._size]
+            self._least = tuple(keys[order[-1]])
+            kept = np.sort(order)
+            rows, keys = rows[kept], keys[kept]
+        self.rows, self.keys = rows, keys
 
 
 def sampling_keys(seed: int, trial_ids: np.ndarray, log_index: np.ndarray) -> np.ndarray:

@@ -232,8 +232,8 @@ def _part(
         _of_rows(
             index,
             resource,
-            np.r_[scored, first[0] : table.n],
-            np.r_[failed, first[1] : failures.n],
+            np.concatenate([scored, np.arange(first[0], table.n)]),
+            np.concatenate([failed, np.arange(first[1], failures.n)]),
             running=[i for i in running if not is_scored(i)],
             excluded=excluded,
         ),
@@ -261,15 +261,16 @@ def _of_rows(
 ) -> Observations:
     """Observations of some rows of scores at a resource and of failures."""
     rows, failures = index.by_resource[resource].rows[scored], index.failures.rows[failed]
-    both = np.vstack([rows[:, [0, 3]], failures[:, [0, 3]]])
-    tried = both[np.argsort(both[:, 1]), 0] if len(failures) else both[:0, 0]
-    at = failures[:, [0, 3]].astype(int).tolist()
+    tried: list[int] = []
+    if len(failures):
+        both = np.vstack([rows[:, [0, 3]], failures[:, [0, 3]]])
+        tried = list(dict.fromkeys(both[np.argsort(both[:, 1]), 0].astype(int).tolist()))
     return _observations(
         index,
         rows,
         np.full(len(rows), resource),
-        failed=dict(at),
-        tried=list(dict.fromkeys(tried.astype(int).tolist())),
+        failed=dict(failures[:, [0, 3]].astype(int).tolist()),
+        tried=tried,
         running=running,
         excluded=excluded,
     )

@@ -145,12 +145,15 @@ class ResultIndex:
         """Numbers of rows of scores and of failures that stand for the first of both."""
         table = self.by_resource[resource]
         scores = table.sample(first[0], size, seed, use)
+        best = table.best(first[0], use)
+        if not first[1]:
+            return np.union1d(best, scores.rows), np.empty(0, int)
         failures = self.failures.sample(first[1], size, seed, (use, resource))
         # The largest keys of two samples are a sample of both tables.
         keys = np.sort(np.concatenate([scores.keys, failures.keys])[:, 0])
         least = keys[-size] if len(keys) > size else -math.inf
         drawn, failed = (part.rows[part.keys[:, 0] >= least] for part in (scores, failures))
-        return np.union1d(table.best(first[0], use), drawn), failed
+        return np.union1d(best, drawn), failed
 
     def array(self, rows: Iterable[tuple[float, ...]]) -> np.ndarray:
         """Rows as an array, which may be empty."""
