@@ -32,13 +32,16 @@ class Extract:
     Parameters
     ----------
     size : int
-        Count of scores and failures in the sample. Where there are no more, all are taken.
+        Count of scores and failures in the sample.
+    above : int
+        Count of them up to which all are taken.
     renewed : int, default=1
         The best and the sample are drawn anew when there are so many more results; those told
         since then are added, so that a model can grow by them.
     """
 
     size: int
+    above: int
     renewed: int = 1
 
 

@@ -168,7 +168,7 @@ def observe(
     resource = None
     if transfer == "rung" and not (history.problem.races or index.n_objectives):
         resource = _resource_to_learn_from(index, _large(history, index), n_enough)
-    if extract is None or resource is None or index.n_told(resource) <= extract.size:
+    if extract is None or resource is None or index.n_told(resource) <= extract.above:
         data = _all(history, index, start, transfer, n_enough)
     else:
         data = _part(history, index, start, resource, extract)
@@ -228,16 +228,13 @@ def _part(
 
     first = index.first(resource, n - n % extract.renewed)
     scored, failed = choose(first, "began")
-    data = replace(
-        _of_rows(
-            index,
-            resource,
-            np.concatenate([scored, np.arange(first[0], table.n)]),
-            np.concatenate([failed, np.arange(first[1], failures.n)]),
-            running=[i for i in running if not is_scored(i)],
-            excluded=excluded,
-        ),
-        n_all=table.n,
+    data = _of_rows(
+        index,
+        resource,
+        np.concatenate([scored, np.arange(first[0], table.n)]),
+        np.concatenate([failed, np.arange(first[1], failures.n)]),
+        running=[i for i in running if not is_scored(i)],
+        excluded=excluded,
     )
     if extract.renewed == 1:
         return data
@@ -273,6 +270,7 @@ def _of_rows(
         tried=tried,
         running=running,
         excluded=excluded,
+        n_all=index.by_resource[resource].n,
     )
 
 
@@ -285,6 +283,7 @@ def _observations(
     tried: Sequence[int],
     running: Sequence[int],
     excluded: Sequence[int],
+    n_all: int | None = None,
 ) -> Observations:
     """Observations of rows of the index, and of the trials with these ids."""
     points = index.points.rows
@@ -310,7 +309,7 @@ def _observations(
         excluded=points_of(excluded),
         objectives=rows[:, 4:first_slack].copy() if index.n_objectives else y[:, np.newaxis],
         slacks=rows[:, first_slack:].copy(),
-        n_all=len(y),
+        n_all=len(y) if n_all is None else n_all,
     )
 
 

@@ -18,7 +18,7 @@ from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space
 from sksearch.study import Study
 
-SHORT = Extract(40, renewed=7)
+SHORT = Extract(30, above=40, renewed=7)
 TOP = Start(1)
 
 
@@ -90,7 +90,7 @@ def test_a_later_result_is_drawn_with_a_greater_probability():
 
 
 def test_a_short_history_is_taken_whole():
-    for history in histories(SHORT.size, n_workers=3):
+    for history in histories(SHORT.above, n_workers=3):
         assert_same(observe(history, TOP, extract=SHORT), observe(history, TOP))
 
 
@@ -128,7 +128,7 @@ def test_an_extract_has_a_limit_and_grows_at_its_end_until_it_is_drawn_anew():
 
 
 def test_failures_have_their_share():
-    data = observe(last(histories(2_000, failing=0.25)), TOP, extract=Extract(400))
+    data = observe(last(histories(2_000, failing=0.25)), TOP, extract=Extract(400, above=400))
     share = len(data.failed) / (len(data.failed) + len(data.y) - N_BEST)
     assert 0.18 < share < 0.34  # four standard deviations of a share of 400 draws
 
@@ -172,7 +172,7 @@ def test_the_cache_may_be_dropped_at_any_moment(scheduler, known):
 
 @dataclass(frozen=True)
 class ShortTPE(TPESampler):
-    extract = Extract(SHORT.size)
+    extract = Extract(SHORT.size, SHORT.above)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class ShortGP(GPSampler):
     extract = SHORT
 
 
-QUASI_RANDOM = SHORT.size - 5
+QUASI_RANDOM = SHORT.above - 5
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ QUASI_RANDOM = SHORT.size - 5
     ids=str,
 )
 def test_proposals_of_a_long_history_are_a_function_of_it(sampler, bounds):
-    n = SHORT.size + 3 * SHORT.renewed
+    n = SHORT.above + 3 * SHORT.renewed
     history = last(histories(n, 2, sampler=sampler, bounds=bounds))
     compared = 0
     twin = Study(history.problem, sampler, FullFidelity(n))
@@ -205,7 +205,7 @@ def test_proposals_of_a_long_history_are_a_function_of_it(sampler, bounds):
         if event == "tell":
             twin.history.tell(trial_id, resource, trial.results[resource])
             continue
-        if trial_id > SHORT.size and trial_id % 3 == 0:
+        if trial_id > SHORT.above and trial_id % 3 == 0:
             twin.history.cache.clear()
             job = twin.ask()
             assert (job.params, job.prediction) == (trial.params, trial.prediction)
