@@ -263,7 +263,7 @@ class Prediction:
             )
 
 
-@dataclass
+@dataclass(slots=True)
 class Trial:
     """A candidate that was started.
 
@@ -302,6 +302,13 @@ class Trial:
     running: int | None = None
     prediction: Prediction | None = None
     inherited: int = 0
+
+    def __setstate__(self, state: Any) -> None:
+        # An earlier version had no slots, and left a dict, in which what is new is missing.
+        known = state if isinstance(state, dict) else state[1]
+        blank = Trial(known["id"], known["params"])
+        for name in self.__slots__:
+            setattr(self, name, known.get(name, getattr(blank, name)))
 
     @property
     def resource(self) -> int:

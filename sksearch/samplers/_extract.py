@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-N_BEST = 25
 GOLDEN, FIRST, SECOND = (  # of SplitMix64, https://doi.org/10.1145/2660193.2660195
     np.uint64(factor) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
@@ -31,6 +30,8 @@ class Extract:
 
     Parameters
     ----------
+    best : int
+        Count of the best scores.
     size : int
         Count of scores and failures in the sample.
     above : int
@@ -40,6 +41,7 @@ class Extract:
         since then are added, so that a model can grow by them.
     """
 
+    best: int
     size: int
     above: int
     renewed: int = 1

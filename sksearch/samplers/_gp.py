@@ -128,7 +128,7 @@ class GPSampler(LearningSampler):
     transfer: str = "rung"
     n_restarts: int = 0
     guards: Collection[str] = GUARDS
-    extract = Extract(300, above=300, renewed=50)
+    extract = Extract(100, 200, above=300, renewed=50)
 
     def __post_init__(self):
         if not isinstance(self.acquisition, (str, Acquisition)):

@@ -224,7 +224,7 @@ def _part(
         excluded = [i for i in latest if i not in others and not is_scored(i)]
 
     def choose(first: tuple[int, int], use: str) -> tuple[np.ndarray, np.ndarray]:
-        return index.choose(resource, first, extract.size, history.problem.seed, use)
+        return index.choose(resource, first, extract, history.problem.seed, use)
 
     first = index.first(resource, n - n % extract.renewed)
     scored, failed = choose(first, "began")

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 
 from sksearch.history import History, Problem, Result
-from sksearch.samplers._extract import N_BEST, Largest, sampling_keys
+from sksearch.samplers._extract import Extract, Largest, sampling_keys
 
 
 class GrowingArray:
@@ -37,7 +37,7 @@ class Table(GrowingArray):
         super().__init__(length)
         self._parts: dict[Hashable, Largest] = {}
 
-    def best(self, n: int, use: str) -> np.ndarray:
+    def best(self, n: int, size: int, use: str) -> np.ndarray:
         """Numbers of the best of the first n rows, of one objective.
 
         Rows that keep all bounds are better than others. What was found for another n and the
@@ -48,7 +48,7 @@ class Table(GrowingArray):
             rows = self.rows[new]
             return np.column_stack([np.minimum(rows[:, 4:], 0).sum(axis=1), rows[:, 1]])
 
-        return self._parts.setdefault(("best", use), Largest(N_BEST, 2)).read(n, keys).rows
+        return self._parts.setdefault((use, size), Largest(size, 2)).read(n, keys).rows
 
     def sample(self, n: int, size: int, seed: int, use: Hashable) -> Largest:
         """Some of the first n rows, later ones with greater probability; `use` as in `best`."""
@@ -56,7 +56,7 @@ class Table(GrowingArray):
         def keys(new: slice) -> np.ndarray:
             return sampling_keys(seed, self.rows[new, 0], self.rows[new, 3])
 
-        return self._parts.setdefault((size, use), Largest(size, 1)).read(n, keys)
+        return self._parts.setdefault(("sample", use, size), Largest(size, 1)).read(n, keys)
 
 
 class ResultIndex:
@@ -140,12 +140,12 @@ class ResultIndex:
         return count(bisect.bisect_left(positions, n_told, key=lambda place: sum(count(place))))
 
     def choose(
-        self, resource: int, first: tuple[int, int], size: int, seed: int, use: str
+        self, resource: int, first: tuple[int, int], extract: Extract, seed: int, use: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of rows of scores and of failures that stand for the first of both."""
-        table = self.by_resource[resource]
+        table, size = self.by_resource[resource], extract.size
         scores = table.sample(first[0], size, seed, use)
-        best = table.best(first[0], use)
+        best = table.best(first[0], extract.best, use)
         if not first[1]:
             return _union(best, scores.rows), np.empty(0, int)
         failures = self.failures.sample(first[1], size, seed, (use, resource))

@@ -16,13 +16,13 @@ import numpy as np
 from sksearch.acquisition import beliefs
 from sksearch.history import History, Params
 from sksearch.models import Parzen
-from sksearch.samplers._extract import N_BEST, Extract
+from sksearch.samplers._extract import Extract
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, first_new
 from sksearch.space import Space
 
 N_DRAWS = 24
-MAX_GOOD = N_BEST
+MAX_GOOD = 25
 N_RECENT = 25
 SCALE = 0.2
 
@@ -90,7 +90,7 @@ class TPESampler(LearningSampler):
     multivariate: bool = True
     n_initial: int | None = None
     transfer: str = "rung"
-    extract = Extract(200, above=300)
+    extract = Extract(MAX_GOOD, 200, above=300)
 
     def __post_init__(self):
         if not 0 < self.gamma < 1:

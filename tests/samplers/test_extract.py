@@ -12,13 +12,13 @@ from scipy.stats import uniform
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import GPSampler, RandomSampler, TPESampler
-from sksearch.samplers._extract import N_BEST, Extract, Largest, sampling_keys
+from sksearch.samplers._extract import Extract, Largest, sampling_keys
 from sksearch.samplers._observations import Observations, observe
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space
 from sksearch.study import Study
 
-SHORT = Extract(30, above=40, renewed=7)
+SHORT = Extract(25, 30, above=40, renewed=7)
 TOP = Start(1)
 
 
@@ -101,7 +101,7 @@ def test_the_best_results_are_always_there(bounds):
         began = whole if data.began is None else data.began
         told = len(history.log) // 2 // SHORT.renewed * SHORT.renewed
         is_old = whole.log_index < 2 * told
-        best = [i for i in whole.best_first if is_old[i] or began is whole][:N_BEST]
+        best = [i for i in whole.best_first if is_old[i] or began is whole][: SHORT.best]
         assert set(whole.trial_id[best]) <= set(data.trial_id)
         assert data.n_all == len(whole.y)
 
@@ -110,7 +110,7 @@ def test_an_extract_has_a_limit_and_grows_at_its_end_until_it_is_drawn_anew():
     before, n_renewed = None, 0
     for history in histories(300):
         data, n = observe(history, TOP, extract=SHORT), len(history.log) // 2
-        assert len(data.y) + len(data.failed) <= SHORT.size + N_BEST + SHORT.renewed
+        assert len(data.y) + len(data.failed) <= SHORT.size + SHORT.best + SHORT.renewed
         if data.began is None:
             continue
         if n % SHORT.renewed and before is not None:
@@ -128,8 +128,10 @@ def test_an_extract_has_a_limit_and_grows_at_its_end_until_it_is_drawn_anew():
 
 
 def test_failures_have_their_share():
-    data = observe(last(histories(2_000, failing=0.25)), TOP, extract=Extract(400, above=400))
-    share = len(data.failed) / (len(data.failed) + len(data.y) - N_BEST)
+    data = observe(
+        last(histories(2_000, failing=0.25)), TOP, extract=Extract(SHORT.best, 400, above=400)
+    )
+    share = len(data.failed) / (len(data.failed) + len(data.y) - SHORT.best)
     assert 0.18 < share < 0.34  # four standard deviations of a share of 400 draws
 
 
@@ -172,7 +174,7 @@ def test_the_cache_may_be_dropped_at_any_moment(scheduler, known):
 
 @dataclass(frozen=True)
 class ShortTPE(TPESampler):
-    extract = Extract(SHORT.size, SHORT.above)
+    extract = Extract(SHORT.best, SHORT.size, SHORT.above)
 
 
 @dataclass(frozen=True)
