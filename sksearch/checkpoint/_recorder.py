@@ -169,10 +169,8 @@ class JournalRecorder(Recorder):
 
     def recorded_output(self, task):
         """Return the output of a task that was run before, None if there is none."""
-        output = None
-        if task.name in self._spooled:
-            output = self._in_spool(task.name)
-        elif self._memo:
+        output = self._in_spool(task.name) if task.name in self._spooled else None
+        if output is None and self._memo:
             params = encode_params(self._space, task.params)
             before = [
                 (encode_params(self._space, leg.params), leg.resource) for leg in task.before

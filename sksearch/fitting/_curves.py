@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from sksearch.estimators import Allowance
+
 
 @dataclass(frozen=True)
 class CurveTask:
@@ -21,7 +23,7 @@ class CurveTask:
         The parameter that is the count.
     high : int
         Largest count.
-    seconds : float or None
+    allowance : Allowance or None
         For training and scoring on one fold; None for no limit.
     is_own : bool
         Whether it is the estimator as it is, which gets to its own count however long that takes.
@@ -33,7 +35,7 @@ class CurveTask:
 
     name: str
     high: int
-    seconds: float | None
+    allowance: Allowance | None
     is_own: bool
     earlier: dict[int, list[float]] = field(default_factory=dict)
 

@@ -126,7 +126,7 @@ class Run(Workload):
         may_train = not setup.workers.are_needed
         self.hope = Hope(setup.context, setup.problem, may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup, study.history, self.outputs)
-        self._curves = CurveTasks(setup, self.outputs)
+        self._curves = CurveTasks(setup, self.outputs, self.incumbent)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
@@ -190,8 +190,8 @@ class Run(Workload):
         legs = rest["before"]
         reached = self.outputs.reached.get((legs[-1].trial_id, spent), []) if legs else []
         continues = any(output.n_steps > 0 for output in reached[fold : fold + 1])
-        earlier = reached[: self.context.folds(rest["resource"], spent)[0]]
-        curve = self._curves.task(trial_id, rest["params"], earlier)
+        folds = self.context.folds(rest["resource"], spent)
+        curve = self._curves.task(trial_id, rest["params"], reached[: folds[0]], len(folds))
         measured = (reached[fold].measures or {}) if continues else {}
         return Task(
             trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve,
@@ -395,15 +395,15 @@ class Run(Workload):
     def _check_results(self) -> None:
         """Raise TimeoutError or ValueError if nothing has a result."""
         seconds, history = self.seconds_to_stop(), self.study.history
-        if not history.trials:
-            raise ValueError(
-                "The scheduler has started no candidate: its next must return a Start for an "
-                "empty history."
-            )
         if seconds is not None and seconds <= 0 and not history.has_results:
             raise TimeoutError(
                 f"No candidate had its score within timeout={self.time.timeout:g} and "
                 f"overtime={self.time.overtime:g} seconds: pass more of either, or fewer rows."
+            )
+        if not history.trials:
+            raise ValueError(
+                "The scheduler has started no candidate: its next must return a Start for an "
+                "empty history."
             )
 
     def _warn_of_folds_left_out(self) -> None:

@@ -266,6 +266,24 @@ def test_a_fold_that_had_ended_is_taken_over_by_a_larger_search(tmp_path):
     assert kept == [(1, 1, 0)]
 
 
+def test_an_old_output_in_the_spool_hides_none_that_is_taken_over(tmp_path):
+    """A loss of power may bring back a file that was removed."""
+    log, folder = tmp_path / "log", tmp_path / "c"
+
+    def search(n_iter):
+        random = make("random", folder, log, n_iter=n_iter)
+        return random.set_params(estimator__random_state=0)
+
+    fit_and_stop(search(6), 4)  # in the second fold of the second candidate
+    smaller = spool_name(folder)
+    fit_and_stop(search(9), 1)  # there again, after what is taken over
+    Spool(folder / "spool", smaller).write("1.1.0", Output(test_scores=9.0))
+    n_lines = len(lines(log))
+    search(9).fit(X, Y)
+    assert len(lines(log)) - n_lines == 9 * 2 - 3
+    assert leftovers(folder) == []
+
+
 def test_an_output_without_training_scores_is_not_used_where_there_should_be_some(tmp_path):
     fit_and_stop(make("random", tmp_path, return_train_score=True), 8)
     write_spool(tmp_path / "spool", "1.1.1", output_to_record(Output(test_scores=9.0)))

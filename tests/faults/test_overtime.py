@@ -104,6 +104,12 @@ def test_a_search_in_which_all_hang_says_so_in_time(tmp_path):
         fit_in_time(search, log)
 
 
+def test_a_time_that_is_up_before_anything_began_is_named(tmp_path):
+    search = search_of(tmp_path / "log", None, timeout=1e-9, overtime=0)
+    with pytest.raises(TimeoutError, match=r"No candidate had its score within timeout=1e-09"):
+        search.fit(X, Y)
+
+
 def test_it_goes_on_from_its_checkpoint(tmp_path):
     log, folder = tmp_path / "log", tmp_path / "checkpoint"
     fit_in_time(

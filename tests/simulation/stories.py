@@ -51,6 +51,7 @@ def tell(rng, n_crashes=40):
                 world.check()
                 if not world.size and (world.found is None or happens(rng, 0.3)):
                     break
+                world.happened.add("ended, and grew")
                 world.grow()
                 continue
             counts["crashes"] += 1

@@ -163,16 +163,19 @@ class World:
                 self.broken.append(f"{task.name} was in the spool, and is trained again")
             if task.name in self.ended and not self.fate.failed:
                 self.broken.append(f"{task.name} has ended, and is trained again")
-        loses_states = self.happened & {"power", "error", "vanish", "forge", "key"}
-        if task.continues and task.state is None and not loses_states:
+        if task.continues and task.state is None and not self.may_lose_states():
             self.broken.append(f"{task.name}: the state that it goes on from is lost")
         output = function(context, task, environment)
-        if output.lost_state and not loses_states and not self.fate.dead:
+        if output.lost_state and not self.may_lose_states() and not self.fate.dead:
             self.broken.append(f"{task.name}: {output.lost_state}")
         can_keep = not (self.fate.failed or self.is_far or self.fate is self.homeless)
         if can_keep and not _system.system().dead:
             self.ended.add(task.name)
         return output
+
+    def may_lose_states(self):
+        """Whether a state may be gone; that of a loser is, where a search ended and then grew."""
+        return self.happened & {"power", "error", "vanish", "forge", "key", "ended, and grew"}
 
     def appended(self, record, is_safe):
         """Note what the journal has taken."""
@@ -297,7 +300,7 @@ class World:
 
         Which part depends on how many run at a time: what runs when it stops counts, too.
         """
-        if found in (self.sequential, ALL_FAILED, NO_TIME):
+        if found in (self.sequential, ALL_FAILED, NO_TIME) or self.expected == ALL_FAILED:
             return
         if more := rows_of(found) - rows_of(self.expected):
             self.broken.append(f"other rows:\n{sorted(more)[0]}\nof\n{self.expected}")
