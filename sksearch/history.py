@@ -303,12 +303,13 @@ class Trial:
     prediction: Prediction | None = None
     inherited: int = 0
 
-    def __setstate__(self, state: Any) -> None:
-        # An earlier version had no slots, and left a dict, in which what is new is missing.
-        known = state if isinstance(state, dict) else state[1]
-        blank = Trial(known["id"], known["params"])
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        blank = Trial(state["id"], state["params"])  # an earlier version may know less
         for name in self.__slots__:
-            setattr(self, name, known.get(name, getattr(blank, name)))
+            setattr(self, name, state.get(name, getattr(blank, name)))
 
     @property
     def resource(self) -> int:

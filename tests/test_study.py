@@ -137,10 +137,10 @@ def test_a_study_has_a_space_and_guesses_within_it():
         study_of(Problem(SPACE, initial_params=({"x": 0.5}, {"x": 5.0})))
 
 
-def test_a_trial_that_was_pickled_before_there_were_slots_can_be_read():
+def test_a_trial_that_was_pickled_by_an_earlier_version_can_be_read():
     trial = Trial(3, {"x": 0.1}, bracket=1, results={1: Result(0.5)})
-    state = {name: getattr(trial, name) for name in Trial.__slots__}
-    del state["inherited"]  # as a still earlier version left it
+    state = trial.__getstate__()
+    del state["inherited"]
     old = object.__new__(Trial)
     old.__setstate__(state)
     assert old == trial == pickle.loads(pickle.dumps(trial))
