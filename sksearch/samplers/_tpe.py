@@ -90,7 +90,7 @@ class TPESampler(LearningSampler):
     multivariate: bool = True
     n_initial: int | None = None
     transfer: str = "rung"
-    extract = Extract(MAX_GOOD, 200, above=300)
+    extract = Extract(MAX_GOOD, 300, above=300)
 
     def __post_init__(self):
         if not 0 < self.gamma < 1:
