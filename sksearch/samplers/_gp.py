@@ -11,9 +11,10 @@ from sksearch.acquisition import Acquisition, all_points, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction
 from sksearch.models import FAMILIES, GaussianProcess, MixedKernel, prior
+from sksearch.samplers._extract import Extract
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
-from sksearch.samplers._observations import TRANSFERS, Observations, observe
+from sksearch.samplers._observations import TRANSFERS, Observations
 from sksearch.samplers._surrogate import LearningSampler, first_new
 
 CHOICES = tuple(ACQUISITIONS)
@@ -127,6 +128,7 @@ class GPSampler(LearningSampler):
     transfer: str = "rung"
     n_restarts: int = 0
     guards: Collection[str] = GUARDS
+    extract = Extract(100, 200, above=300, renewed=50)
 
     def __post_init__(self):
         if not isinstance(self.acquisition, (str, Acquisition)):
@@ -177,7 +179,7 @@ class GPSampler(LearningSampler):
             None before there is a model.
         """
         problem = history.problem
-        data = observe(history, start, self.transfer, problem.space.n_dims + 2)
+        data = self._observe(history, start)
         if not self._is_enough(history, data):
             return None
         U = problem.point(params)[np.newaxis]

@@ -60,6 +60,10 @@ class TrainingSet:
         ``transform(y) -> (n,)``, the values that the process is conditioned on.
     noise : float, default=0.0
         Known variance of these.
+    began : TrainingSet or None, default=None
+        Where the history is long, the first of these points, that others are appended to.
+    learnt : TrainingSet or None, default=None
+        Where the history is long, what hyperparameters are learnt from.
     """
 
     name: str
@@ -68,6 +72,8 @@ class TrainingSet:
     y: np.ndarray
     transform: Callable[[np.ndarray], np.ndarray]
     noise: float = 0.0
+    began: "TrainingSet | None" = None
+    learnt: "TrainingSet | None" = None
     _transformed: dict[int, np.ndarray] = field(default_factory=dict)
 
     def transformed(self, n: int) -> np.ndarray:
@@ -75,6 +81,18 @@ class TrainingSet:
         if n not in self._transformed:
             self._transformed[n] = self.transform(self.y[:n])
         return self._transformed[n]
+
+    @property
+    def n_began(self) -> int:
+        """Count of the points that a process is made with at once."""
+        return learnt_at(len(self.U)) if self.began is None else len(self.began.U)
+
+    @property
+    def to_learn(self) -> "tuple[TrainingSet, int]":
+        """The set whose first so many points hyperparameters are learnt from, and their count."""
+        if self.learnt is None:
+            return self, learnt_at(len(self.U))
+        return self.learnt, len(self.learnt.U)
 
     def digest(self, n: int) -> bytes:
         """A digest of the first n points and values."""
@@ -101,15 +119,14 @@ class Models:
         self._marginalise = sampler.marginalise
         self._cache = history.cache.setdefault(("gp", sampler), {})
         self.joint = sampler.transfer == "joint"
-        U, categorical = data.U, self._categorical
-        if self.joint:
-            U = self._with_resource(U, data.resource)
-            categorical = np.r_[categorical, False]
-        kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
+        categorical = np.r_[self._categorical, False] if self.joint else self._categorical
+        self._kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
         self._n_restarts = sampler.n_restarts
         self._pulled_in = "outliers" in sampler.guards
         transform = robust_power_transform if self._pulled_in else standardise
-        self._scores = TrainingSet("score", kernel, U, data.y, transform)
+        self._scores = self._of_data(
+            lambda data: TrainingSet("score", self._kernel, self._places(data), data.y, transform)
+        )
 
     @property
     def y(self) -> np.ndarray:
@@ -139,7 +156,7 @@ class Models:
         return [
             self._process(
                 TrainingSet(
-                    f"objective {j}", self._scores.kernel, self._scores.U, y.copy(),
+                    f"objective {j}", self._kernel, self._scores.U, y.copy(),
                     robust_power_transform,
                 )
             )
@@ -154,63 +171,78 @@ class Models:
         kernel, ok = MixedKernel(self._categorical), self._data.ok
         parts: list[Probability] = []
         if len(self._data.failed):
-            labels = TrainingSet(
-                "feasibility", kernel, self._data.tried, ok, centred_labels, LABEL_NOISE
+            labels = self._of_data(
+                lambda data: TrainingSet(
+                    "feasibility", kernel, data.tried, data.ok, centred_labels, LABEL_NOISE
+                )
             )
             parts.append(Feasibility(self._process(labels), ok, SHARPNESS))
         for j, slacks in enumerate(self._data.slacks.T):
-            training = TrainingSet(
-                f"slack {j}", kernel, self._data.U, slacks.copy(), standardised_slacks
-            )
-            parts.append(Margin(self._process(training), slacks))
+
+            def margins(data: Observations, j: int = j) -> TrainingSet:
+                y = data.slacks[:, j].copy()
+                return TrainingSet(f"slack {j}", kernel, data.U, y, standardised_slacks)
+
+            parts.append(Margin(self._process(self._of_data(margins)), slacks))
         return AllOf(parts) if parts else None
 
     def log_cost(self) -> GaussianProcess:
         """Model of the logarithm of seconds, centred."""
-        kernel, is_measured = MixedKernel(self._categorical), ~np.isnan(self._data.cost)
-        U, cost = self._data.U[is_measured], self._data.cost[is_measured]
-        return self._process(TrainingSet("cost", kernel, U, cost, _centred_log))
+        kernel = MixedKernel(self._categorical)
+
+        def costs(data: Observations) -> TrainingSet:
+            known = ~np.isnan(data.cost)
+            return TrainingSet("cost", kernel, data.U[known], data.cost[known], _centred_log)
+
+        return self._process(self._of_data(costs))
+
+    def _of_data(self, make: Callable[[Observations], TrainingSet]) -> TrainingSet:
+        """A training set of the observations, with those of the extracts of a long history."""
+        training, data = make(self._data), self._data
+        if data.began is not None and data.learnt is not None:
+            training.began, training.learnt = make(data.began), make(data.learnt)
+        return training
 
     def _process(self, training: TrainingSet) -> GaussianProcess:
         """A process on all points, made from the last one by appending rows.
 
-        Rows are appended one by one to those that theta was learnt at, so that a process made
-        anew, after the cache was dropped, has the same bits.
+        Rows are appended one by one to those that it began with, so that a process made anew,
+        after the cache was dropped, has the same bits.
         """
-        theta, U = self._theta(training), training.U
-        gp = self._cache.get((training.name, "gp"))
+        theta, U, n = self._theta(training), training.U, training.n_began
+        n_began, gp = self._cache.get((training.name, "gp"), (0, None))
         if not (
             gp is not None
+            and n_began == n
             and len(gp.U) <= len(U)
             and np.array_equal(gp.theta, theta)
             and np.array_equal(gp.U, U[: len(gp.U)], equal_nan=True)
         ):
-            n = learnt_at(len(U))
             gp = GaussianProcess(training.kernel, theta)
             gp.fit(U[:n], training.transformed(n), training.noise)
         for i in range(len(gp.U), len(U)):
             gp.append(U[i : i + 1], noise=training.noise)
-        self._cache[training.name, "gp"] = gp.set_values(training.transformed(len(U)))
+        self._cache[training.name, "gp"] = n, gp.set_values(training.transformed(len(U)))
         return gp
 
     def _theta(self, training: TrainingSet) -> np.ndarray:
         """Hyperparameters as they were learnt at the last count of the schedule."""
-        n = learnt_at(len(training.U))
+        source, n = training.to_learn
         rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
 
         def learn() -> np.ndarray:
-            y = training.transformed(n)[rows]
+            y = source.transformed(n)[rows]
             mode, spread = prior(training.kernel)
             rng = np.random.default_rng((self._seed, n, RESTARTS_STREAM))
             starts = mode + spread * rng.standard_normal((self._n_restarts, len(mode)))
-            return learn_theta(training.kernel, training.U[rows], y, training.noise, starts)
+            return learn_theta(training.kernel, source.U[rows], y, training.noise, starts)
 
-        return self._cached((training.name, "theta"), training.digest(n), learn)
+        return self._cached((training.name, "theta"), source.digest(n), learn)
 
     def _sampled_thetas(self) -> np.ndarray:
         """Samples of the hyperparameters of the process of scores."""
-        scores, n = self._scores, learnt_at(len(self._scores.U))
-        theta = self._theta(scores)
+        scores, n = self._scores.to_learn
+        theta = self._theta(self._scores)
 
         def sample() -> np.ndarray:
             rng = np.random.default_rng((self._seed, n))
@@ -223,6 +255,10 @@ class Models:
         if self._cache.get(name, (None,))[0] != digest:
             self._cache[name] = (digest, compute())
         return self._cache[name][1]
+
+    def _places(self, data: Observations) -> np.ndarray:
+        """The points of scores as the process has them."""
+        return self._with_resource(data.U, data.resource) if self.joint else data.U
 
     def _with_resource(self, U: np.ndarray, resource: np.ndarray) -> np.ndarray:
         """Points with the resource as one more coordinate."""
