@@ -79,6 +79,7 @@ __all__ = [
     "consumed_params",
     "fault_of",
     "fit_context",
+    "has_mlp_ended",
     "is_hist_gradient_boosting",
     "is_scorer",
     "is_valid_value",
@@ -91,6 +92,7 @@ __all__ = [
     "pre_dispatch_count",
     "routing_enabled",
     "safe_split",
+    "set_generator_of_mlp",
     "set_rate_of_mlp",
     "task_of_metric",
     "to_namespace_of",
@@ -432,3 +434,14 @@ def set_rate_of_mlp(mlp: Any) -> None:
         # A schedule of its own (invscaling, adaptive) stays where it is, in proportion.
         optimizer.learning_rate *= mlp.learning_rate_init / optimizer.learning_rate_init
         optimizer.learning_rate_init = mlp.learning_rate_init
+        mlp._no_improvement_count = 0
+
+
+def has_mlp_ended(mlp: Any) -> bool:
+    """Whether its loss has not fallen for so long that ``fit`` would have ended."""
+    return getattr(mlp, "_no_improvement_count", 0) > mlp.n_iter_no_change
+
+
+def set_generator_of_mlp(mlp: Any, generator: np.random.RandomState) -> None:
+    """Have an MLP hold the generator that it would hold after ``fit``."""
+    mlp._random_state = generator

@@ -12,6 +12,7 @@ from sksearch.estimators._composed import unknown_parts as unknown_parts
 from sksearch.estimators._default import default_space, own_candidate
 from sksearch.estimators._epochs import WAYS as WAYS
 from sksearch.estimators._epochs import advance as advance
+from sksearch.estimators._epochs import has_ended as has_ended
 from sksearch.estimators._epochs import refuse_early_stopping as refuse_early_stopping
 from sksearch.estimators._epochs import train_calls as train_calls
 from sksearch.estimators._family import Family, Nothing, family_of, register

@@ -66,11 +66,17 @@ def advance(
         kwargs = _arguments(last, state.n_steps == 0, classes, last_params)
         n_epochs = n_steps - state.n_steps
         if not family.train_epochs(state, last, Xt, yt, n_epochs, kwargs, ends):
-            _call_partial_fit(last, Xt, yt, n_epochs, kwargs)
+            call_partial_fit(last, Xt, yt, n_epochs, kwargs)
     else:
         last = _fit_anew(last, Xt, yt, n_steps, last_params)
         state.estimator = replace_last_step(state.estimator, last)
     state.n_steps = n_steps
+
+
+def has_ended(estimator: Any) -> bool:
+    """Return whether more epochs would change nothing."""
+    last = last_step(estimator)
+    return family_of(last).has_ended(last)
 
 
 def _arguments(
@@ -91,7 +97,7 @@ def _arguments(
     return kwargs
 
 
-def _call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, Any]) -> None:
+def call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, Any]) -> None:
     """Call ``partial_fit`` so many times."""
     args = (X,) if y is None else (X, y)
     settings = _settings(last, y, n_calls)

@@ -247,6 +247,10 @@ class Family:
         """
         return False
 
+    def has_ended(self, model: Any) -> bool:
+        """Return whether more epochs would change nothing, as ``fit`` would have ended."""
+        return False
+
     def changed(self, model: Any) -> None:
         """Have a fitted estimator train on with params that were just set."""
 

@@ -1,9 +1,14 @@
 """Linear models. Their penalties act alike on columns of like scale: scale them first."""
 
+from numbers import Integral
 from typing import Any
 
+import numpy as np
+
+from ._epochs import call_partial_fit
 from ._family import Family, class_names
 from ._parts import Size, SpaceDict, loguniform, uniform
+from ._state import State
 
 # Losses of SGDClassifier that give probabilities, which a user who chose one may need.
 PROBABILISTIC = ["log_loss", "modified_huber"]
@@ -129,3 +134,19 @@ class StochasticGradient(Family):
             return None
         rates = ("eta0", "learning_rate", "power_t")
         return ("alpha", "C", "epsilon", "l1_ratio", "penalty", *rates)
+
+    def train_epochs(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> bool:
+        """Shuffle the rows anew for each epoch: an integer seed would give all the same order."""
+        own = model.random_state
+        if not isinstance(own, Integral):
+            return False
+        if state.generators is None:
+            state.generators = np.random.RandomState(own)
+        model.random_state = state.generators
+        try:
+            call_partial_fit(model, X, y, n, params)
+        finally:
+            model.random_state = own
+        return True

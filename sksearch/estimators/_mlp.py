@@ -1,18 +1,23 @@
 """Nets of scikit-learn: MLP."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
-from sksearch._compat import set_rate_of_mlp
+from sksearch._compat import has_mlp_ended, set_generator_of_mlp, set_rate_of_mlp
 from sksearch.space import Outcome
 
-from ._epochs import advance
+from ._epochs import advance, call_partial_fit
 from ._family import Family
 from ._growth import Growth, counts
 from ._parts import Size, SpaceDict, loguniform
-from ._pipeline import enter, last_step
+from ._pipeline import last_step
+from ._state import State
 
 FIRST_EPOCHS = 5
 STEP_EPOCHS = 2**0.5
@@ -36,16 +41,13 @@ class EpochsGrowth(Growth):
         return self.looks(high, estimator)
 
     def train(self, state, rows, count, classes, params):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            advance(state, rows[0], rows[1], count, classes, params)
+        advance(state, rows[0], rows[1], count, classes, params)
 
     def refit(self, state, rows, count, classes, params):
-        """Train epoch by epoch on all rows, as it was scored."""
-        X, y, params = enter(state, rows[0], rows[1], params)
-        self.train(state, (X, y), count, classes, params)
-        last_step(state.estimator).set_params(**{self.name: count})
-        return state
+        """Fit once, which is what was scored; that it has not converged is as it should be."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return super().refit(state, rows, count, classes, params)
 
 
 def mlp(estimator: Any, size: Size) -> SpaceDict:
@@ -66,6 +68,49 @@ def mlp(estimator: Any, size: Size) -> SpaceDict:
     return space
 
 
+class Orders(np.random.RandomState):
+    """A generator whose shuffles go on from one another, as those of the epochs of a ``fit`` do.
+
+    Parameters
+    ----------
+    generator : RandomState
+        What it draws from.
+    last : ndarray of shape (n_rows,) or None
+        Order of the rows in the last epoch.
+    """
+
+    def __init__(self, generator: np.random.RandomState, last: np.ndarray | None) -> None:
+        super().__init__(generator._bit_generator)
+        self.last = last
+
+    def shuffle(self, x: Any) -> None:
+        """Put the numbers from 0 on into the next order."""
+        step = np.arange(len(x), dtype=np.min_scalar_type(len(x)))
+        super().shuffle(step)
+        self.last = step if self.last is None else self.last[step]
+        x[:] = self.last
+
+
+@contextmanager
+def one_fit(state: State, net: Any) -> Iterator[None]:
+    """Have ``partial_fit`` draw what ``fit`` would draw in these epochs.
+
+    An integer ``random_state`` would seed each call anew, so that all epochs had one order.
+    """
+    own = net.random_state
+    if own is None:  # the global generator, which is seeded for each task
+        yield
+        return
+    generator, last = state.generators or (check_random_state(own), None)
+    net.random_state = orders = Orders(generator, last)
+    try:
+        yield
+    finally:
+        net.random_state = own
+        set_generator_of_mlp(net, generator)
+        state.generators = generator, orders.last
+
+
 class MLP(Family):
     """Perceptrons of several layers."""
 
@@ -83,6 +128,22 @@ class MLP(Family):
     def changed(self, model: Any) -> None:
         """Tell its optimizer the rate, which it reads only once."""
         set_rate_of_mlp(model)
+
+    def train_epochs(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> bool:
+        """Train as ``fit`` does: the same mini-batches, the same end, the same bits."""
+        with one_fit(state, model):
+            for _ in range(n):
+                if self.has_ended(model):
+                    break
+                call_partial_fit(model, X, y, 1, params)
+        model.n_iter_ = len(model.loss_curve_)
+        return True
+
+    def has_ended(self, model: Any) -> bool:
+        """Return whether its loss does not fall any more."""
+        return has_mlp_ended(model)
 
     def growth(self, name: str, own: int | None) -> Growth:
         """Train epoch by epoch."""

@@ -26,7 +26,7 @@ class State:
     y : array-like or None
         Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
     generators : object
-        States of the global generators that a net goes on with; None for other estimators.
+        What the draws of the next epoch go on from, as the family of the estimator has it.
 
     Examples
     --------

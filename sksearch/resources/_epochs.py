@@ -12,6 +12,7 @@ from sksearch.estimators import (
     advance,
     enter,
     family_of,
+    has_ended,
     is_searched,
     last_step,
     path_of_last_step,
@@ -26,7 +27,7 @@ DIGITS = 9  # of a second: nanoseconds are the resolution of a computer's clock
 
 @dataclass(frozen=True)
 class EpochsResource(Resource):
-    """One unit is one call of ``partial_fit`` on the training rows: an epoch.
+    """One unit is one pass over the training rows by ``partial_fit``: an epoch.
 
     In a Pipeline the last step is trained; its transformers are fitted once for each candidate
     and fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
@@ -36,8 +37,13 @@ class EpochsResource(Resource):
 
     Notes
     -----
-    In scikit-learn k calls of ``partial_fit`` are not the same as ``fit(max_iter=k)``, so `refit`
-    repeats the calls.
+    k epochs of an MLP are ``fit(max_iter=k)`` to the bit, if the training rows have all classes
+    and ``random_state`` is not None: mini-batches, rates that fall, and the end by ``tol`` and
+    ``n_iter_no_change``, after which more epochs change nothing. Linear models (SGD, Perceptron)
+    take the rows in another order in each epoch, as in ``fit``; their ``partial_fit`` tells no
+    loss, so ``tol`` ends none, and the rate of ``learning_rate="adaptive"`` stays. scikit-learn's
+    own ``partial_fit`` seeds with an integer ``random_state`` at each call, so that its
+    mini-batches are the same in all epochs.
 
     Examples
     --------
@@ -138,7 +144,9 @@ class SecondsResource(Resource):
         start = now() - state.seconds
         Xt, yt, last_params = enter(state, X, y, fit_params)
         # Rounded, so that ten calls of 0.1 simulated seconds fill one second, and not eleven.
-        while state.n_steps == 0 or round(now() - start, DIGITS) < amount:
+        while state.n_steps == 0 or (
+            round(now() - start, DIGITS) < amount and not has_ended(state.estimator)
+        ):
             before = now()
             advance(state, Xt, yt, state.n_steps + 1, classes, last_params)
             if now() == before:  # on a virtual clock: this would never end

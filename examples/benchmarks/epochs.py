@@ -1,0 +1,85 @@
+"""Nets and linear models that are trained epoch by epoch: by scikit-learn's calls, by ours, by `fit`.
+
+The estimators have an integer ``random_state``. A call of their own ``partial_fit`` seeds anew, so
+all epochs take the rows in one order; `EpochsResource`, with which searches train, and `fit` do
+not. 2,000 training rows, scores (accuracy or R2) on up to 10,000 others, means over seeds.
+
+    OMP_NUM_THREADS=1 python examples/benchmarks/epochs.py [--epochs 81] [--seeds 3] [--tables ...]
+"""
+
+import argparse
+import warnings
+
+import _tables_cases as cases
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.pipeline import make_pipeline
+
+from sksearch.base import State
+from sksearch.resources import EpochsResource
+
+ESTIMATORS = ("adam", "adam, batches of 32", "momentum", "linear")
+WAYS = ("partial_fit", "ours", "fit")
+
+
+def make_model(case, name):
+    """Take the table's preparation, and one of `ESTIMATORS` after it."""
+    *steps, (_, last) = clone(case.model).steps
+    if name == "linear":
+        kind = SGDClassifier if is_classifier(last) else SGDRegressor
+        last = kind(random_state=case.seed)
+    elif name == "momentum":
+        last.set_params(solver="sgd", learning_rate_init=0.01)
+    elif name != "adam":
+        last.set_params(batch_size=32)
+    return make_pipeline(*(step for _, step in steps), last)
+
+
+def trained(way, model, X, y, n_epochs):
+    """Train a pipeline for so many epochs in one of `WAYS`."""
+    classes = np.unique(y) if is_classifier(model) else None
+    if way == "ours":
+        return EpochsResource().train(State(model), X, y, n_epochs, 0, classes, {}).estimator
+    if way == "fit":
+        return model.set_params(**{f"{model.steps[-1][0]}__max_iter": n_epochs}).fit(X, y)
+    Xt = model[:-1].fit_transform(X, y)
+    for _ in range(n_epochs):
+        model[-1].partial_fit(Xt, y, **({} if classes is None else {"classes": classes}))
+    return model
+
+
+def scores(table, name, n_epochs, n_seeds):
+    """Return the mean test score of each way, over seeds."""
+    found = []
+    for seed in range(n_seeds):
+        case = cases.make_case(table, "mlp", seed)
+        rows = case.X, case.y, n_epochs
+        models = (trained(way, make_model(case, name), *rows) for way in WAYS)
+        found.append([model.score(case.X_test, case.y_test) for model in models])
+    return np.mean(found, axis=0)
+
+
+def main():
+    """Train all and print a table for each estimator."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--epochs", type=int, default=81)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--tables", nargs="+", default=cases.TABLES, choices=cases.TABLES)
+    parser.add_argument("--estimators", nargs="+", default=ESTIMATORS, choices=ESTIMATORS)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name in args.estimators:
+        print(f"== {name}: {', '.join(WAYS)}")
+        of_tables = []
+        for table in args.tables:
+            of_tables.append(scores(table, name, args.epochs, args.seeds))
+            print(f"{table:20s}", *(f"{score:.4f}" for score in of_tables[-1]), flush=True)
+        theirs, ours, _ = np.transpose(of_tables)
+        print(f"{'mean':20s}", *(f"{score:.4f}" for score in np.mean(of_tables, axis=0)))
+        better, worse = (ours > theirs).sum(), (ours < theirs).sum()
+        print(f"ours above partial_fit on {better} tables, below on {worse}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
