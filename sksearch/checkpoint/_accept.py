@@ -9,7 +9,7 @@ from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint, read_journal
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._events import read_events
 from sksearch.checkpoint._fingerprint import CODE_CHANGES, GLOBALS
-from sksearch.checkpoint._records import Accepted, read_as
+from sksearch.checkpoint._records import Accepted, Header, read_as
 
 
 def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
@@ -53,7 +53,8 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
         raise JournalError(f"{os.fspath(checkpoint_dir)!r} has no search yet.")
     journal = Path(checkpoint_dir).expanduser() / JOURNAL
     _, search = next(read_events([header], journal, len(earlier) + 1))
-    known = [CODE_CHANGES, *search.parts.get(GLOBALS, {}).get("items", {})]
+    parts = search.parts if isinstance(search, Header) else {}
+    known = [CODE_CHANGES, *parts.get(GLOBALS, {}).get("items", {})]
     if not names:
         raise TypeError(f"Name what you accept. Known are {', '.join(known)}.")
     for name in names:
@@ -73,6 +74,6 @@ def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
     return names.union(*map(_names, events))
 
 
-def _names(record):
+def _names(record: dict) -> list[str]:
     accepted = read_as(Accepted, record)
     return [] if accepted is None else accepted.names

@@ -143,7 +143,7 @@ class StochasticGradient(Family):
         if not isinstance(own, Integral):
             return False
         if state.generators is None:
-            state.generators = np.random.RandomState(own)
+            state.generators = np.random.RandomState(int(own))
         model.random_state = state.generators
         try:
             call_partial_fit(model, X, y, n, params)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sksearch.estimators import Allowance
 from sksearch._typing import Scores
+from sksearch.estimators import Allowance
 
 if TYPE_CHECKING:
     from sksearch.fitting._tasks import Output
