@@ -6,10 +6,8 @@ theta       hyperparameters, learnt anew when n has grown by a seventh
 ==========  ======================================================================
 """
 
-import hashlib
 import math
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -21,14 +19,13 @@ from sksearch.models import (
     AllOf,
     Feasibility,
     GaussianProcess,
+    Growing,
     Margin,
     MixedKernel,
     Probability,
+    TrainingSet,
     centred_labels,
     inverse_power_transform,
-    learn_theta,
-    learnt_at,
-    prior,
     robust_power_transform,
     sample_theta,
     standardise,
@@ -38,65 +35,6 @@ from sksearch.samplers._observations import Observations
 
 # What a sampler may do against mistakes of its model, in the order of the alphabet.
 GUARDS = ("interior", "outliers", "second_opinion", "ties")
-RESTARTS_STREAM = 13  # tells its generator from others of the same count
-MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
-
-
-@dataclass
-class TrainingSet:
-    """Points and values that a process is conditioned on.
-
-    Parameters
-    ----------
-    name : str
-        The name of the process in the cache.
-    kernel : MixedKernel
-        Its covariance.
-    U : ndarray of shape (n, n_dims)
-        Points.
-    y : ndarray of shape (n,)
-        Values as they were measured.
-    transform : callable
-        ``transform(y) -> (n,)``, the values that the process is conditioned on.
-    noise : float, default=0.0
-        Known variance of these.
-    began : TrainingSet or None, default=None
-        Where the history is long, the first of these points, that others are appended to.
-    learnt : TrainingSet or None, default=None
-        Where the history is long, what hyperparameters are learnt from.
-    """
-
-    name: str
-    kernel: MixedKernel
-    U: np.ndarray
-    y: np.ndarray
-    transform: Callable[[np.ndarray], np.ndarray]
-    noise: float = 0.0
-    began: "TrainingSet | None" = None
-    learnt: "TrainingSet | None" = None
-    _transformed: dict[int, np.ndarray] = field(default_factory=dict)
-
-    def transformed(self, n: int) -> np.ndarray:
-        """The first n values, transformed, shape (n,)."""
-        if n not in self._transformed:
-            self._transformed[n] = self.transform(self.y[:n])
-        return self._transformed[n]
-
-    @property
-    def n_began(self) -> int:
-        """Count of the points that a process is made with at once."""
-        return learnt_at(len(self.U)) if self.began is None else len(self.began.U)
-
-    @property
-    def to_learn(self) -> "tuple[TrainingSet, int]":
-        """The set whose first so many points hyperparameters are learnt from, and their count."""
-        if self.learnt is None:
-            return self, learnt_at(len(self.U))
-        return self.learnt, len(self.learnt.U)
-
-    def digest(self, n: int) -> bytes:
-        """A digest of the first n points and values."""
-        return hashlib.blake2b(self.U[:n].tobytes() + self.y[:n].tobytes()).digest()
 
 
 class Models:
@@ -117,11 +55,11 @@ class Models:
         self._categorical = history.problem.space.categorical
         self._max_resources = history.problem.max_resources
         self._marginalise = sampler.marginalise
-        self._cache = history.cache.setdefault(("gp", sampler), {})
+        cache = history.cache.setdefault(("gp", sampler), {})
+        self._growing = Growing(cache, history.problem.seed, sampler.n_restarts)
         self.joint = sampler.transfer == "joint"
         categorical = np.r_[self._categorical, False] if self.joint else self._categorical
         self._kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
-        self._n_restarts = sampler.n_restarts
         self._pulled_in = "outliers" in sampler.guards
         transform = robust_power_transform if self._pulled_in else standardise
         self._scores = self._of_data(
@@ -142,7 +80,7 @@ class Models:
         scores = self._scores
         if self._marginalise:
             thetas = self._sampled_thetas()
-            models: list[Any] = self._cached(
+            models: list[Any] = self._growing.cached(
                 "marginalised",
                 scores.digest(len(scores.U)),
                 lambda: [GaussianProcess(scores.kernel, t).fit(scores.U, self.y) for t in thetas],
@@ -196,6 +134,9 @@ class Models:
 
         return self._process(self._of_data(costs))
 
+    def _process(self, training: TrainingSet) -> GaussianProcess:
+        return self._growing.process(training, GaussianProcess)
+
     def _of_data(self, make: Callable[[Observations], TrainingSet]) -> TrainingSet:
         """A training set of the observations, with those of the extracts of a long history."""
         training, data = make(self._data), self._data
@@ -203,58 +144,16 @@ class Models:
             training.began, training.learnt = make(data.began), make(data.learnt)
         return training
 
-    def _process(self, training: TrainingSet) -> GaussianProcess:
-        """A process on all points, made from the last one by appending rows.
-
-        Rows are appended one by one to those that it began with, so that a process made anew,
-        after the cache was dropped, has the same bits.
-        """
-        theta, U, n = self._theta(training), training.U, training.n_began
-        n_began, gp = self._cache.get((training.name, "gp"), (0, None))
-        if not (
-            gp is not None
-            and n_began == n
-            and len(gp.U) <= len(U)
-            and np.array_equal(gp.theta, theta)
-            and np.array_equal(gp.U, U[: len(gp.U)], equal_nan=True)
-        ):
-            gp = GaussianProcess(training.kernel, theta)
-            gp.fit(U[:n], training.transformed(n), training.noise)
-        for i in range(len(gp.U), len(U)):
-            gp.append(U[i : i + 1], noise=training.noise)
-        self._cache[training.name, "gp"] = n, gp.set_values(training.transformed(len(U)))
-        return gp
-
-    def _theta(self, training: TrainingSet) -> np.ndarray:
-        """Hyperparameters as they were learnt at the last count of the schedule."""
-        source, n = training.to_learn
-        rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
-
-        def learn() -> np.ndarray:
-            y = source.transformed(n)[rows]
-            mode, spread = prior(training.kernel)
-            rng = np.random.default_rng((self._seed, n, RESTARTS_STREAM))
-            starts = mode + spread * rng.standard_normal((self._n_restarts, len(mode)))
-            return learn_theta(training.kernel, source.U[rows], y, training.noise, starts)
-
-        return self._cached((training.name, "theta"), source.digest(n), learn)
-
     def _sampled_thetas(self) -> np.ndarray:
         """Samples of the hyperparameters of the process of scores."""
         scores, n = self._scores.to_learn
-        theta = self._theta(self._scores)
+        theta = self._growing.theta(self._scores)
 
         def sample() -> np.ndarray:
             rng = np.random.default_rng((self._seed, n))
             return sample_theta(scores.kernel, theta, scores.U[:n], scores.transformed(n), rng)
 
-        return self._cached("thetas", scores.digest(n), sample)
-
-    def _cached(self, name: Hashable, digest: bytes, compute: Callable[[], Any]) -> Any:
-        """What was computed for this digest of all that it depends on, computed if it was not."""
-        if self._cache.get(name, (None,))[0] != digest:
-            self._cache[name] = (digest, compute())
-        return self._cache[name][1]
+        return self._growing.cached("thetas", scores.digest(n), sample)
 
     def _places(self, data: Observations) -> np.ndarray:
         """The points of scores as the process has them."""
