@@ -93,11 +93,11 @@ class FuturesEngine(Engine):
             raise self.lost_error(first_line(error)) from error
 
 
-def _call(pickled):
+def _call(pickled: bytes) -> Any:
     return loads(pickled, brings_news=True)()
 
 
-def _count_workers(executor):
+def _count_workers(executor: Executor) -> int:
     # The first is mpi4py's, the second that of the standard library and of loky.
     for name in ("num_workers", "_max_workers"):
         count = getattr(executor, name, None)
