@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from sksearch._clock import now
 
 PART_OF_CURVE = 0.2  # of the time, for one candidate whose count of iterations training finds
+PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
 PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
 PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
 PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
@@ -87,6 +88,16 @@ class TimeLimit:
     def of_curve(self, n_folds: int) -> float | None:
         """Return the seconds for a training on a fold that finds its count of iterations."""
         return None if self.timeout is None else self.timeout * PART_OF_CURVE / n_folds
+
+    def of_rising(self, n_folds: int, n_now: int) -> float | None:
+        """Return the seconds for such a training that leads, and whose score still rises.
+
+        `n_now` are the folds that are trained on before anything else is decided.
+        """
+        if self.timeout is None:
+            return None
+        left = self.left_at(self.elapsed()) - self.for_last
+        return min(self.timeout * PART_OF_RISING / n_folds, left / n_now)
 
     def of_each(self, n_fits: int, last: float) -> float:
         """Return the seconds for each of so many trainings before a last one of `last` seconds."""

@@ -21,6 +21,7 @@ from sksearch.estimators._first import first_candidates
 from sksearch.estimators._going_on import can_grow as can_grow
 from sksearch.estimators._going_on import set_params as set_params
 from sksearch.estimators._going_on import ways_to_go_on as ways_to_go_on
+from sksearch.estimators._growth import Allowance as Allowance
 from sksearch.estimators._growth import Growth, growth_of
 from sksearch.estimators._image_nets import ImageNets
 from sksearch.estimators._keras import Keras

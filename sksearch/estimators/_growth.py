@@ -39,6 +39,36 @@ def counts(first: int, high: int, ratio: float, own: int | None = None) -> list[
     return sorted(found)
 
 
+@dataclass(frozen=True)
+class Allowance:
+    """How long a training on a fold may take.
+
+    Parameters
+    ----------
+    seconds : float
+        Any.
+    longest : float
+        One whose score still rises, and is no worse than that of the rival was after as long.
+    rival : tuple of (float, float)
+        Seconds of training of the best candidate so far, ascending, and its best score by then.
+    """
+
+    seconds: float
+    longest: float
+    rival: tuple[tuple[float, float], ...] = ()
+
+    def suffices(self, expected: float, elapsed: float, best: float, rises: bool) -> bool:
+        """Whether a training may go on that will take `expected` seconds, `elapsed` of it so far.
+
+        `best` is its best score, and `rises` whether that is one of its last.
+        """
+        if expected <= self.seconds:
+            return True
+        n_rival = bisect_right(self.rival, (elapsed, math.inf))
+        leads = n_rival == 0 or best >= self.rival[n_rival - 1][1]
+        return rises and leads and expected <= self.longest
+
+
 @dataclass
 class Watch:
     """Scores an estimator while it grows, and says when that should end.
@@ -52,7 +82,7 @@ class Watch:
         the score on the test rows.
     patience, slack : float
         It ends at so many times the count with the best score, and so many steps more.
-    seconds : float or None
+    allowance : Allowance or None
         Training and scoring go on no longer than that, if `least` steps are done. None: no limit.
     least : int
         Count that is reached however long it takes.
@@ -62,7 +92,7 @@ class Watch:
     score: Score
     patience: float
     slack: int
-    seconds: float | None
+    allowance: Allowance | None
     least: int
     _start: float = field(default_factory=now)
     _best: float = -math.inf
@@ -72,9 +102,12 @@ class Watch:
 
     def has_time_for(self, count: int) -> bool:
         """Whether training may go on to a count."""
-        if self.seconds is None or self._seen < min(self.least, self.known[-1]):
+        if self.allowance is None or self._seen < min(self.least, self.known[-1]):
             return True
-        return (now() - self._start) * count / max(1, self._seen) <= self.seconds
+        elapsed = now() - self._start
+        expected = elapsed * count / max(1, self._seen)
+        rises = self._best_count * STEP >= self._seen
+        return self.allowance.suffices(expected, elapsed, self._best, rises)
 
     def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
         """Score at the known counts up to this one, and return whether the top has passed."""
@@ -152,7 +185,7 @@ class Growth:
         classes: Labels,
         params: dict[str, Any],
         score: Score,
-        seconds: float | None = None,
+        allowance: Allowance | None = None,
         least: int = 1,
     ) -> None:
         """Train until the score has passed its top, or to `high`, or as long as there is time.
@@ -172,14 +205,14 @@ class Growth:
         score : callable
             Called with an estimator that predicts with so many steps, and with their count, in
             ascending order; returns the score on the test rows.
-        seconds : float or None, default=None
+        allowance : Allowance or None, default=None
             Training and scoring go on no longer than that, if `least` steps are done. None: no
             limit.
         least : int, default=1
             Count that is reached however long it takes.
         """
         known = self.known(high, state.estimator)
-        watch = Watch(known, score, self.patience, self.slack, seconds, least)
+        watch = Watch(known, score, self.patience, self.slack, allowance, least)
         self._make_endless(state.estimator)
         *rows_in, params = enter(state, *rows, params)
         self._grow(state, tuple(rows_in), watch, classes, params)

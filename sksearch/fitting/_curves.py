@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sksearch._typing import Scores
+from sksearch.estimators import Allowance
 
 if TYPE_CHECKING:
     from sksearch.fitting._tasks import Output
@@ -26,7 +27,7 @@ class CurveTask:
         The parameter that is the count.
     high : int
         Largest count.
-    seconds : float or None
+    allowance : Allowance or None
         For training and scoring on one fold; None for no limit.
     is_own : bool
         Whether it is the estimator as it is, which gets to its own count however long that takes.
@@ -38,7 +39,7 @@ class CurveTask:
 
     name: str
     high: int
-    seconds: float | None
+    allowance: Allowance | None
     is_own: bool
     earlier: dict[int, list[float]] = field(default_factory=dict)
 

@@ -265,7 +265,7 @@ def _record_curve(
     growth = growth_of(state.estimator, wanted.name)
     growth.curve(
         state, train[1:], wanted.last, context.classes, fit_params, look,
-        wanted.seconds, growth.own or 1 if wanted.is_own else 1,
+        wanted.allowance, growth.own or 1 if wanted.is_own else 1,
     )  # fmt: skip
     # Of one fold alone; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]

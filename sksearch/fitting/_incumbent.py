@@ -28,17 +28,21 @@ class Incumbent:
     ----------
     n_in_vain : int
         Count of candidates since the best one.
+    trial_id : int or None
+        The best one, None while there is none.
     """
 
     def __init__(self, setup: Setup, history: History, outputs: Outputs) -> None:
         self._setup, self._history, self._outputs = setup, history, outputs
         self._score, self.n_in_vain = -math.inf, 0
+        self.trial_id: int | None = None
 
     def compare(self, job: Job, score: float) -> None:
         """Enter a candidate that has got the largest resource."""
         self.n_in_vain += 1
         if score > self._score:
             self._score, self.n_in_vain = score, 0
+            self.trial_id = job.trial_id
             self.expect(job)
 
     def expect(self, job: Job) -> None:

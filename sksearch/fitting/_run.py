@@ -151,7 +151,7 @@ class Run(Workload):
         may_train = not setup.workers.are_needed
         self.hope = Hope(setup.context, setup.problem, may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup, study.history, self.outputs)
-        self._curves = CurveTasks(setup, self.outputs)
+        self._curves = CurveTasks(setup, self.outputs, self.incumbent)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
@@ -215,8 +215,8 @@ class Run(Workload):
         legs = rest["before"]
         reached = self.outputs.reached.get((legs[-1].trial_id, spent), []) if legs else []
         continues = any(output.n_steps > 0 for output in reached[fold : fold + 1])
-        earlier = reached[: self.context.folds(rest["resource"], spent)[0]]
-        curve = self._curves.task(trial_id, rest["params"], earlier)
+        folds = self.context.folds(rest["resource"], spent)
+        curve = self._curves.task(trial_id, rest["params"], reached[: folds[0]], len(folds))
         measured = (reached[fold].measures or {}) if continues else {}
         return Task(
             trial_id=trial_id, fold=fold, spent=spent, continues=continues, curve=curve,
