@@ -63,9 +63,9 @@ def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# ---- the rooms of a fit
+# ---- the rooms of a fit, and what hands something to it
 
-ROOMS = ("search", "_prepare", "fitting", "_finish", "checkpoint")
+ROOMS = ("search", "_prepare", "fitting", "_finish", "checkpoint", "executors")
 
 
 def parameters(path):
@@ -89,7 +89,7 @@ def says_nothing(annotation):
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_nine_parameters_of_ten_in_the_rooms_of_a_fit_have_types_that_say_something(room):
+def test_nine_parameters_of_ten_have_types_that_say_something(room):
     bare, n = {}, 0
     for path in (ROOT / "sksearch" / room).rglob("*.py"):
         found = list(parameters(path))

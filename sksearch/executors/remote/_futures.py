@@ -107,21 +107,21 @@ class FuturesEngine(Engine):
         return "it has no workers, since MPI has not started them, or they were shut down"
 
 
-def _call(pickled):
+def _call(pickled: bytes) -> Any:
     return loads(pickled, brings_news=True)()
 
 
-def _is_of_mpi(executor):
+def _is_of_mpi(executor: Executor) -> bool:
     return hasattr(executor, "bootup")
 
 
-def _workers_of_mpi(executor):
+def _workers_of_mpi(executor: Executor) -> Any:
     """What mpi4py knows of its workers, which is private to it; None before it starts them."""
     workers = getattr(executor, "_pool", None)
     return workers if hasattr(workers, "thread") and hasattr(workers, "event") else None
 
 
-def _await_workers_of_mpi(executor):
+def _await_workers_of_mpi(executor: Any) -> None:
     """Wait until a pool of mpi4py has workers; where none starts its count would wait for ever."""
     executor.bootup(wait=False)
     if (workers := _workers_of_mpi(executor)) is None:
@@ -135,7 +135,7 @@ def _await_workers_of_mpi(executor):
             )
 
 
-def _count_workers(executor):
+def _count_workers(executor: Executor) -> int:
     if _is_of_mpi(executor):
         _await_workers_of_mpi(executor)
     # The first is mpi4py's, the second that of the standard library and of loky.
