@@ -189,9 +189,8 @@ class _Visitor:
             return value.__name__
         if isinstance(value, logging.Logger):
             return f"logger {value.name}"
-        if isinstance(
-            value, np.ufunc
-        ):  # one that `np.frompyfunc` made has no attribute with its own
+        if isinstance(value, np.ufunc):
+            # One of `np.frompyfunc` has a function of Python, and no attribute that leads there.
             own = [self.visit(each) for each in gc.get_referents(value) if callable(each)]
             return " of ".join([f"numpy.{value.__name__}", *own])
         if is_installed(value):

@@ -133,6 +133,7 @@ def test_the_repr_says_how_far_the_search_is(tmp_path):
         f"<SavedSearch: HyperbandSearchCV, 15 candidates, 20 evaluations, best score {score}, "
         "finished>"
     )
+    assert repr(load_history(tmp_path).history_.problem.space) == "the space of alpha"
 
 
 def test_a_resource_that_is_a_parameter_is_among_the_params(tmp_path):
@@ -299,6 +300,19 @@ def test_what_no_search_writes_is_named_by_its_line_also_after_an_extension(tmp_
     n_lines = len(journal.read_bytes().splitlines())
     with pytest.raises(JournalError, match=rf"line {n_lines}, is not what a search writes"):
         load_history(tmp_path)
+
+
+def test_a_header_that_no_search_writes_is_named_by_its_line(tmp_path):
+    search = RandomSearchCV(
+        Curve(), QUALITY, n_iter=1, cv=2, random_state=0, checkpoint_dir=tmp_path
+    ).fit(X, y)
+    journal = tmp_path / "journal.jsonl"
+    with open(journal, "ab") as file:
+        file.write(encode({"k": "header", "fmt": 1}))
+    n_lines = len(journal.read_bytes().splitlines())
+    for read in (lambda: search.fit(X, y), lambda: load_history(tmp_path)):
+        with pytest.raises(JournalError, match=rf"line {n_lines}, is not what a search writes"):
+            read()
 
 
 # ---- plots and size

@@ -101,10 +101,10 @@ class FuturesEngine(Engine):
 
     def why_lost(self) -> str | None:
         """Why no worker will answer: MPI has started none, and the pool tells nobody."""
-        started = _workers_of_mpi(self._pool)
-        if started is None or started.thread.is_alive():
+        workers = _workers_of_mpi(self._pool) if self.isolates_tasks else None
+        if workers is None or workers.thread.is_alive():
             return None
-        return "it has no workers, since MPI has not started them, or they were shut down"
+        return "it has no workers, since MPI did not start them, or they were shut down"
 
 
 def _call(pickled: bytes) -> Any:
