@@ -58,6 +58,11 @@ class TPESampler(LearningSampler):
     probability that a candidate does not fail and keeps its bounds, from the densities of those
     that did and of the others.
 
+    Of more than 300 results and failures the densities have the 25 best ones and a sample of 300,
+    drawn with probabilities that grow with their place in the order of telling [5]_, as do the
+    weights of all others in g. So the time of a proposal does not grow. Several objectives, races
+    over folds and other values of `transfer` than "rung" take all results, and a time that grows.
+
     References
     ----------
     .. [1] J. Bergstra, R. Bardenet, Y. Bengio, B. Kegl, "Algorithms for hyper-parameter
@@ -68,6 +73,8 @@ class TPESampler(LearningSampler):
        and their roles for better empirical performance", 2023.
        https://arxiv.org/abs/2304.11127
     .. [4] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
+    .. [5] P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a reservoir",
+       Information Processing Letters 97, 2006. https://doi.org/10.1016/j.ipl.2005.11.003
 
     Examples
     --------
