@@ -1,4 +1,4 @@
-"""Models that are trained epoch by epoch: by scikit-learn's calls, by ours, and by `fit`.
+"""Nets and linear models trained epoch by epoch: by scikit-learn's calls, by ours, by `fit`.
 
 The estimators have an integer ``random_state``. A call of their own ``partial_fit`` seeds anew, so
 all epochs take the rows in one order; `EpochsResource`, with which searches train, and `fit` do

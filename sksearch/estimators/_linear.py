@@ -3,7 +3,7 @@
 from numbers import Integral
 from typing import Any
 
-import numpy as np
+from sklearn.utils import check_random_state
 
 from ._epochs import call_partial_fit
 from ._family import Family, class_names
@@ -143,7 +143,7 @@ class StochasticGradient(Family):
         if not isinstance(own, Integral):
             return False
         if state.generators is None:
-            state.generators = np.random.RandomState(int(own))
+            state.generators = check_random_state(own)
         model.random_state = state.generators
         try:
             call_partial_fit(model, X, y, n, params)

@@ -29,7 +29,7 @@ class EpochsGrowth(Growth):
     """Nets that ``partial_fit`` trains, seen only where they are."""
 
     patience, slack = PATIENCE_EPOCHS, 0
-    is_as_fitted: ClassVar[bool] = False  # ``fit`` ends when the loss does not fall any more
+    is_as_fitted: ClassVar[bool] = False  # ``fit`` with early_stopping ends otherwise
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
     def looks(self, high, estimator):
