@@ -105,6 +105,7 @@ class TPESampler(LearningSampler):
         self._check(transfer=WITHOUT_JOINT)
 
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
+        """Params of the best draw from l that are new."""
         space = history.problem.space
         good, other = self._split(data)
         # A sample has more later results already.
