@@ -17,6 +17,9 @@ if not find_spec("torch"):
 
 #: Engines of others: a cluster may fail by itself. What was tried again is named in the summary.
 CLUSTERS = {"dask", "ray", "spark", "mpi"}
+#: Seconds for a test on one. On a busy machine its start takes minutes, and one that was cut short
+#: cannot be repeated: in a process where Spark has half started it never will.
+CLUSTER_SECONDS = 600
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -39,6 +42,7 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.slow)
         if any(mark.args[0] in CLUSTERS for mark in item.iter_markers("xdist_group")):
             item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.timeout(CLUSTER_SECONDS), append=False)
             item.add_marker(pytest.mark.whole)
     if not config.option.whole:
         left = [item for item in items if item.get_closest_marker("whole")]

@@ -5,9 +5,11 @@ the order of sets. So the text is made here.
 """
 
 import collections
+import contextvars
 import dataclasses
 import enum
 import functools
+import gc
 import inspect
 import json
 import logging
@@ -188,7 +190,9 @@ class _Visitor:
         if isinstance(value, logging.Logger):
             return f"logger {value.name}"
         if isinstance(value, np.ufunc):
-            return f"numpy.{value.__name__}"
+            # One of `np.frompyfunc` has a function of Python, and no attribute that leads there.
+            own = [self.visit(each) for each in gc.get_referents(value) if callable(each)]
+            return " of ".join([f"numpy.{value.__name__}", *own])
         if is_installed(value):
             return path_of(value)
         if isinstance(value, type):
@@ -383,6 +387,10 @@ class _Visitor:
             return f"{self.visit(type(value))} {self.visit(_reduced(value))}"
         if isinstance(value, GENERATORS + OF_THREADS):
             return _opaque(value)
+        if isinstance(value, contextvars.ContextVar):
+            # What is set belongs to a training; without a default there is an error: opaque.
+            fields = {"default": contextvars.Context().run(value.get)}
+            return f"{self._call('ContextVar', fields)} {OPAQUE}"
         if self._whole and is_installed(type(value)) and (parts := _whole_of(value)):
             return f"{path_of(type(value))} {self.visit(parts)}"
         if isinstance(value, PurePath):  # its attributes come with its use, a hash among them

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import chosen_metric, read
+from sksearch._reader import FinishedSearch, chosen_metric, read
 from sksearch.base import Sampler
 from sksearch.fitting import Aims, Allows, allowed_guesses
 from sksearch.history import Params, Problem
@@ -18,7 +18,7 @@ from sksearch.space import Space
 ENOUGH = 10  # results at a resource from which on it stands for the candidates
 
 
-def earlier_results(source: Any, *, same_task: bool = False) -> EarlierTask:
+def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> EarlierTask:
     """Read what an earlier search has found, for `prior_results` of a new one.
 
     Parameters
@@ -159,7 +159,7 @@ def with_knowledge(
     return problem, WarmStart(sampler, others) if others else sampler
 
 
-def _read(source: Any) -> tuple[list[Params], list[float]]:
+def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
     """Return candidates and scores of whatever it is, at the resource that counts."""
     name = type(source).__name__
     if (

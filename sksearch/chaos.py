@@ -34,7 +34,7 @@ from typing import Any
 from sksearch._description import describe
 from sksearch._finish import _models
 from sksearch._plain import say
-from sksearch.checkpoint import read_journal
+from sksearch.checkpoint import Told, read_as, read_journal
 from sksearch.fitting import Context, Output, Task, _run, evaluate
 from sksearch.search import _base
 
@@ -334,7 +334,8 @@ def _ended(folder, lines):
         number = checkpoint.name.split()[1]
         with suppress(FileNotFoundError):
             _, events, _ = read_journal(checkpoint)
-            told |= {f"{number} {e['t']}.{e['r']}" for e in events if e["k"] == "tell"}
+            ended = filter(None, (read_as(Told, record) for record in events))
+            told |= {f"{number} {each.trial_id}.{each.resource}" for each in ended}
     return {n for n, what in lines if what == "end" or n.rpartition(".")[0] in told}
 
 

@@ -263,7 +263,7 @@ class Prediction:
             )
 
 
-@dataclass
+@dataclass(slots=True)
 class Trial:
     """A candidate that was started.
 
@@ -302,6 +302,14 @@ class Trial:
     running: int | None = None
     prediction: Prediction | None = None
     inherited: int = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        blank = Trial(state["id"], state["params"])  # an earlier version may know less
+        for name in self.__slots__:
+            setattr(self, name, state.get(name, getattr(blank, name)))
 
     @property
     def resource(self) -> int:

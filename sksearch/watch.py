@@ -18,13 +18,14 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from html import escape
 from pathlib import Path
 
 import numpy as np
 
 from sksearch._clock import wall_time
 from sksearch._files import write_atomically
+from sksearch._html import Markup, element, paragraphs, table, void
+from sksearch._html import page as document
 from sksearch._plain import say
 from sksearch._reader import read
 from sksearch.base import ENDLESS
@@ -39,6 +40,11 @@ __all__ = ["main", "page"]
 N_BEST, N_ERRORS, N_RUNGS = 10, 10, 60  # rows that are shown
 N_DOTS, N_BARS = 3000, 4000  # that are drawn
 WIDTH, HEIGHT = 800, 240  # of a picture
+# Nothing may be loaded from elsewhere, whatever a forged journal says.
+ALONE = Markup(
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+    "style-src 'unsafe-inline'\">"
+)
 STYLE = """
 :root{--ink:#1b2733;--soft:#55616d;--line:#dde3e9;--blue:#0072B2;--pale:#a9c4de;--bad:#D55E00;
 --paper:#fff}
@@ -109,7 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if args.every is None:
                 say(f"There is no search to show: {error}", file=sys.stderr)
                 return 1
-            saved, text = None, _document("No search yet", f"<p>{_text(error)}</p>", args.every)
+            why = element("p", _short(error))
+            saved, text = None, _document("No search yet", [why], args.every)
         if saved is not None or output.parent.is_dir():
             write_atomically(output, text.encode("utf-8", "replace"), sync=False)
         if args.every is None or (saved is not None and saved.finished):
@@ -175,35 +182,30 @@ def _read(path, every):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")  # of a damaged journal
         saved = load_history(path)
-    texts = [f'<p class="bad">{_text(w.message)}</p>' for w in caught]
-    table = read(saved)
-    parts = [*texts, *_head(saved, path), *_best(table), *_scores(table), *_rungs(saved)]
+    texts = [element("p", _short(w.message), class_="bad") for w in caught]
+    found = read(saved)
+    parts = [*texts, *_head(saved, path), *_best(found), *_scores(found), *_rungs(saved)]
     parts += [*_workers(saved), *_running(saved), *_failures(saved)]
     every = None if saved.finished else every
-    return saved, _document(saved.header.get("class", "Search"), "".join(parts), every)
+    return saved, _document(saved.header.get("class", "Search"), parts, every)
 
 
 def _document(title, body, every):
     """A whole page; a browser loads it again after `every` seconds."""
-    again = "" if every is None else f'<meta http-equiv="refresh" content="{math.ceil(every)}">'
     now = time.strftime("%Y-%m-%d %H:%M:%S")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        # Nothing may be loaded from elsewhere, whatever a forged journal says.
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        f"style-src 'unsafe-inline'\">{again}"
-        f"<title>{_text(title)}</title><style>{STYLE}</style></head><body>"
-        f'<h1>{_text(title)}</h1>{body}<p class="soft">Written {now}.</p></body></html>\n'
-    )
+    head = [ALONE, element("style", Markup(STYLE))]
+    if every is not None:
+        head.append(void("meta", **{"http-equiv": "refresh", "content": math.ceil(every)}))
+    title = _short(title)
+    return document(title, element("h1", title), *body, _aside(f"Written {now}."), head=head)
 
 
-def _text(value):
-    return escape(str(value)[:2000])
+def _short(value):
+    return str(value)[:2000]
 
 
 def _params(params):
-    return _text(words.params(params))
+    return _short(words.params(params))
 
 
 def _number(value):
@@ -211,17 +213,11 @@ def _number(value):
 
 
 def _table(head, rows):
-    """A table; columns whose head begins with # are numbers."""
-    kinds = [' class="n"' if name[:1] == "#" else "" for name in head]
-    cells = [
-        "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True))
-        for row in rows
-    ]
-    names = "".join(
-        f"<th{kind}>{_text(name.lstrip('#'))}</th>" for kind, name in zip(kinds, head, strict=True)
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
-    return f'<div class="wide"><table><tr>{names}</tr>{body}</table></div>'
+    return element("div", table(head, rows), class_="wide")
+
+
+def _aside(text):
+    return element("p", text, class_="soft")
 
 
 # ---- sections
@@ -243,17 +239,17 @@ def _head(saved, path):
         ago = max(0.0, wall_time() - file.stat().st_mtime)
         state = f"Not finished; the last entry of its journal is {duration(ago)} old."
     lines = [state, str(progress) + ("" if seconds is None else f", {duration(seconds)} so far")]
-    yield "".join(f"<p>{_text(line)}</p>" for line in lines)
+    yield paragraphs(lines)
     if progress.n_planned < ENDLESS and progress.planned:
         share = 1.0 if saved.finished else min(1.0, progress.spent / progress.planned)
-        yield f'<div class="track"><i style="width:{100 * share:.1f}%"></i></div>'
+        yield element("div", element("i", style=f"width:{100 * share:.1f}%"), class_="track")
 
 
 def _best(table):
     """The best candidates, best first."""
     saved = table.source
     if saved.best_index_ is None:
-        yield "<p>No candidate has a score yet.</p>"
+        yield element("p", "No candidate has a score yet.")
         return
     shown = [table.candidates[i].row for i in table.order if math.isfinite(table.means[i])]
     of = f" of {saved.n_splits_}" if table.races else ""
@@ -267,9 +263,10 @@ def _best(table):
         for each in shown[:N_BEST]
     ]
     unit = [f"#{saved.plan_.unit}"] if table.has_resources else []
-    yield f"<h2>Best candidates</h2>{_table(['#score', '#std', *unit, 'params'], rows)}"
+    yield element("h2", "Best candidates")
+    yield _table(["#score", "#std", *unit, "params"], rows)
     who = "the winner" if saved.finished else "the best so far"
-    yield f'<p class="soft">The first one is {who}; it has a ring in the picture.</p>'
+    yield _aside(f"The first one is {who}; it has a ring in the picture.")
 
 
 def _rungs(saved):
@@ -295,7 +292,8 @@ def _rungs(saved):
             )
         )  # fmt: skip
     head = ["#bracket", f"#{saved.plan_.unit}", "#candidates", "#best", "#median", "#failed"]
-    yield f"<h2>Rungs</h2>{_table(head, rows)}"
+    yield element("h2", "Rungs")
+    yield _table(head, rows)
 
 
 def _running(saved):
@@ -306,8 +304,9 @@ def _running(saved):
     if running:
         rows = [(t.id, f"{t.running:,}", _params(t.params)) for t in running[:N_BEST]]
         more = len(running) - len(rows)
-        yield f"<h2>Running</h2>{_table(['#candidate', '#' + saved.plan_.unit, 'params'], rows)}"
-        yield f"<p>and {more:,} more</p>" if more else ""
+        yield element("h2", "Running")
+        yield _table(["#candidate", f"#{saved.plan_.unit}", "params"], rows)
+        yield paragraphs([f"and {more:,} more"] * bool(more))
 
 
 def _failures(saved):
@@ -318,8 +317,9 @@ def _failures(saved):
         if status != "ok"
     )
     if errors:
-        rows = [(f"{n:,}", _text(error)) for error, n in errors.most_common(N_ERRORS)]
-        yield f"<h2>Failures</h2>{_table(['#times', 'error'], rows)}"
+        rows = [(f"{n:,}", _short(error)) for error, n in errors.most_common(N_ERRORS)]
+        yield element("h2", "Failures")
+        yield _table(["#times", "error"], rows)
 
 
 # ---- pictures
@@ -365,14 +365,15 @@ def _scores(table):
         for v in np.linspace(low + margin, high - margin, 3)
     )
     end = f"H{x[-1]:.1f}" if line else ""
-    yield (
-        f"<h2>Scores in the order of evaluation</h2>{_open(HEIGHT)}"
+    yield element("h2", "Scores in the order of evaluation")
+    yield _drawing(
+        HEIGHT,
         f'<path class="axis" d="M60 5V{HEIGHT - 25}H{WIDTH - 10}"/>{labels}{dots}'
         f'<path class="best" d="{line}{end}"/>{_rings(x[won], y[won])}'
-        f'<text x="{WIDTH - 10}" y="{HEIGHT - 6}" text-anchor="end">{len(told):,}</text></svg>'
+        f'<text x="{WIDTH - 10}" y="{HEIGHT - 6}" text-anchor="end">{len(told):,}</text>',
     )
     if not top[ok].all():
-        yield f'<p class="soft">Pale: candidates with fewer {_text(saved.plan_.unit)}.</p>'
+        yield _aside(f"Pale: candidates with fewer {saved.plan_.unit}.")
 
 
 def _rings(x, y):
@@ -404,16 +405,19 @@ def _workers(saved):
         f'<path class="axis" d="M{60 + c * scale:.1f} 5V{height - 25}"/>' for c in cuts
     )
     busy = sum(bar.ended - bar.began for bar in bars) / (n * end)
-    yield (
-        f"<h2>Workers</h2><p>{n:,} busy {100 * min(busy, 1):.0f} % of the time</p>"
-        f'{_open(height)}{drawn}{lines}<text x="60" y="{height - 6:.0f}">0</text>'
-        f'<text x="{WIDTH - 10}" y="{height - 6:.0f}" text-anchor="end">{duration(end)}</text>'
-        "</svg>"
+    yield element("h2", "Workers")
+    yield element("p", f"{n:,} busy {100 * min(busy, 1):.0f} % of the time")
+    yield _drawing(
+        height,
+        f'{drawn}{lines}<text x="60" y="{height - 6:.0f}">0</text>'
+        f'<text x="{WIDTH - 10}" y="{height - 6:.0f}" text-anchor="end">{duration(end)}</text>',
     )
 
 
-def _open(height):
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img">'
+def _drawing(height, shapes):
+    """A picture of shapes whose numbers and words are our own."""
+    box = {"viewBox": f"0 0 {WIDTH} {height:.0f}", "role": "img"}
+    return element("svg", Markup(shapes), **box)
 
 
 if __name__ == "__main__":

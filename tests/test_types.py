@@ -1,12 +1,15 @@
 """Type annotations: complete on the public surface, and of use to who has a type checker."""
 
+import ast
 import inspect
 import sys
 from importlib.util import find_spec
 from subprocess import run
+from typing import Any
 
 import pytest
 
+from sksearch import _typing
 from tests.test_docs import ROOT, public_objects
 
 SPECIAL = ("__init__", "__call__")  # the methods with underscores that users call
@@ -58,3 +61,45 @@ def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
     command = [sys.executable, "-m", "mypy", "--cache-dir", tmp_path, "tests/typing_example.py"]
     done = run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ---- the rooms of a fit, and what hands something to it
+
+ROOMS = ("search", "_prepare", "fitting", "_finish", "checkpoint", "executors")
+
+
+def parameters(path):
+    """Yield the functions of a file and the annotations of their parameters, None without any."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            args = node.args
+            rest = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+            for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *rest):
+                if arg.arg not in ("self", "cls"):
+                    yield f"{node.name}({arg.arg})", arg.annotation
+
+
+def says_nothing(annotation):
+    """Whether it is absent, ``Any``, or a union with ``Any``: whatever is passed passes."""
+    if isinstance(annotation, ast.BinOp):
+        return says_nothing(annotation.left) or says_nothing(annotation.right)
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return says_nothing(ast.parse(annotation.value, mode="eval").body)
+    return annotation is None or getattr(annotation, "id", "") == "Any"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_nine_parameters_of_ten_have_types_that_say_something(room):
+    bare, n = {}, 0
+    for path in (ROOT / "sksearch" / room).rglob("*.py"):
+        found = list(parameters(path))
+        bare[path.name] = [name for name, annotation in found if says_nothing(annotation)]
+        n += len(found)
+    worst = sorted(bare.items(), key=lambda each: -len(each[1]))[:5]
+    assert sum(map(len, bare.values())) <= 0.1 * n, worst
+
+
+def test_no_name_of_a_type_of_what_users_pass_stands_for_anything():
+    """Else the test above would count it as a type."""
+    own = {name for name in vars(_typing) if name != "Any" and name[0] != "_"}
+    assert not [name for name in own if getattr(_typing, name) is Any]

@@ -4,6 +4,7 @@ The comments ``type: ignore`` mark mistakes that a checker must find: it complai
 does not need.
 """
 
+from pathlib import Path
 from typing import assert_type
 
 import numpy as np
@@ -29,6 +30,7 @@ from sksearch import (
     When,
     load_history,
     minimize,
+    report,
 )
 from sksearch.base import Job, Plan, Sampler, Scheduler, Start
 from sksearch.history import History, Problem, Result
@@ -78,6 +80,7 @@ def mistakes() -> None:
     minimize(lambda p: p["x"], {"x": [1, 2]}, n_itr=20)  # type: ignore[call-arg]
     TPESampler(n_start=5)  # type: ignore[call-arg]
     ASHA(factor="3")  # type: ignore[arg-type]
+    report(5)  # type: ignore[arg-type]
 
 
 def a_fit(X: np.ndarray, y: np.ndarray) -> None:
@@ -91,6 +94,8 @@ def a_fit(X: np.ndarray, y: np.ndarray) -> None:
     assert_type(load_history("here").history_, History)
     found = minimize(lambda params: params["x"] ** 2, {"x": loguniform(1, 9)}, n_iter=5)
     print(found.x, found.fun)
+    report(search), report(found), report(found.history), report(load_history("here"))
+    report(search.cv_results_), report(Path("here"))
 
 
 class Cycle(Sampler):

@@ -11,6 +11,7 @@ from sksearch._clock import now
 from sksearch._finish._models import best_rows, make_ensemble
 from sksearch._finish._refit import train_on_all
 from sksearch._seeds import seeded
+from sksearch._typing import Estimator
 from sksearch.fitting import (
     AveragedClassifier,
     AveragedRegressor,
@@ -90,7 +91,7 @@ class Found:
         row = self.rows[index]
         return schedule_of(self.history.trials, row.trial_id, row.n_resources)
 
-    def trained(self, index: int, best: Any) -> tuple[Any, float]:
+    def trained(self, index: int, best: Estimator) -> tuple[Any, float]:
         """Train an estimator on all rows of the data, by the path that a row was scored on.
 
         Parameters
@@ -125,7 +126,7 @@ class Found:
         return clone(self.run.context.estimator).set_params(**params)
 
     def ensemble(
-        self, results: dict[str, Any], refit: Any
+        self, results: dict[str, Any], refit: object
     ) -> AveragedClassifier | AveragedRegressor | None:
         """Average the models of the best rows; None where there are none.
 

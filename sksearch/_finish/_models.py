@@ -27,7 +27,7 @@ def best_rows(
     results: dict[str, Any],
     statuses: list[str],
     size: int | None,
-    refit: Any,
+    refit: object,
     any_rung_wins: bool = False,
 ) -> list[Row]:
     """Choose the rows of an ensemble, best first: those that got as much as the best of all.

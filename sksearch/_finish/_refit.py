@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from sksearch._typing import Estimator, Samples, Targets
 from sksearch.base import Resource, State
 from sksearch.estimators import Labels, growth_of
 from sksearch.fitting import Context, Row, change_to
 
 
 def train_on_all(
-    context: Context, best: Any, row: Row, found: str | None, schedule: list[dict[str, Any]]
+    context: Context, best: Estimator, row: Row, found: str | None, schedule: list[dict[str, Any]]
 ) -> Any:
     """Train a clone with the params of a row by the path that it was scored on.
 
@@ -47,12 +48,12 @@ def train_on_all(
 
 def follow(
     resource: Resource,
-    estimator: Any,
+    estimator: Estimator,
     schedule: list[dict[str, Any]],
     amount: int,
     changing: tuple[str, ...] | None,
-    X: Any,
-    y: Any,
+    X: Samples,
+    y: Targets,
     classes: Labels,
     fit_params: dict[str, Any],
 ) -> Any:

@@ -11,6 +11,7 @@ from sksearch._compat import is_scorer
 from sksearch._earlier import check_same_task
 from sksearch._prepare._options import Goal
 from sksearch._prepare._scoring import check_losses, check_target_score
+from sksearch._typing import Estimator, Scorer
 from sksearch.base import Sampler
 from sksearch.fitting import Aims, Allows, Bound, make_aims, make_allows
 from sksearch.history import Problem
@@ -22,7 +23,7 @@ N_DRAWS = 20  # candidates of which one must be able to predict
 
 
 def aims_of(
-    goal: Goal, estimator: Any, space: Space, scorers: Any, earlier: Sequence[EarlierTask]
+    goal: Goal, estimator: Estimator, space: Space, scorers: Scorer, earlier: Sequence[EarlierTask]
 ) -> tuple[Aims, Allows | None]:
     """Return objectives and bounds, and what is allowed; errors if they do not fit the goal."""
     aims = make_aims(goal.objectives, goal.constraints, goal.scoring, scorers)
@@ -35,7 +36,7 @@ def aims_of(
     return aims, make_allows(goal.constraints, space)
 
 
-def _may_predict(estimator: Any, space: Space) -> bool:
+def _may_predict(estimator: Estimator, space: Space) -> bool:
     """Whether the estimator has ``predict``, as it is or with other steps that are searched."""
     if hasattr(estimator, "predict"):
         return True
@@ -54,7 +55,7 @@ def aimed(
 
 
 def rule_for(
-    goal: Goal, aims: Aims, scorers: Any, refit_metric: str, problem: Problem, n_splits: int
+    goal: Goal, aims: Aims, scorers: Scorer, refit_metric: str, problem: Problem, n_splits: int
 ) -> tuple[Any, str]:
     """Return what chooses the winner, and the metric that its score is of.
 
@@ -76,7 +77,7 @@ def rule_for(
     return aims.metric, str(aims.metric) if has_names else "score"
 
 
-def check_metric(goal: Goal, target_score: float | None, scorers: Any, metric: str) -> None:
+def check_metric(goal: Goal, target_score: float | None, scorers: Scorer, metric: str) -> None:
     """Raise ValueError where the metric that decides is large for a bad model, or out of reach."""
     if not (goal.objectives or callable(goal.refit)):
         check_losses(scorers, metric)

@@ -49,7 +49,8 @@ from sksearch._prepare._checks import (
     warn_of_seeds,
 )
 from sksearch._prepare._options import Composer, Options
-from sksearch.base import Sampler, Scheduler
+from sksearch._typing import Estimator, Samples
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.estimators import (
     default_space,
     first_candidates,
@@ -63,7 +64,9 @@ from sksearch.samplers import EarlierTask
 from sksearch.space import Outcome, Space, equal
 
 
-def make_space(options: Options, own: Any, estimator: Any, X: Any) -> Space:
+def make_space(
+    options: Options, own: Space | dict | list | None, estimator: Estimator, X: Samples
+) -> Space:
     """Make the space of a search, and see that the estimator has what it names.
 
     Parameters
@@ -88,10 +91,9 @@ def make_space(options: Options, own: Any, estimator: Any, X: Any) -> Space:
         If the estimator cannot be searched over it.
     """
     resource = options.spending.resource
-    given = space_for(options.space, estimator, X, resource) if own is None else own
-    space = given
-    if not isinstance(given, Space):
-        space = Space(given, accepts=lambda name, value: is_valid_value(estimator, name, value))
+    space = space_for(options.space, estimator, X, resource) if own is None else own
+    if not isinstance(space, Space):
+        space = Space(space, accepts=lambda name, value: is_valid_value(estimator, name, value))
     check_names(estimator, space)
     check_values(estimator, space)
     warn_of_seeds(space)
@@ -100,7 +102,9 @@ def make_space(options: Options, own: Any, estimator: Any, X: Any) -> Space:
     return space
 
 
-def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -> Any:
+def space_for(
+    param_distributions: Any, estimator: Estimator, X: Samples, resource: str | Resource | None
+) -> Any:
     """Return what the user gave, or the default space of the estimator for these data.
 
     A default space lacks what the resource is, and a count of iterations that training finds
@@ -116,7 +120,7 @@ def space_for(param_distributions: Any, estimator: Any, X: Any, resource: Any) -
     }
 
 
-def _check_optimum(options: Options, estimator: Any, space: Space) -> None:
+def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
     """Refuse a default space in which the estimator's own score has no optimum; else warn."""
     why = "" if options.goal.scoring is not None else without_optimum(estimator, space.names)
     if why and options.space is None:
@@ -127,9 +131,9 @@ def _check_optimum(options: Options, estimator: Any, space: Space) -> None:
 
 def first_guesses(
     options: Options,
-    estimator: Any,
+    estimator: Estimator,
     space: Space,
-    X: Any,
+    X: Samples,
     earlier: Sequence[EarlierTask] = (),
     allows: Allows | None = None,
 ) -> tuple[tuple[dict, ...], bool]:
@@ -212,7 +216,7 @@ def _brief(part: Sampler | Scheduler) -> str:
     return f"{type(part).__name__}({', '.join(f'{name}={given[name]!r}' for name in own)})"
 
 
-def _sizes(X: Any) -> dict[str, int | None]:
+def _sizes(X: Samples) -> dict[str, int | None]:
     shape: Any = getattr(X, "shape", ())
     n_features = int(shape[1]) if len(shape) == 2 else None
     return {"n_samples": max(1, num_samples(X)), "n_features": n_features or None}

@@ -18,6 +18,7 @@ from sksearch._compat import (
 )
 from sksearch._plain import warn
 from sksearch._prepare._input import check_fit_params
+from sksearch._typing import Estimator, Samples, Targets
 from sksearch.base import Plan, Resource, Rung, Scheduler
 from sksearch.estimators import (
     Labels,
@@ -50,7 +51,7 @@ def check_memory_limit(n_bytes: int | None) -> None:
         )
 
 
-def check_ensemble(size: int | None, estimator: Any, classes: Labels) -> None:
+def check_ensemble(size: int | None, estimator: Estimator, classes: Labels) -> None:
     """Raise ValueError if models of this kind cannot be averaged."""
     if size is None:
         return
@@ -67,7 +68,7 @@ def check_ensemble(size: int | None, estimator: Any, classes: Labels) -> None:
 
 
 def check_training(
-    resource: Resource, estimator: Any, space: Space, fit_params: dict, X: Any
+    resource: Resource, estimator: Estimator, space: Space, fit_params: dict, X: Samples
 ) -> None:
     """Raise an error if the estimator cannot be trained on this resource, or with these params."""
     resource.check(estimator, space.names)
@@ -82,7 +83,7 @@ def cuts_training(resource: str | Resource | None) -> bool:
 
 
 def check_outcomes(
-    estimator: Any, space: Space, resource: str | Resource | None, ensemble_size: int | None
+    estimator: Estimator, space: Space, resource: str | Resource | None, ensemble_size: int | None
 ) -> None:
     """Raise ValueError for a count that training cannot find."""
     for name in space.outcomes:
@@ -189,7 +190,7 @@ def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
 
 
 def check_inheritance(
-    scheduler: Scheduler, resource: Resource, estimator: Any, space: Space
+    scheduler: Scheduler, resource: Resource, estimator: Estimator, space: Space
 ) -> tuple[str, ...]:
     """Return the params that may change while a model is trained; ValueError if there are none."""
     name = type(last_step(estimator)).__name__
@@ -213,9 +214,9 @@ def check_inheritance(
     return changing
 
 
-def check_names(estimator: Any, space: Space) -> None:
+def check_names(estimator: Estimator, space: Space) -> None:
     """Raise ValueError if the estimator does not know a parameter of the space."""
-    known = estimator.get_params()
+    known = list(estimator.get_params())
     for name in [*space.names, *space.outcomes]:
         if name in known:
             continue
@@ -240,7 +241,7 @@ def check_names(estimator: Any, space: Space) -> None:
             )
 
 
-def check_values(estimator: Any, space: Space) -> None:
+def check_values(estimator: Estimator, space: Space) -> None:
     """Raise ValueError for a parameter of which the estimator takes no value that is there."""
     if not isinstance(space.given, Mapping):
         return  # of several dicts each parameter need not be in all
@@ -273,7 +274,7 @@ def warn_of_seeds(space: Space) -> None:
             )
 
 
-def _warn_of_width(estimator: Any, dimension: Dimension) -> None:
+def _warn_of_width(estimator: Estimator, dimension: Dimension) -> None:
     """Warn where the width of a uniform distribution looks like its upper end."""
     if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():
         return
@@ -291,7 +292,7 @@ def _warn_of_width(estimator: Any, dimension: Dimension) -> None:
         )
 
 
-def _cure(estimator: Any, dimension: Dimension, shown: Sequence[Any]) -> str:
+def _cure(estimator: Estimator, dimension: Dimension, shown: Sequence[Any]) -> str:
     """What to write in place of values that an estimator does not take."""
     if any(hasattr(value, "rvs") for value in shown):
         return "A distribution is passed itself, and not in a list."
@@ -305,7 +306,7 @@ def _cure(estimator: Any, dimension: Dimension, shown: Sequence[Any]) -> str:
     return "None of the values there is one: pass some that the estimator takes."
 
 
-def _accepts(estimator: Any, name: str) -> bool:
+def _accepts(estimator: Estimator, name: str) -> bool:
     """Some estimators (skorch's ``module__*``) take more names than they list."""
     try:
         clone(estimator).set_params(**{name: None})
@@ -314,7 +315,7 @@ def _accepts(estimator: Any, name: str) -> bool:
     return True
 
 
-def classes_of(estimator: Any, y: Any) -> tuple[Labels, np.ndarray | None]:
+def classes_of(estimator: Estimator, y: Targets) -> tuple[Labels, np.ndarray | None]:
     """Return the labels of the whole y for ``partial_fit``, and each row's class index.
 
     Labels are a list of arrays where y has several columns; there are no indices then.

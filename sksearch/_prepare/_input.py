@@ -19,6 +19,7 @@ from sksearch._compat import (
     to_numpy,
 )
 from sksearch._plain import warn
+from sksearch._typing import Estimator, Folding, Samples, Targets
 from sksearch.estimators import family_of, last_step
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ T = TypeVar("T")
 # ---- parameters of the search
 
 
-def check_folder(path: Any) -> None:
+def check_folder(path: object) -> None:
     """Raise ValueError for a name that no folder can have."""
     if path == "":
         raise ValueError("checkpoint_dir='' is no folder: name one, or pass None for none.")
@@ -45,7 +46,7 @@ def check_n_jobs(n_jobs: int | None) -> None:
         )
 
 
-def check_cv(cv: Any, params: dict[str, Any]) -> None:
+def check_cv(cv: Folding, params: dict[str, Any]) -> None:
     """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
     if isinstance(cv, type):
         raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
@@ -59,7 +60,7 @@ def check_cv(cv: Any, params: dict[str, Any]) -> None:
         )
 
 
-def check_pre_dispatch(pre_dispatch: Any) -> None:
+def check_pre_dispatch(pre_dispatch: object) -> None:
     """Raise ValueError for a count of trainings that is none."""
     try:
         enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
@@ -90,7 +91,7 @@ def with_plain_numbers(options: T) -> T:
     return plain
 
 
-def check_refit(refit: Any) -> None:
+def check_refit(refit: object) -> None:
     """Raise ValueError for a function that cannot be called with ``cv_results_``."""
     if not callable(refit):
         return
@@ -108,7 +109,7 @@ def check_refit(refit: Any) -> None:
 # ---- the data
 
 
-def check_containers(X: Any, y: Any) -> None:
+def check_containers(X: Samples, y: Targets) -> None:
     """Raise TypeError for data that have no rows."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
@@ -120,7 +121,7 @@ def check_containers(X: Any, y: Any) -> None:
         )
 
 
-def _has_rows(data: Any) -> bool:
+def _has_rows(data: object) -> bool:
     if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
         return False
     shape = getattr(data, "shape", None)
@@ -129,7 +130,7 @@ def _has_rows(data: Any) -> bool:
     return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
 
 
-def check_target(estimator: Any, y: Any) -> None:
+def check_target(estimator: Estimator, y: Targets) -> None:
     """Raise ValueError for a target that no candidate could be fitted to."""
     supervised = is_classifier(estimator) or is_regressor(estimator)
     if y is None:
@@ -152,7 +153,7 @@ def check_target(estimator: Any, y: Any) -> None:
         )
 
 
-def _check_numbers(estimator: Any, y: Any) -> None:
+def _check_numbers(estimator: Estimator, y: Targets) -> None:
     """Raise ValueError for texts that no regressor takes for numbers."""
     values = to_numpy(y)
     if values.dtype.kind not in "OUS":
@@ -167,7 +168,7 @@ def _check_numbers(estimator: Any, y: Any) -> None:
             ) from None
 
 
-def _check_labels(y: Any) -> None:
+def _check_labels(y: Targets) -> None:
     """Raise ValueError for labels that are missing, or that cannot be sorted together."""
     labels = to_numpy(y)
     missing = _missing(labels)
@@ -185,7 +186,7 @@ def _check_labels(y: Any) -> None:
         )
 
 
-def check_groups(groups: Any, X: Any) -> int:
+def check_groups(groups: Targets, X: Samples) -> int:
     """Count different groups; ValueError if a row has none."""
     if num_samples(groups) != num_samples(X):
         raise ValueError(
@@ -202,7 +203,7 @@ def check_groups(groups: Any, X: Any) -> int:
     return len(set(values.ravel().tolist()))
 
 
-def _missing(values: Any) -> np.ndarray:
+def _missing(values: np.ndarray) -> np.ndarray:
     """Which entries of an array are NaN, None or the like."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -213,13 +214,13 @@ def _missing(values: Any) -> np.ndarray:
     return np.array([_is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
-def _is_missing(label: Any) -> bool:
+def _is_missing(label: object) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
-def warn_of_index(X: Any, y: Any) -> None:
+def warn_of_index(X: Samples, y: Targets) -> None:
     """Warn where two tables have the same labels of rows in another order."""
     own: Any = getattr(X, "index", None)
     other: Any = getattr(y, "index", None)
@@ -241,7 +242,7 @@ def check_columns(params: dict[str, Any]) -> None:
             raise TypeError(f"{name}={column!r} is a name: pass the column, X[{column!r}].")
 
 
-def check_sample_weight(X: Any, params: dict[str, Any]) -> None:
+def check_sample_weight(X: Samples, params: dict[str, Any]) -> None:
     """Raise ValueError if there is not one finite weight for each row."""
     for name, weight in params.items():
         if weight is None or name.rpartition("__")[2] != "sample_weight":
@@ -263,7 +264,7 @@ def check_sample_weight(X: Any, params: dict[str, Any]) -> None:
 
 
 def check_fit_params(
-    estimator: Any, params: dict[str, Any], searched: Iterable[str], by_epochs: bool
+    estimator: Estimator, params: dict[str, Any], searched: Iterable[str], by_epochs: bool
 ) -> None:
     """Raise ValueError for a ``fit`` parameter that the estimator does not take.
 

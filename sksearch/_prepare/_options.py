@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from sksearch._typing import Estimator, Folding, Scoring
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.executors import Workers
 from sksearch.fitting import Folds, Stops, bounds_of
@@ -24,7 +25,7 @@ class Goal:
         As for a search.
     """
 
-    scoring: Any = None
+    scoring: Scoring = None
     refit: Any = True
     objectives: Sequence[str] | None = None
     constraints: Any = None
@@ -103,9 +104,9 @@ class Options:
         that chooses folds where no splitter is passed.
     """
 
-    estimator: Any
+    estimator: Estimator
     space: Any
-    cv: Any
+    cv: Folding
     goal: Goal
     knowledge: Knowledge
     stops: Stops
@@ -149,7 +150,7 @@ class Composer(Protocol):
     def _filled(self, folds: Folds) -> Self:
         """Return a search with the parts that its user left to it."""
 
-    def _cv(self) -> Any:
+    def _cv(self) -> Folding:
         """`cv`, with the folds of a one-shot iterator."""
 
     def _get_scorers(self) -> tuple[Any, str]:

@@ -38,6 +38,7 @@ from sksearch._prepare._problem import adapt, make_problem
 from sksearch._prepare._scoring import check_scoring, check_task
 from sksearch._prepare._split import make_folds
 from sksearch._time_limit import TimeLimit
+from sksearch._typing import Estimator, Samples, Targets
 from sksearch.base import Resource, Scheduler
 from sksearch.estimators import Labels
 from sksearch.executors import check_devices
@@ -59,8 +60,8 @@ from sksearch.space import Space
 def prepare(
     search: Composer,
     options: Options,
-    X: Any,
-    y: Any,
+    X: Samples,
+    y: Targets,
     params: dict[str, Any],
     rng: np.random.RandomState,
     unit: str | None = None,
@@ -138,8 +139,8 @@ def prepare(
 class Data:
     """What ``fit`` was given, checked."""
 
-    X: Any
-    y: Any
+    X: Samples
+    y: Targets
     params: dict[str, Any]  # passed beside them
     routed: Any  # the same, by who gets what
     folds: Folds
@@ -153,7 +154,12 @@ class Data:
 
 
 def _data_of(
-    search: Composer, options: Options, X: Any, y: Any, params: dict[str, Any], unit: str | None
+    search: Composer,
+    options: Options,
+    X: Samples,
+    y: Targets,
+    params: dict[str, Any],
+    unit: str | None,
 ) -> Data:
     """Check the data, and freeze the folds."""
     X, y, params = _checked_input(options, X, y, params)
@@ -162,7 +168,7 @@ def _data_of(
     return Data(X, y, params, routed, folds, *classes_of(options.estimator, y))
 
 
-def _resource_of(filled: Composer, estimator: Any, space: Space, data: Data) -> Resource:
+def _resource_of(filled: Composer, estimator: Estimator, space: Space, data: Data) -> Resource:
     """Make the resource, on which the estimator can be trained."""
     n_rows = len(data.folds.splits[0][0])
     resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
@@ -187,7 +193,7 @@ def _plan_of(
     return plan
 
 
-def _context_of(options: Options, estimator: Any, data: Data, **rest: Any) -> Context:
+def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
     """What all tasks share; `rest` has the fields that neither options nor data tell."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
     return Context(
@@ -204,7 +210,7 @@ def _context_of(options: Options, estimator: Any, data: Data, **rest: Any) -> Co
 
 
 def _checked_input(
-    options: Options, X: Any, y: Any, params: dict[str, Any]
+    options: Options, X: Samples, y: Targets, params: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any]]:
     """Check what can be checked by itself, and return the data as they are used."""
     workers = options.workers

@@ -9,6 +9,7 @@ import numpy as np
 from sksearch._compat import num_samples
 from sksearch._prepare._checks import check_inheritance, planned
 from sksearch._seeds import draw_seed
+from sksearch._typing import Estimator, Samples
 from sksearch.base import ENDLESS, Plan, Resource, Sampler, Scheduler
 from sksearch.estimators import Labels
 from sksearch.history import Params, Problem
@@ -20,8 +21,8 @@ MANY = 1_000  # units, of which some can be spent step by step
 def make_problem(
     space: Space,
     resource: Resource,
-    estimator: Any,
-    X: Any,
+    estimator: Estimator,
+    X: Samples,
     classes: Labels,
     n_splits: int,
     limits: tuple[Any, Any],
@@ -61,7 +62,7 @@ def adapt(
     sampler: Sampler,
     scheduler: Scheduler,
     resource: Resource,
-    estimator: Any,
+    estimator: Estimator,
     min_resources: int | str,
 ) -> tuple[Problem, Scheduler]:
     """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
@@ -118,7 +119,7 @@ def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
 
 def _own_limits(
     resource: Resource,
-    estimator: Any,
+    estimator: Estimator,
     n_samples: int,
     n_splits: int,
     n_classes: int,

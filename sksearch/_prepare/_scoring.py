@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import InvalidParameterError, metric_of_scorer, task_of_metric, to_numpy
 from sksearch._plain import warn
+from sksearch._typing import Estimator, Scorer, Scoring, Targets
 
 #: Short names of metrics that users of other libraries know.
 SHORT = {
@@ -32,7 +33,7 @@ METRICS = "sklearn.metrics."
 LOSSES = ("_error", "_loss", "_deviance")  # as names of what is to be small end
 
 
-def check_scoring(scoring: Any, n_arguments: int) -> None:
+def check_scoring(scoring: Scoring, n_arguments: int) -> None:
     """Raise ValueError for metrics where scorers are needed, and for names of none.
 
     Parameters
@@ -69,7 +70,7 @@ def check_scoring(scoring: Any, n_arguments: int) -> None:
             )
 
 
-def names_of_scorers(scoring: Any) -> list[str]:
+def names_of_scorers(scoring: Scoring) -> list[str]:
     """Return the names of scorers among what a user gave."""
     if isinstance(scoring, dict):
         scoring = list(scoring.values())
@@ -87,7 +88,7 @@ def _nearest_scorer(name: str) -> str:
     return f": did you mean {' or '.join(map(repr, meant))}"
 
 
-def check_task(scoring: Any, estimator: Any, y: Any) -> None:
+def check_task(scoring: Scoring, estimator: Estimator, y: Targets) -> None:
     """Raise ValueError for a metric that fails on what the estimator predicts.
 
     One that does not fail, but compares class labels as if they were numbers, is warned about.
@@ -117,7 +118,7 @@ def check_task(scoring: Any, estimator: Any, y: Any) -> None:
             )
 
 
-def _is_metric(scorer: Any, n_arguments: int) -> bool:
+def _is_metric(scorer: Scorer, n_arguments: int) -> bool:
     """Whether a function cannot be called as a scorer, or is named like a metric."""
     try:
         signature = inspect.signature(scorer)
@@ -132,7 +133,7 @@ def _is_metric(scorer: Any, n_arguments: int) -> bool:
     return False
 
 
-def check_losses(scorers: Any, metric: Any) -> None:
+def check_losses(scorers: Scorer, metric: str | None) -> None:
     """Raise ValueError where the scorer that decides is large for a bad model.
 
     Parameters
@@ -151,7 +152,7 @@ def check_losses(scorers: Any, metric: Any) -> None:
         )
 
 
-def check_target_score(target: float | None, scorers: Any, metric: Any) -> None:
+def check_target_score(target: float | None, scorers: Scorer, metric: str | None) -> None:
     """Raise ValueError for a score that no candidate can have.
 
     Parameters
@@ -180,6 +181,6 @@ def check_target_score(target: float | None, scorers: Any, metric: Any) -> None:
         )
 
 
-def _metric_that_decides(scorers: Any, metric: str | None) -> tuple[Any, int]:
+def _metric_that_decides(scorers: Scorer, metric: str | None) -> tuple[Any, int]:
     """The function of the scorer that decides, None if it is not known, and its sign."""
     return metric_of_scorer(getattr(scorers, "_scorers", {metric: scorers}).get(metric))

@@ -2,7 +2,7 @@
 
 import sys
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -13,6 +13,7 @@ from sksearch._compat import num_samples, to_numpy
 from sksearch._prepare._checks import classes_of
 from sksearch._prepare._input import check_groups
 from sksearch._prepare._options import Options
+from sksearch._typing import Estimator, Folding, Samples, Targets
 from sksearch.fitting import Folds, freeze_folds, warn_of_folds, why_unlike
 
 N_FOLDS = 5  # as scikit-learn
@@ -20,7 +21,12 @@ MIN_TIMES = 3  # for two folds that do not train on the future
 
 
 def make_folds(
-    options: Options, given: Any, X: Any, y: Any, split_params: dict, unit: str | None = None
+    options: Options,
+    given: Folding,
+    X: Samples,
+    y: Targets,
+    split_params: dict,
+    unit: str | None = None,
 ) -> Folds:
     """Make the folds of a search, and decide what is left to it.
 
@@ -59,12 +65,14 @@ def make_folds(
     return Folds(splits, cv, unlike, tuple(notes))
 
 
-def leaves_folds(cv: Any) -> bool:
+def leaves_folds(cv: Folding) -> TypeGuard[int | None]:
     """Whether a `cv` says no more than how many folds there are."""
     return cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
 
 
-def choose_cv(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, str]:
+def choose_cv(
+    cv: Folding, estimator: Estimator, X: Samples, y: Targets, groups: Targets
+) -> tuple[Folding, str]:
     """Choose what keeps groups together, or the future out of the training, where there are any.
 
     Parameters
@@ -95,7 +103,9 @@ def choose_cv(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any
     return cv, ""
 
 
-def _by_group(cv: int | None, X: Any, y: Any, groups: Any, stratifies: bool) -> tuple[Any, str]:
+def _by_group(
+    cv: int | None, X: Samples, y: Targets, groups: Targets, stratifies: bool
+) -> tuple[Folding, str]:
     """Folds that keep the rows of a group together, and the classes in proportion."""
     n_groups = check_groups(groups, X)
     n_folds = N_FOLDS if cv is None else int(cv)
@@ -119,7 +129,7 @@ def _by_group(cv: int | None, X: Any, y: Any, groups: Any, stratifies: bool) -> 
     )
 
 
-def _by_time(index: Any, y: Any, stratifies: bool) -> tuple[Any, str]:
+def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
     """Folds that train on the past and test on what follows; rows of the same time stay together.
 
     Classifiers cannot be trained on a single class, nor can many metrics score it, so that such
@@ -150,14 +160,14 @@ def _by_time(index: Any, y: Any, stratifies: bool) -> tuple[Any, str]:
     )
 
 
-def _can_stratify(estimator: Any, y: Any) -> bool:
+def _can_stratify(estimator: Estimator, y: Targets) -> bool:
     """Whether folds can have the classes in proportion, by the rule of scikit-learn."""
     if y is None or not is_classifier(estimator):
         return False
     return type_of_target(y) in ("binary", "multiclass")
 
 
-def _times_of(X: Any) -> Any:
+def _times_of(X: Samples) -> Any:
     """The index of a table of pandas, if it has times in order, enough of them for folds."""
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):

@@ -10,6 +10,7 @@ import numpy as np
 
 from sksearch._reader._row import Row
 from sksearch._reader._search_table import SearchTable
+from sksearch._reader._sources import FinishedSearch
 from sksearch._reader._values import key_of_params
 from sksearch.fitting import metric_that_counts, rank
 from sksearch.history import History, Params, Result, Trial, best_first
@@ -21,7 +22,7 @@ KINDS = (
 PREFIX = "param_"
 
 
-def read(source: Any, name: str = "search") -> SearchTable:
+def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     """Read a finished search.
 
     Parameters
@@ -68,7 +69,7 @@ def read(source: Any, name: str = "search") -> SearchTable:
     raise TypeError(f"{name}: a {type(source).__name__} is not {KINDS}: pass a fitted search.")
 
 
-def chosen_metric(source: Any, results: Mapping[str, Any]) -> str | None:
+def chosen_metric(source: object, results: Mapping[str, Any]) -> str | None:
     """Name the metric that counts, as far as it was said: by the search, or being the only one."""
     named = [getattr(source, "metric_", None), getattr(source, "refit", None)]
     metrics = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
@@ -92,7 +93,9 @@ def fold_scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
 # ---- cv_results_
 
 
-def _of_results(search: Any, results: Mapping[str, Any], best: int | None = None) -> SearchTable:
+def _of_results(
+    search: object, results: Mapping[str, Any], best: int | None = None
+) -> SearchTable:
     """Read ``cv_results_``; `search` is None where they are all that there is.
 
     `best` is the row that won, where the search does not name it.
@@ -159,11 +162,12 @@ def _ranks(
 
 
 def _trial_ids(
-    search: Any, results: Mapping[str, Any], params: list[Params], resources: list[int]
+    search: object, results: Mapping[str, Any], params: list[Params], resources: list[int]
 ) -> Sequence[int]:
     """Number the candidate of each row."""
-    if hasattr(search, "history_"):
-        return results.get("trial_id", search._trial_ids)
+    own = getattr(search, "_trial_ids", None)
+    if own is not None:
+        return results.get("trial_id", own)
     if "n_resources" not in results:
         return range(len(params))
     keys: list[Hashable] = []

@@ -60,7 +60,7 @@ class SearchTable:
         The search's own history.
     """
 
-    source: Any
+    source: object
     rows: tuple[Row, ...]
     winner: Row | None
     metric: str = "score"
@@ -68,6 +68,16 @@ class SearchTable:
     told: History | None = None
 
     # ---- what is known of the search
+
+    @property
+    def estimator(self) -> Any:
+        """What was tuned; None where that is not known."""
+        return getattr(self.source, "estimator", None)
+
+    @property
+    def trained(self) -> Any:
+        """The winner as it was trained on all rows, or else what was tuned."""
+        return getattr(self.source, "best_estimator_", self.estimator)
 
     @property
     def unit(self) -> str:

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
-from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
+from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint, read_journal
 from sksearch.checkpoint._errors import JournalError
+from sksearch.checkpoint._events import read_events
 from sksearch.checkpoint._fingerprint import CODE_CHANGES, GLOBALS
-from sksearch.checkpoint._records import Accepted
+from sksearch.checkpoint._records import Accepted, Header, read_as
 
 
 def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
@@ -46,10 +48,13 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
     ...     search.fit(X, y).best_params_ in ({"C": 1}, {"C": 10})
     True
     """
-    header, _, _ = read_journal(checkpoint_dir)
+    header, _, earlier = read_journal(checkpoint_dir)
     if header is None:
         raise JournalError(f"{os.fspath(checkpoint_dir)!r} has no search yet.")
-    known = [CODE_CHANGES, *header["parts"].get(GLOBALS, {}).get("items", {})]
+    journal = Path(checkpoint_dir).expanduser() / JOURNAL
+    _, search = next(read_events([header], journal, len(earlier) + 1))
+    parts = search.parts if isinstance(search, Header) else {}
+    known = [CODE_CHANGES, *parts.get(GLOBALS, {}).get("items", {})]
     if not names:
         raise TypeError(f"Name what you accept. Known are {', '.join(known)}.")
     for name in names:
@@ -69,5 +74,6 @@ def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
     return names.union(*map(_names, events))
 
 
-def _names(record):
-    return record["names"] if record.get("k") == "accept" else []
+def _names(record: dict) -> list[str]:
+    accepted = read_as(Accepted, record)
+    return [] if accepted is None else accepted.names

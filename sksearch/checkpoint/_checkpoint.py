@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from sksearch.checkpoint._folder import (
 from sksearch.checkpoint._lines import decode, encode, scan
 from sksearch.checkpoint._lock import Lock
 from sksearch.checkpoint._log import ANEW, FORMATS, Log, check, split
+from sksearch.checkpoint._schema import FORMAT, HEADER, KIND
 
 JOURNAL = "journal.jsonl"
 
@@ -77,10 +79,10 @@ class Checkpoint:
                 raise
             self._open = stack.pop_all()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     @property
@@ -91,10 +93,10 @@ class Checkpoint:
     def begin(self, header: dict, splits: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """Write what the search is, before it does anything: a record, and the rows of each fold.
 
-        "k" and "fmt" are added to the header. Raises TypeError if it holds what a journal
+        Its kind and format are added to the header. Raises TypeError if it holds what a journal
         cannot, and OSError if the disk is full or cannot be written.
         """
-        header = {"k": "header", "fmt": FORMATS[-1]} | header
+        header = {KIND: HEADER, FORMAT: FORMATS[-1]} | header
         as_read = decode(encode(header))
         write_splits(self._splits, splits)
         self._log.append_or_raise(header)

@@ -1,13 +1,22 @@
 """What a smaller search has evaluated, for the larger one that takes it over."""
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sksearch.checkpoint._params import decode_params
-from sksearch.checkpoint._records import Asked, Header, Kept, Told
+from sksearch.checkpoint._records import Asked, Event, Header, Kept, Told
+from sksearch.fitting import Output, Setup
+from sksearch.space import Space
 
 
-def key_of(space, before, params, resource, fold):
+def key_of(
+    space: Space,
+    before: Sequence[tuple[dict[str, Any], int]],
+    params: dict[str, Any],
+    resource: int,
+    fold: int,
+) -> str | None:
     """What an evaluation is known by when the number of its trial has changed.
 
     `before` are the params and the resources that it goes on from. None if params were only
@@ -21,17 +30,19 @@ def key_of(space, before, params, resource, fold):
 class Evaluations:
     """Evaluations of an earlier, smaller search, read from its events into a dict by key."""
 
-    def __init__(self, setup, memo, key):
+    def __init__(
+        self, setup: Setup, memo: dict[str | None, Output], key: Callable[..., str | None]
+    ) -> None:
         self._resource, self._n_splits = setup.context.resource, len(setup.context.splits)
         self._memo, self._key = memo, key
         self._begin()
 
-    def _begin(self):
+    def _begin(self) -> None:
         self._params: dict[int, Any] = {}
         self._done: dict[int, tuple[tuple[Any, int], ...]] = {}  # params and resource of each leg
         self._open: dict[tuple[int, int], range] = {}
 
-    def read(self, event):
+    def read(self, event: Event | None) -> None:
         """Enter one event."""
         match event:
             case Header():
@@ -52,7 +63,7 @@ class Evaluations:
                 key = self._key(self._done[i], self._params[i], resource, fold)
                 self._memo[key] = event.output
 
-    def in_spool(self, find):
+    def in_spool(self, find: Callable[[str], Output | None]) -> list[Kept]:
         """List what workers had left of jobs that were never told; `find` returns an output."""
         return [
             Kept(i, resource, fold, output)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._log import ANEW
-from sksearch.checkpoint._records import Asked, Header, Kept, Told, decode_record
+from sksearch.checkpoint._records import Asked, Event, Header, Kept, Told, decode_record
 from sksearch.fitting import Output, first_line
 
 # What comes of values of the wrong kind; a fault of this library's own looks alike, so it is kept
@@ -29,7 +29,9 @@ def blaming(path: Path, line: int) -> Iterator[None]:
         ) from error
 
 
-def read_events(records: Iterable[dict], path: Path, line: int = 1) -> Iterator[tuple[int, Any]]:
+def read_events(
+    records: Iterable[dict], path: Path, line: int = 1
+) -> Iterator[tuple[int, Event | None]]:
     """Yield line number and event of each record, beginning with a header.
 
     Events of a kind that this version does not know are None. Raises JournalError at the first
@@ -48,6 +50,11 @@ def read_events(records: Iterable[dict], path: Path, line: int = 1) -> Iterator[
         yield number, event
 
 
+def header_of(events: Iterator[tuple[int, Event | None]]) -> Header:
+    """Return the header, with which `read_events` has seen that they begin."""
+    return cast(Header, next(events)[1])
+
+
 class _Order:
     """The jobs of one search so far: which event can come next."""
 
@@ -56,7 +63,7 @@ class _Order:
         self._reached: list[int] = []  # by trial: the largest resource that it was told at
         self._running: dict[int, int] = {}  # by trial: the resource of its job
 
-    def enter(self, event: object) -> None:
+    def enter(self, event: Event | None) -> None:
         """Enter an event; ValueError if it cannot come here."""
         match event:
             case Asked():

@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 from sksearch._description import OPAQUE, describe, is_free
 from sksearch._digests import cut, digest
 from sksearch._plain import warn
+from sksearch._typing import Estimator, Folding
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
 from sksearch.checkpoint._globals import is_of_start, texts_of, value_of
@@ -39,7 +40,7 @@ DIGEST = re.compile(r"(?<=[\w>])#[0-9a-f]{16}\b")  # after the name of a class o
 
 
 def fingerprint(
-    kind: type, params: dict[str, Any], setup: Setup, random_state: Any
+    kind: type, params: dict[str, Any], setup: Setup, random_state: object
 ) -> dict[str, dict]:
     """Describe everything on which the results of a search depend, part by part.
 
@@ -110,7 +111,9 @@ def check_same(
     return extended
 
 
-def _changed_globals(changes: list, path: Any, with_code: bool, accepted: Collection[str]) -> list:
+def _changed_globals(
+    changes: list, path: str | Path, with_code: bool, accepted: Collection[str]
+) -> list:
     """Leave those out that are accepted; warn of those that are of this start."""
     changes = [change for change in changes if change[0] not in accepted]
     if not with_code or CODE_CHANGES in accepted:
@@ -200,7 +203,7 @@ def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) 
     }
 
 
-def _deciding_metric(setup: Setup, scoring: Any) -> str:
+def _deciding_metric(setup: Setup, scoring: object) -> str:
     """Name the metric on which it depends what is trained; "none" where nothing depends on it."""
     context = setup.context
     decides = setup.learns or len(setup.plan.rungs) > 1
@@ -243,7 +246,7 @@ def _settings(text_of: Callable, params: dict) -> dict[str, str]:
     return texts
 
 
-def _estimator(text_of: Callable, estimator: Any) -> dict[str, Any]:
+def _estimator(text_of: Callable, estimator: Estimator) -> dict[str, Any]:
     """Describe an estimator as a whole, and each of its nested parameters."""
     part = _part(text_of(estimator))
     shallow = partial(describe, memo={}, deep=False)
@@ -260,7 +263,7 @@ def _estimator(text_of: Callable, estimator: Any) -> dict[str, Any]:
     return part
 
 
-def _space(text_of: Callable, param_distributions: Any) -> dict[str, str]:
+def _space(text_of: Callable, param_distributions: Mapping | Sequence[Mapping]) -> dict[str, str]:
     """Describe the values of each parameter; in a list of dicts a name has its dict's number."""
     if isinstance(param_distributions, Mapping):
         return {name: _values(text_of, v) for name, v in param_distributions.items()}
@@ -282,7 +285,7 @@ def _values(text_of: Callable, values: Any) -> str:
     return text_of(values)
 
 
-def _splitter(text_of: Callable, cv: Any) -> str:
+def _splitter(text_of: Callable, cv: Folding) -> str:
     if cv is None or isinstance(cv, Integral):
         return str(5 if cv is None else cv)
     if hasattr(cv, "split"):
@@ -291,7 +294,7 @@ def _splitter(text_of: Callable, cv: Any) -> str:
     return f"given {OPAQUE}" if hasattr(cv, "__next__") else "given"
 
 
-def _random_state(random_state: Any) -> dict[str, str]:
+def _random_state(random_state: object) -> dict[str, str]:
     if isinstance(random_state, Integral):
         return _part(str(int(random_state)))
     if isinstance(random_state, np.random.RandomState):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sksearch._files import look_at, make_folders, read_own, write_atomically
 from sksearch._system import system
@@ -129,7 +130,7 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(train, test, strict=True))
 
 
-def rows_of(indices: Any) -> np.ndarray:
+def rows_of(indices: ArrayLike) -> np.ndarray:
     """Return indices of rows as integers; they may be a mask."""
     rows = row_numbers(indices)
     return rows.astype(np.int64, casting="unsafe" if rows.size == 0 else "same_kind")

@@ -27,7 +27,7 @@ def texts_of(data: dict[str, tuple[Datum | None, str]]) -> dict[str, str]:
     return {name: _text(datum, text) for name, (datum, text) in sorted(data.items())}
 
 
-def _text(datum, text):
+def _text(datum: Datum | None, text: str) -> str:
     if datum is None:
         return text
     changes = datum.changes or isinstance(datum.value, GENERATORS)

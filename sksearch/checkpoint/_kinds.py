@@ -6,10 +6,8 @@ A kind is a function of a value that says whether it is one.
 import math
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
-
-from sksearch._description import short_repr
 
 STATUSES = ("ok", "error", "memory", "nan", "crash", "timeout")
 LARGEST = 2**63  # counts and seeds are below it
@@ -19,18 +17,6 @@ DIGITS = re.compile(r"[0-9a-f]{64}")
 STATE_NAME = re.compile(r"\d{1,20}\.\d{1,20}\.\d{1,20}(\.[0-9a-f]{16})?")  # a task's, and a digest
 
 Kind = Callable[[Any], bool]
-
-
-def check(record: Any, kinds: Mapping[str, Kind]) -> None:
-    """Raise ValueError, which names the entry, unless each entry is of its kind."""
-    if not isinstance(record, dict):
-        raise ValueError(f"{short_repr(record, 80)} is no record")
-    for name, kind in kinds.items():
-        if name in record:
-            if not kind(record[name]):
-                raise ValueError(f"{name!r} is {short_repr(record[name], 80)}")
-        elif not kind(None):
-            raise ValueError(f"{name!r} is missing")
 
 
 def optional(kind: Kind) -> Kind:
@@ -139,18 +125,29 @@ def curve(value: Any) -> bool:
     return _list_of(value, _is_point) and len(value) > 0
 
 
-def state(value: Any) -> bool:
-    """Whether a value is the file of a state, its sum and its size."""
-    return (
-        isinstance(value, dict)
-        and text(value.get("f"))
-        and STATE_NAME.fullmatch(value["f"]) is not None
-        and text(value.get("h"))
-        and DIGITS.fullmatch(value["h"]) is not None
-        and count(value.get("n"))
-        and text(value.get("s", ""))
-        and value.get("s", "").isascii()
-    )
+def record(value: Any) -> bool:
+    """Whether a value is entries by name; what they are, their own schema knows."""
+    return isinstance(value, dict)
+
+
+def records(value: Any) -> bool:
+    """Whether a value is a list of records."""
+    return _list_of(value, record)
+
+
+def state_name(value: Any) -> bool:
+    """Whether a value is the name of a state's file."""
+    return text(value) and STATE_NAME.fullmatch(value) is not None
+
+
+def sha(value: Any) -> bool:
+    """Whether a value is a SHA-256."""
+    return text(value) and DIGITS.fullmatch(value) is not None
+
+
+def ascii_text(value: Any) -> bool:
+    """Whether a value is a text that a signature can be."""
+    return text(value) and value.isascii()
 
 
 def params(value: Any) -> bool:

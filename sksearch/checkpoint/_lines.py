@@ -11,7 +11,7 @@ import math
 import stat
 import zlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def without_garbage_collection():
             gc.enable()
 
 
-def _plain(value: Any, name: str) -> Any:
+def _plain(value: object, name: str) -> Any:
     """Return a value as JSON can hold it; `name` is the key that it stands under."""
     if value is None or isinstance(value, (str, int)):
         return value
@@ -119,13 +119,13 @@ def _plain(value: Any, name: str) -> Any:
     )
 
 
-def _is_numpy_number(value: Any) -> bool:
+def _is_numpy_number(value: object) -> TypeGuard[np.generic]:
     """Whether a value is a scalar of numpy that has an equal in Python; times have none."""
     numbers = (np.bool_, np.integer, np.float16, np.float32)
     return isinstance(value, numbers) and not isinstance(value, np.timedelta64)
 
 
-def _plain_key(key: Any, name: str) -> str:
+def _plain_key(key: object, name: str) -> str:
     """Return a key as it is written."""
     if not isinstance(key, str):
         # JSON would make a string of it, and the record would come back as another one.

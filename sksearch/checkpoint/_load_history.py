@@ -4,6 +4,7 @@ import math
 import os
 import re
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,21 @@ import numpy as np
 
 from sksearch._description import counted
 from sksearch.checkpoint._checkpoint import JOURNAL, read_journal
-from sksearch.checkpoint._events import blaming, read_events
+from sksearch.checkpoint._events import blaming, header_of, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
-from sksearch.checkpoint._records import Asked, Exhausted, Stopped, Told, Won
+from sksearch.checkpoint._records import Asked, Event, Exhausted, Header, Stopped, Told, Won
 from sksearch.fitting import (
     COLUMNS,
     Outputs,
+    Row,
     cv_results,
     job_result,
     metric_that_counts,
     name_error_scores,
     results_of,
 )
-from sksearch.history import History, Problem
+from sksearch.history import History, Params, Problem
 
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
@@ -153,24 +155,24 @@ class SavedSearch:
 
     def __init__(
         self,
-        header: Any,
+        header: dict,
         events: list[dict],
         path: str | os.PathLike = JOURNAL,
         line: int = 1,
     ):
         self.header, self._path = header, Path(path)
         read = read_events([header, *events], self._path, line)
-        self._header = header = next(read)[1]
-        self.n_splits_ = header.n_splits
-        self.scoring = _scoring(header)
+        self._header = found = header_of(read)
+        self.n_splits_ = found.n_splits
+        self.scoring = _scoring(found)
         self.finished = False
-        self.plan_ = header.search_plan()
-        limits = header.min_resources, header.max_resources
-        names: Any = _Names(header.names)
-        aims = header.aims()
+        self.plan_ = found.search_plan()
+        limits = found.min_resources, found.max_resources
+        names: Any = _Names(found.names)
+        aims = found.aims()
         named = tuple(bound.metric for bound in aims.bounds)
         self.history_ = History(
-            Problem(names, *limits, header.seed, objectives=aims.names, bounds=named)
+            Problem(names, *limits, found.seed, objectives=aims.names, bounds=named)
         )
         self._won: tuple[int, int] | None = None
         rows = self._rows(read)
@@ -182,7 +184,7 @@ class SavedSearch:
         self.cv_results_ = self._cv_results(rows, violations)
         self._keep_best(rows)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         counts = [(len(self.history_.trials), "candidate"), (len(self.statuses_), "evaluation")]
         parts = [self._header.search]
         parts += [counted(n, noun) for n, noun in counts]
@@ -191,7 +193,7 @@ class SavedSearch:
         parts.append("finished" if self.finished else "not finished")
         return f"<SavedSearch: {', '.join(parts)}>"
 
-    def _rows(self, events):
+    def _rows(self, events: Iterable[tuple[int, Event | None]]) -> list[Row]:
         """Replay the events into the history; return the rows of the table."""
         outputs = Outputs()
         for line, event in events:
@@ -202,7 +204,7 @@ class SavedSearch:
         by_folds = self.plan_.by_folds
         return outputs.rows(self.history_.trials, self._params_at, lambda _: outcome, by_folds)
 
-    def _enter(self, event, outputs):
+    def _enter(self, event: Event | None, outputs: Outputs) -> None:
         """Enter one event of the journal."""
         match event:
             case Asked():
@@ -218,7 +220,7 @@ class SavedSearch:
                     raise ValueError(f"candidate {i} has no result at {resource}")
                 self._won = i, resource
 
-    def _ask(self, event):
+    def _ask(self, event: Asked) -> None:
         self._won = None  # the search went on
         if event.trial_id < len(self.history_.trials):
             self.history_.resume(event.trial_id, event.resource)
@@ -227,7 +229,7 @@ class SavedSearch:
             key = event.bracket, event.resource, event.parent
             self.history_.start(params, *key, event.prediction)
 
-    def _tell(self, event, outputs):
+    def _tell(self, event: Told, outputs: Outputs) -> None:
         trial, resource = self.history_.trials[event.trial_id], event.resource
         kept = outputs.reached.get((trial.id, trial.resource), [])
         if len(kept) + len(event.outputs) > self.n_splits_:
@@ -237,12 +239,12 @@ class SavedSearch:
         result = job_result(reached, event.outputs, self._header.metric, self._header.aims())
         self.history_.tell(trial.id, resource, result)
 
-    def _params_at(self, params, resource):
+    def _params_at(self, params: Params, resource: int) -> Params:
         """The parameters, with the one that is the resource, if it is one."""
         name = self._header.adds
         return params if name is None else {**params, name: resource}
 
-    def _cv_results(self, rows, violations):
+    def _cv_results(self, rows: list[Row], violations: list[float] | None) -> dict[str, Any]:
         if not rows:
             return {"params": []}
         name_error_scores([output for row in rows for output in row.new_outputs])
@@ -254,7 +256,7 @@ class SavedSearch:
                 header.any_rung_wins, violations, self.plan_.by_folds,
             )  # fmt: skip
 
-    def _keep_best(self, rows):
+    def _keep_best(self, rows: list[Row]) -> None:
         results, self.best_index_ = self.cv_results_, None
         self.best_score_ = self.best_params_ = None
         self.metric_ = metric_that_counts(results, self._header.metric)
@@ -272,18 +274,18 @@ class _Names:
 
     size = math.inf
 
-    def __init__(self, names):
+    def __init__(self, names: list[str]) -> None:
         self.names = names
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"the space of {', '.join(self.names)}"
 
-    def key(self, params):
+    def key(self, params: Params) -> str:
         """Return what is equal for equal candidates."""
         return repr(sorted(params.items()))
 
 
-def _scoring(header):
+def _scoring(header: Header) -> str | None:
     """The name of the scorer, which is described as a quoted text; a function has none."""
     text = header.parts.get("scoring", {"text": ""})["text"]
     return text[1:-1] if re.fullmatch(r"'\w+'|\"\w+\"", text) else None

@@ -4,6 +4,7 @@ import os
 import weakref
 from io import FileIO
 from pathlib import Path
+from typing import Self
 
 from sksearch._files import open_own
 from sksearch._plain import warn
@@ -49,10 +50,10 @@ class Lock:
             raise
         _held.add(self)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     def close(self) -> None:

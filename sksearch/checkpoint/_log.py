@@ -4,15 +4,17 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from sksearch._files import look_at, open_lines, open_own, write_all
 from sksearch._plain import warn
 from sksearch._system import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import Scan, encode, scan
+from sksearch.checkpoint._schema import FORMAT, HEADER, KIND, is_header
 
 FORMATS = (1,)  # that can be read; the last one is written
-HEADER = b'{"k":"header"'  # how the first record of every journal begins
+BEGIN = f'{{"{KIND}":"{HEADER}"'.encode()  # how the first record of every journal begins
 ANEW = "pass another directory, or move this one away to begin anew."
 
 
@@ -53,10 +55,10 @@ class Log:
         self._failed = False
         self._warned = False
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     @property
@@ -174,7 +176,7 @@ class Log:
 def check(found: Scan, path: Path) -> None:
     """Raise JournalError unless this is a journal that we can read."""
     if found.records:
-        begins = found.records[0].get("k") == "header"
+        begins = is_header(found.records[0])
     else:
         begins = found.size == len(found.damaged) and _is_torn_header(found.damaged)
     if not begins:
@@ -183,16 +185,16 @@ def check(found: Scan, path: Path) -> None:
             f"of sksearch. It was left as it is: {ANEW}"
         )
     for record in found.records:
-        if record.get("k") == "header" and record.get("fmt") not in FORMATS:
+        if is_header(record) and record.get(FORMAT) not in FORMATS:
             raise JournalError(
-                f"{path} has format {record.get('fmt')}, and this version of sksearch reads "
+                f"{path} has format {record.get(FORMAT)}, and this version of sksearch reads "
                 f"formats up to {FORMATS[-1]}. It was left as it is: update sksearch, or {ANEW}"
             )
 
 
 def split(records: list[dict]) -> tuple[dict | None, list[dict], list[dict]]:
     """Return the last header, the records after it and the records before it."""
-    headers = [number for number, record in enumerate(records) if record.get("k") == "header"]
+    headers = [number for number, record in enumerate(records) if is_header(record)]
     if not headers:
         return None, [], []
     return records[headers[-1]], records[headers[-1] + 1 :], records[: headers[-1]]
@@ -203,10 +205,10 @@ def _is_torn_header(line: bytes) -> bool:
 
     So is nothing. Parts that were not written are zeros, and later ones may be there.
     """
-    begin = line[: 9 + len(HEADER)]
+    begin = line[: 9 + len(BEGIN)]
     is_torn = line[-1:] != b"\n" or (len(line) > len(begin) and b"\0" in line)
     begins = re.fullmatch(rb"[0-9a-f\0]{0,8}|[0-9a-f\0]{8}[ \0].*", begin, re.DOTALL)
-    fits = all(found in (0, byte) for found, byte in zip(begin[9:], HEADER, strict=False))
+    fits = all(found in (0, byte) for found, byte in zip(begin[9:], BEGIN, strict=False))
     return is_torn and bool(begins) and fits
 
 

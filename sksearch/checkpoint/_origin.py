@@ -5,6 +5,7 @@ import contextlib
 import sys
 import tokenize
 import types
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sksearch._code import is_installed, is_installed_module
@@ -24,8 +25,7 @@ def origin_of(module_name: str, path: tuple[str, ...]) -> Origin | None:
     In a notebook the cells that were run are looked at, else the file of the module.
     """
     module = sys.modules.get(module_name)
-    source = None if module is None else _source(module)
-    if source is None:
+    if module is None or (source := _source(module)) is None:
         return None
     return _find(module, ast.parse(source), path, set())
 
@@ -44,11 +44,11 @@ def _source(module: types.ModuleType) -> str | None:
     return None
 
 
-def _without_magic(cell):
+def _without_magic(cell: str) -> str:
     return "\n".join(line for line in cell.splitlines() if not line.startswith(("%", "!")))
 
 
-def _is_python(source):
+def _is_python(source: str) -> bool:
     try:
         ast.parse(source)
     except (SyntaxError, ValueError):
@@ -56,7 +56,9 @@ def _is_python(source):
     return True
 
 
-def _find(module: Any, tree: ast.AST, path: tuple[str, ...], seen: set) -> Origin | None:
+def _find(
+    module: types.ModuleType, tree: ast.AST, path: tuple[str, ...], seen: set
+) -> Origin | None:
     """Find the statements in a tree, and what they depend on in turn."""
     if path in seen:
         return Origin("", False)
@@ -86,7 +88,7 @@ def _find(module: Any, tree: ast.AST, path: tuple[str, ...], seen: set) -> Origi
     return Origin("; ".join(filter(None, texts)), is_computed)
 
 
-def _statements(tree, path):
+def _statements(tree: ast.AST, path: tuple[str, ...]) -> list[Any]:
     """List the assignments to a name in a module, or in the class that the path leads to.
 
     A definition of a class or a function does not set a name here.
@@ -103,7 +105,7 @@ def _statements(tree, path):
     return found
 
 
-def _body(tree):
+def _body(tree: ast.AST) -> Iterator[ast.stmt]:
     """Yield the statements of a body, those within "if", "for", "with" and "try" too."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt):

@@ -59,7 +59,7 @@ def contradicts(space: Space, encoded: dict[str, Any], params: dict[str, Any]) -
     return any(_differs(value, again[name]) for name, value in encoded.items())
 
 
-def readable(encoded: Any) -> Any:
+def readable(encoded: object) -> Any:
     """Return what a table shows for an encoded value, without the space.
 
     Scalars, and tuples and lists of them, are shown themselves, all else as a text.
@@ -79,7 +79,7 @@ class _NotStoredError(ValueError):
     """A value is not in the record, or not in the space."""
 
 
-def _differs(encoded: Any, again: Any) -> bool:
+def _differs(encoded: object, again: object) -> bool:
     """Whether a value is another one, as far as it is stored: of a choice its text may change."""
     if isinstance(encoded, dict) and encoded["is"] == "choice":
         return not isinstance(again, dict) or {**again, "t": ""} != {**encoded, "t": ""}
@@ -99,7 +99,7 @@ def _categorical(space: Space) -> dict[str, list]:
     return listed
 
 
-def _encode(dimensions: list, value: Any) -> Any:
+def _encode(dimensions: list, value: object) -> Any:
     """Encode a value as a choice of one of the dimensions, else as it is."""
     if type(value) in PLAIN:
         return _store(value)
@@ -112,7 +112,7 @@ def _encode(dimensions: list, value: Any) -> Any:
     return {"is": "choice", "k": place[0], "i": place[1], "t": short_repr(choice, LONGEST)}
 
 
-def _place(dimensions: list, value: Any) -> tuple[int, int] | None:
+def _place(dimensions: list, value: object) -> tuple[int, int] | None:
     """Find the numbers of dimension and choice: the very object, else one that equals it."""
     for k, dimension in enumerate(dimensions):
         for i, choice in enumerate(dimension.choices):
@@ -146,7 +146,7 @@ def _store(value: Any) -> Any:
     return {"is": "text", "t": short_repr(value, LONGEST)}
 
 
-def _decode(dimensions: list, encoded: Any) -> Any:
+def _decode(dimensions: list, encoded: object) -> Any:
     """Decode a value, as an object of the space where one equals it."""
     if isinstance(encoded, dict) and encoded["is"] == "choice":
         k, i = encoded["k"], encoded["i"]
@@ -162,7 +162,7 @@ def _decode(dimensions: list, encoded: Any) -> Any:
     return value
 
 
-def _undo(encoded: Any) -> Any:
+def _undo(encoded: object) -> Any:
     """Invert `_store`."""
     if isinstance(encoded, list):
         return [_undo(item) for item in encoded]

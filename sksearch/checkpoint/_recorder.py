@@ -16,29 +16,41 @@ from sksearch._compat import num_samples
 from sksearch._description import describe
 from sksearch._digests import digest
 from sksearch._plain import say, warn
+from sksearch._typing import Seed
 from sksearch.base import Job
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._evaluations import Evaluations, key_of
-from sksearch.checkpoint._events import WRONG, blaming, check_scores, read_events
+from sksearch.checkpoint._events import WRONG, blaming, check_scores, header_of, read_events
 from sksearch.checkpoint._fingerprint import check_same, compared, fingerprint, fold_part
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
 from sksearch.checkpoint._records import (
     Asked,
+    Event,
     Exhausted,
     Header,
     Spool,
     Stopped,
     Told,
     Won,
-    output_of_record,
+    seconds_of,
     state_in_folder,
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
-from sksearch.fitting import Ending, Output, Recorder, RowSample, SavedState, Setup, first_line
+from sksearch.fitting import (
+    Ending,
+    Output,
+    Recorder,
+    Replayable,
+    RowSample,
+    SavedState,
+    Setup,
+    Task,
+    first_line,
+)
 
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
 
@@ -67,7 +79,7 @@ class JournalRecorder(Recorder):
         self._line = len(checkpoint.earlier) + 1  # of the header
         self._header: Any = None
         if header is not None:
-            _, self._header = next(read_events([header], self._journal, self._line))
+            self._header = header_of(read_events([header], self._journal, self._line))
             self.unit = self._header.unit
         self._space: Any = None  # known once the search is opened, and so are its rungs
         self._rungs: set[tuple[int, int]] = set()
@@ -81,7 +93,7 @@ class JournalRecorder(Recorder):
 
     # ---- before the search
 
-    def rng(self, random_state):
+    def rng(self, random_state: Seed) -> np.random.RandomState:
         """Return the generator that the search began with, if it goes on."""
         # Who leaves the seed out goes on with that of the checkpoint; another is refused later.
         saved = random_state if self._header is None else self._header.random_state
@@ -100,7 +112,7 @@ class JournalRecorder(Recorder):
             self._random_state = {"state": [name, keys.tolist(), *rest]}
         return rng
 
-    def open(self, kind, params, setup):
+    def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
         """See that this is the search that the journal is of, or begin a journal.
 
         Raises
@@ -129,7 +141,7 @@ class JournalRecorder(Recorder):
             checkpoint.remove_spooled(checkpoint.names_in_spool())
         self._spooled = set(filter(NAME.match, checkpoint.names_in_spool()))
 
-    def replay(self, run):
+    def replay(self, run: Replayable) -> None:
         """Bring a run to where the journal ends."""
         jobs: dict[tuple[int, int], Job] = {}
         records: Any = [self.checkpoint.header, *self.checkpoint.events]
@@ -151,7 +163,7 @@ class JournalRecorder(Recorder):
         self.unfinished_jobs = list(jobs.values())
         if self.goes_on:
             written = (*self.checkpoint.earlier, *self.checkpoint.events, {})
-            self._time.go_on(max(record.get("seconds") or 0.0 for record in written))
+            self._time.go_on(max(map(seconds_of, written)))
         self.checkpoint.events.clear()
         # What is noted has no use for them, and what was never noted may be another candidate now.
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
@@ -167,7 +179,7 @@ class JournalRecorder(Recorder):
 
     # ---- while it runs
 
-    def recorded_output(self, task):
+    def recorded_output(self, task: Task) -> Output | None:
         """Return the output of a task that was run before, None if there is none."""
         output = self._in_spool(task.name) if task.name in self._spooled else None
         if output is None and self._memo:
@@ -182,19 +194,19 @@ class JournalRecorder(Recorder):
             return None
         return self._with_state(output)
 
-    def adopt(self, task, output):
+    def adopt(self, task: Task, output: Output) -> None:
         """Write a state that came as bytes from another machine to a file."""
         if isinstance(output.state, bytes):
             with suppress(OSError):
                 output.state = SavedState.write(output.state, self.folder, task.name)
 
-    def keep(self, task, output):
+    def keep(self, task: Task, output: Output) -> None:
         """Do what a worker that does not see the folder could not do itself."""
         if not self.checkpoint.has_spooled(task.name):
             self.adopt(task, output)
             self.spool.write(task.name, output)
 
-    def record_job(self, job, exhausted):
+    def record_job(self, job: Job, exhausted: bool) -> None:
         """Append a job that begins."""
         if exhausted and not self._exhausted:
             self._exhausted = True
@@ -206,40 +218,39 @@ class JournalRecorder(Recorder):
         key = job.trial_id, job.resource, job.bracket
         self._append(Asked(*key, params, job.parent, job.prediction), sync=False)
 
-    def record_outputs(self, job, tasks, outputs):
+    def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
         """Append the outputs of a job that has ended."""
         self._append(Told(job.trial_id, job.resource, outputs))
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
-    def stop(self, why, keep, timeout=None):
+    def stop(self, why: str, keep: set[str], timeout: float | None = None) -> None:
         """Append that the search has ended; if it is finished only the states to keep stay."""
         if not self.ending.why or why == "finished" != self.ending.why:  # else nothing is new
             self._append(Stopped(why, timeout))
         if why == "finished":
             self.checkpoint.sweep(keep)
 
-    def record_winner(self, trial_id, resource):
+    def record_winner(self, trial_id: int, resource: int) -> None:
         """Append who won: a function as ``refit``, or a rule, cannot be asked later."""
         if self.ending.won != (trial_id, resource):
             self._append(Won(trial_id, resource))
 
     # ---- inside
 
-    def _append(self, event, sync=True):
+    def _append(self, event: Event, sync: bool = True) -> None:
         """Append what the search does, and when."""
         self.ending = _ending(event, self.ending)
         self._time.was_up = self.ending.up
-        record = event.to_record() | {"seconds": self._time.elapsed()}
-        self.checkpoint.append(record, sync)
+        self.checkpoint.append(event.to_record(self._time.elapsed()), sync)
 
-    def _know_search(self):
+    def _know_search(self) -> None:
         """Know which outputs of workers are of this search, by its header."""
         header = self.checkpoint.header
         name = "" if header is None else digest(json.dumps(header, sort_keys=True))
         self.spool = Spool(self.checkpoint.spool, name)
 
-    def _given_seed(self, random_state):
+    def _given_seed(self, random_state: Seed) -> object:
         """What a seed is compared by: that of the checkpoint, unless it is another one."""
         if isinstance(random_state, Integral):
             return random_state
@@ -250,7 +261,7 @@ class JournalRecorder(Recorder):
                 return random_state
         return self._random_state
 
-    def _compare(self, setup, parts):
+    def _compare(self, setup: Setup, parts: dict[str, dict]) -> None:
         """Raise SearchMismatchError unless the search is that of the journal; take its folds."""
         old, path = self._header, self.checkpoint.path
         changed = differences(
@@ -288,14 +299,15 @@ class JournalRecorder(Recorder):
                 stacklevel=2,
             )
 
-    def _in_spool(self, name):
+    def _in_spool(self, name: str) -> Output | None:
         """The output that a worker left of a task; None if there is none that can be used."""
         record = self.checkpoint.spooled(name)
-        if record is None or record.pop("of", self.spool.search) != self.spool.search:
+        if record is None:
             return None
         try:
-            output = output_of_record(record)
-            check_scores(output, self._header)
+            output = self.spool.output_of(record)
+            if output is not None:
+                check_scores(output, self._header)
         except WRONG as error:
             file = self.checkpoint.spool / f"{name}.json"
             warn(
@@ -306,7 +318,7 @@ class JournalRecorder(Recorder):
             return None
         return output
 
-    def _with_state(self, output):
+    def _with_state(self, output: Output) -> Output:
         """The output with its state; a model of other versions of libraries is left alone."""
         if not self._same_versions:
             return replace(output, state=None)
@@ -322,12 +334,11 @@ class JournalRecorder(Recorder):
             )
         return state_in_folder(output, self.folder)
 
-    def _replay_job(self, run, event):
+    def _replay_job(self, run: Replayable, event: Asked) -> Job:
         """Enter a job that the journal says was asked for."""
         if (event.bracket, event.resource) not in self._rungs:
             raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")
-        new = bool(event.params)
-        params = decode_params(self._space, event.params) if new else None
+        params = decode_params(self._space, event.params) if event.params else None
         # The estimator as it is, and who goes on from it, may lie outside of the space.
         may_be_outside = event.trial_id == 0 or event.parent is not None
         has_baseline = run.study.history.problem.has_baseline
@@ -335,14 +346,14 @@ class JournalRecorder(Recorder):
             self._space.check(params, where="its candidate")
         key = event.resource, event.bracket, event.parent
         job = run.study.replay(event.trial_id, params, *key, event.prediction)
-        if new and params is None and contradicts(self._space, event.params, job.params):
+        if event.params and params is None and contradicts(self._space, event.params, job.params):
             raise ValueError(
                 "it has values that cannot be stored, so that candidates are proposed anew, and "
                 f"candidate {event.trial_id} is another one: it is of another version of sksearch"
             )
         return job
 
-    def _remember(self, setup):
+    def _remember(self, setup: Setup) -> None:
         """Know what the search did before it was extended, by params, rungs and fold."""
         checkpoint = self.checkpoint
         known = Evaluations(setup, self._memo, partial(key_of, self._space))
@@ -359,7 +370,7 @@ class JournalRecorder(Recorder):
         self._memo.pop(None, None)
 
 
-def _ending(event, before):
+def _ending(event: Event | None, before: Ending) -> Ending:
     """How a search has ended by an event, if it had ended before it as `before` says."""
     match event:
         case Asked() | Told() | Exhausted() | Stopped(why="interrupted"):
@@ -371,13 +382,13 @@ def _ending(event, before):
     return before
 
 
-def _check_folds(told, folds):
+def _check_folds(told: Told, folds: range) -> None:
     """Raise ValueError unless a job has an output for each of its folds."""
     if len(told.outputs) != len(folds):
         raise ValueError(f"it has {len(told.outputs)} folds of {len(folds)}")
 
 
-def _trial_and_resource(name):
+def _trial_and_resource(name: str) -> tuple[int, ...]:
     """The first two parts of a task's name."""
     return tuple(int(part) for part in name.split(".")[:2])
 
@@ -387,7 +398,7 @@ def _header(
     names_metric: bool,
     setup: Setup,
     parts: dict[str, dict],
-    random_state: Any,
+    random_state: object,
     versions: dict[str, str],
 ) -> Header:
     """What a journal of this search begins with."""

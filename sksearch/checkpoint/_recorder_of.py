@@ -3,17 +3,19 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sksearch._description import describe
 from sksearch._digests import digest
+from sksearch._typing import Samples, Targets
 from sksearch.fitting import Recorder
 
 DATA = "{data}"  # in a path: what tells data apart
 
 
 @contextmanager
-def recorder_of(folder: str | os.PathLike | None, X: Any, y: Any) -> Iterator[Recorder]:
+def recorder_of(
+    folder: str | os.PathLike | None, X: Samples | None, y: Targets
+) -> Iterator[Recorder]:
     """Open the `Recorder` of a search, which records nothing without a folder."""
     if folder is None:
         yield Recorder()

@@ -16,120 +16,153 @@ all processes in which it ran. Older journals have none.
 """
 
 from base64 import b64decode, b64encode
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
+from sksearch._description import short_repr
 from sksearch._files import is_own
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._folder import write_spool
+from sksearch.checkpoint._schema import HEADER, KIND, Entry, Schema
 from sksearch.checkpoint._signature import is_signed, sign
 from sksearch.fitting import Aims, Bound, Output, PlannedRung, SavedState, SearchPlan
 from sksearch.history import Prediction
 
-OUTPUT_FIELDS = tuple(field.name for field in fields(Output))
-DEFAULT_OUTPUT = {field.name: field.default for field in fields(Output)}
-OUTPUT_KINDS = {
-    "fit_error": kinds.optional(kinds.text),
-    "status": kinds.status,
-    "error": kinds.text,
-    "state": kinds.optional(kinds.state),
-    "lost_state": kinds.text,
-    "fit_time": kinds.seconds,
-    "score_time": kinds.seconds,
-    "seconds": kinds.seconds,
-    "test_scores": kinds.scores,
-    "train_scores": kinds.optional(kinds.scores),
-    "stop": kinds.flag,
-    "n_test_samples": kinds.count,
-    "n_steps": kinds.count,
-    "curve": kinds.optional(kinds.curve),
-    "span": kinds.optional(kinds.span),
-    "measures": kinds.optional(kinds.numbers),
-    "rows": kinds.optional(kinds.rows),
-}
-DURATION = kinds.optional(kinds.duration)
-ASKED_KINDS = {
-    "t": kinds.count,
-    "r": kinds.positive,
-    "b": kinds.count,
-    "p": kinds.optional(kinds.params),
-    "parent": kinds.optional(kinds.count),
-    "q": kinds.optional(kinds.prediction),
-}
-HEADER_KINDS = {
-    "search": kinds.text,
-    "sksearch": kinds.text,
-    "versions": kinds.versions,
-    "seed": kinds.count,
-    "random_state": kinds.random_state,
-    "parts": kinds.parts,
-    "n_splits": kinds.n_splits,
-    "unit": kinds.text,
-    "whole": kinds.flag,
-    "adds": kinds.optional(kinds.text),
-    "finds": kinds.optional(kinds.text),
-    "metric": kinds.optional(kinds.text),
-    "refit": kinds.flag,
-    "any_rung_wins": kinds.flag,
-    "return_train_score": kinds.flag,
-    "min_resources": kinds.positive,
-    "max_resources": kinds.positive,
-    "plan": kinds.plan,
-    "names": kinds.texts,
-    "objectives": kinds.optional(kinds.texts),
-    "bounds": kinds.optional(kinds.bounds),
-    "sample": kinds.optional(kinds.sample),
-}
+SECONDS, SEARCH = "seconds", "of"  # entries of any record, and of what a worker has left
+
+# ---- a state, and what a fold brought
+
+STATE = Schema(
+    SavedState,
+    {
+        "path": Entry("f", kinds.state_name, write=lambda path: path.name, read=Path),
+        "sha": Entry("h", kinds.sha),
+        "size": Entry("n", kinds.count),
+        "signature": Entry("s", kinds.ascii_text),
+    },
+)
 
 
-@dataclass(slots=True)
-class Header:
-    """What a search is."""
+def _write_state(state: Any) -> dict[str, Any] | None:
+    """Return the entries of a state, signed; None if it is in no file."""
+    if not isinstance(state, SavedState):
+        return None
+    return STATE.write(replace(state, signature=sign(state.sha)))
 
-    search: str  # name of its class
-    sksearch: str  # version of this library
-    versions: dict[str, str]  # of Python, scikit-learn and numpy
-    seed: int
-    random_state: Any  # the user's seed, or the state of the generator
-    parts: dict[str, dict]  # as `fingerprint` returns them
-    n_splits: int
-    unit: str  # name of the resource
-    whole: bool  # whether each candidate is fitted once, at full resource
-    adds: str | None  # the estimator's parameter that the resource is, if it is one
-    finds: str | None  # the one whose value training finds, if there is one
-    metric: str | None  # the one to be refitted, where the user names it
-    refit: bool
-    any_rung_wins: bool  # and not only the top one
-    return_train_score: bool
-    min_resources: int
-    max_resources: int
-    plan: list[list]  # fields of each `PlannedRung`
-    names: list[str]  # of the parameters
-    objectives: list[str]  # names, with a minus where small values are better
-    bounds: list[list]  # fields of each `Bound`
-    sample: list | None  # fields of a `RowSample`; None: all rows
 
-    @classmethod
-    def of(cls, record: dict) -> "Header":
-        """Read a record; "adds", "finds" and others are not in those of all versions.
+OUTPUT = Schema(
+    Output,
+    {
+        "fit_error": Entry("fit_error", kinds.optional(kinds.text)),
+        "status": Entry("status", kinds.status),
+        "error": Entry("error", kinds.text),
+        "state": Entry("state", kinds.optional(kinds.record), _write_state, STATE.read),
+        "lost_state": Entry("lost_state", kinds.text),
+        "fit_time": Entry("fit_time", kinds.seconds),
+        "test_scores": Entry("test_scores", kinds.scores),
+        "score_time": Entry("score_time", kinds.seconds),
+        "train_scores": Entry("train_scores", kinds.optional(kinds.scores), is_sparse=True),
+        "stop": Entry("stop", kinds.flag),
+        "n_test_samples": Entry("n_test_samples", kinds.count),
+        "n_steps": Entry("n_steps", kinds.count),
+        "seconds": Entry("seconds", kinds.seconds),
+        "curve": Entry("curve", kinds.optional(kinds.curve), is_sparse=True),
+        "span": Entry("span", kinds.optional(kinds.span), is_sparse=True),
+        "measures": Entry("measures", kinds.optional(kinds.numbers), is_sparse=True),
+        "rows": Entry(
+            "rows", kinds.optional(kinds.rows), lambda rows: b64encode(rows).decode(), b64decode,
+            is_sparse=True,
+        ),
+    },
+    is_closed=True,
+)  # fmt: skip
 
-        ValueError, KeyError or the like if it is not what we write.
-        """
-        record = {
-            "adds": None,
-            "finds": None,
-            "refit": True,
-            "any_rung_wins": False,
-            "objectives": [],
-            "bounds": [],
-            "sample": None,
-            "search": record["class"],
-        } | record
-        kinds.check(record, HEADER_KINDS)
-        if record["min_resources"] > record["max_resources"]:
+
+def output_to_record(output: Output) -> dict:
+    """Return an output as JSON values; a state that is in no file is left out."""
+    return OUTPUT.write(output)
+
+
+def output_of_record(record: dict) -> Output:
+    """Return the output of a record; its state is a bare name until `state_in_folder` looks.
+
+    ValueError, TypeError or the like if it is not what we write.
+    """
+    return OUTPUT.read(record)
+
+
+# ---- what several records have
+
+TrialId = Annotated[int, Entry("t", kinds.count)]
+Units = Annotated[int, Entry("r", kinds.positive)]
+
+
+E = TypeVar("E", bound="Event")
+
+
+class Event:
+    """What a line of the journal says."""
+
+    __slots__ = ()
+
+    def to_record(self, seconds: float | None = None) -> dict[str, Any]:
+        """Return JSON values; `seconds` are those that the search has taken, if they are known."""
+        record = {KIND: NAMES[type(self)]} | SCHEMAS[NAMES[type(self)]].write(self)
+        return record if seconds is None else record | {SECONDS: seconds}
+
+
+# ---- the records
+
+
+@dataclass(slots=True, kw_only=True)
+class Header(Event):
+    """What a search is; fields with a default are not in headers of all versions."""
+
+    # Version of this library, and name of the search's class.
+    sksearch: Annotated[str, Entry("sksearch", kinds.text)]
+    search: Annotated[str, Entry("class", kinds.text)]
+    # Of Python, scikit-learn and numpy.
+    versions: Annotated[dict[str, str], Entry("versions", kinds.versions)]
+    seed: Annotated[int, Entry("seed", kinds.count)]
+    # The user's seed, or the state of the generator.
+    random_state: Annotated[Any, Entry("random_state", kinds.random_state)]
+    # As `fingerprint` returns them.
+    parts: Annotated[dict[str, dict], Entry("parts", kinds.parts)]
+    n_splits: Annotated[int, Entry("n_splits", kinds.n_splits)]
+    # Name of the resource, and whether each candidate is fitted once, at all of it.
+    unit: Annotated[str, Entry("unit", kinds.text)]
+    whole: Annotated[bool, Entry("whole", kinds.flag)]
+    # The estimator's parameter that the resource is, and the one whose value training finds.
+    adds: Annotated[str | None, Entry("adds", kinds.optional(kinds.text))] = None
+    finds: Annotated[str | None, Entry("finds", kinds.optional(kinds.text))] = None
+    # The one to be refitted, where the user names it.
+    metric: Annotated[str | None, Entry("metric", kinds.optional(kinds.text))]
+    refit: Annotated[bool, Entry("refit", kinds.flag)] = True
+    # And not only the top one.
+    any_rung_wins: Annotated[bool, Entry("any_rung_wins", kinds.flag)] = False
+    return_train_score: Annotated[bool, Entry("return_train_score", kinds.flag)]
+    min_resources: Annotated[int, Entry("min_resources", kinds.positive)]
+    max_resources: Annotated[int, Entry("max_resources", kinds.positive)]
+    # Fields of each `PlannedRung`.
+    plan: Annotated[list[list], Entry("plan", kinds.plan)]
+    # Of the parameters.
+    names: Annotated[list[str], Entry("names", kinds.texts)]
+    # Names, with a minus where small values are better.
+    objectives: Annotated[list[str], Entry("objectives", kinds.texts, is_sparse=True)] = field(
+        default_factory=list
+    )
+    # Fields of each `Bound`, and of a `RowSample`, which is None where all rows are trained on.
+    bounds: Annotated[list[list], Entry("bounds", kinds.bounds, is_sparse=True)] = field(
+        default_factory=list
+    )
+    sample: Annotated[
+        list | None, Entry("sample", kinds.optional(kinds.sample), is_sparse=True)
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.min_resources > self.max_resources:
             raise ValueError("min_resources is greater than max_resources")
-        return cls(**{field.name: record[field.name] for field in fields(cls)})
 
     def search_plan(self) -> SearchPlan:
         """Return what the search was going to do."""
@@ -141,178 +174,125 @@ class Header:
         """Return what the search was aiming at."""
         return Aims(tuple(self.objectives), tuple(Bound(*bound) for bound in self.bounds))
 
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        record = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("objectives", "bounds", "sample"):
-            if not record[name]:
-                del record[name]
-        name = record.pop("search")
-        return {"sksearch": record.pop("sksearch"), "class": name} | record
-
 
 @dataclass(slots=True)
-class Asked:
+class Asked(Event):
     """A job begins: the fields of `Job`, with params as `encode_params` returns them."""
 
-    trial_id: int
-    resource: int
-    bracket: int
-    params: dict | None
-    parent: int | None
-    prediction: Prediction | None = None
-
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        record = {"k": "ask", "t": self.trial_id, "r": self.resource, "b": self.bracket}
-        record |= {"p": self.params, "parent": self.parent}
-        return record | ({"q": list(astuple(self.prediction))} if self.prediction else {})
+    trial_id: TrialId
+    resource: Units
+    bracket: Annotated[int, Entry("b", kinds.count)]
+    params: Annotated[dict | None, Entry("p", kinds.optional(kinds.params))]
+    parent: Annotated[int | None, Entry("parent", kinds.optional(kinds.count))]
+    prediction: Annotated[
+        Prediction | None,
+        Entry(
+            "q", kinds.optional(kinds.prediction), lambda found: list(astuple(found)),
+            lambda values: Prediction(*values), is_sparse=True,
+        ),
+    ] = None  # fmt: skip
 
 
 @dataclass(slots=True)
-class Told:
+class Told(Event):
     """A job has ended: outputs of the folds that it evaluated."""
 
-    trial_id: int
-    resource: int
-    outputs: list[Output]
-
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        outputs = [output_to_record(output) for output in self.outputs]
-        return {"k": "tell", "t": self.trial_id, "r": self.resource, "o": outputs}
+    trial_id: TrialId
+    resource: Units
+    outputs: Annotated[
+        list[Output],
+        Entry(
+            "o",
+            kinds.records,
+            lambda outputs: [OUTPUT.write(output) for output in outputs],
+            lambda records: [OUTPUT.read(record) for record in records],
+        ),
+    ]
 
 
 @dataclass(slots=True)
-class Kept:
+class Kept(Event):
     """A fold had ended of a job that has not: its output, for the larger search that follows."""
 
-    trial_id: int
-    resource: int
-    fold: int
-    output: Output
-
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        record = {"k": "kept", "t": self.trial_id, "r": self.resource, "f": self.fold}
-        return record | {"o": output_to_record(self.output)}
+    trial_id: TrialId
+    resource: Units
+    fold: Annotated[int, Entry("f", kinds.count)]
+    output: Annotated[Output, Entry("o", kinds.record, OUTPUT.write, OUTPUT.read)]
 
 
 @dataclass(slots=True)
-class Exhausted:
+class Exhausted(Event):
     """The space has no new candidate left."""
 
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        return {"k": "exhausted"}
-
 
 @dataclass(slots=True)
-class Stopped:
+class Stopped(Event):
     """The search has ended.
 
     Its plan is "finished", the user's limits have "stopped" it, or a "callback", or it was
     "interrupted".
     """
 
-    why: str
-    timeout: float | None = None  # the one that was up
-
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        record: dict[str, Any] = {"k": "stop", "why": self.why}
-        return record | ({} if self.timeout is None else {"timeout": self.timeout})
+    why: Annotated[str, Entry("why", kinds.text)]
+    # The one that was up.
+    timeout: Annotated[
+        float | None, Entry("timeout", kinds.optional(kinds.duration), is_sparse=True)
+    ] = None
 
 
 @dataclass(slots=True)
-class Won:
+class Won(Event):
     """The candidate that was chosen, of those that were told."""
 
-    trial_id: int
-    resource: int
-
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        return {"k": "won", "t": self.trial_id, "r": self.resource}
+    trial_id: TrialId
+    resource: Units
 
 
 @dataclass(slots=True)
-class Accepted:
+class Accepted(Event):
     """The user accepts changes: names of globals, or "code"."""
 
-    names: list[str]
-
-    def to_record(self) -> dict:
-        """Return JSON values."""
-        return {"k": "accept", "names": self.names}
+    names: Annotated[list[str], Entry("names", kinds.texts)]
 
 
-def decode_record(
-    record: dict,
-) -> Header | Asked | Told | Kept | Exhausted | Stopped | Won | Accepted | None:
+SCHEMAS: dict[str, Schema] = {
+    HEADER: Schema(Header),
+    "ask": Schema(Asked),
+    "tell": Schema(Told),
+    "kept": Schema(Kept),
+    "exhausted": Schema(Exhausted),
+    "stop": Schema(Stopped),
+    "won": Schema(Won),
+    "accept": Schema(Accepted),
+}
+NAMES = {schema.made: name for name, schema in SCHEMAS.items()}
+
+
+def decode_record(record: dict) -> Event | None:
     """Read a record; None for a kind that this version does not know.
 
     ValueError, KeyError or the like if it is not what we write.
     """
-    kinds.check(record, {"seconds": DURATION})
-    match record["k"]:
-        case "header":
-            return Header.of(record)
-        case "ask":
-            kinds.check(record, ASKED_KINDS)
-            key = record["t"], record["r"], record["b"]
-            expected = record.get("q")
-            return Asked(
-                *key, record.get("p"), record["parent"], expected and Prediction(*expected)
-            )
-        case "tell":
-            kinds.check(record, {"t": kinds.count, "r": kinds.positive})
-            outputs = [output_of_record(output) for output in record["o"]]
-            return Told(record["t"], record["r"], outputs)
-        case "kept":
-            kinds.check(record, {"t": kinds.count, "r": kinds.positive, "f": kinds.count})
-            key = record["t"], record["r"], record["f"]
-            return Kept(*key, output_of_record(record["o"]))
-        case "exhausted":
-            return Exhausted()
-        case "stop":
-            kinds.check(record, {"why": kinds.text, "timeout": DURATION})
-            return Stopped(record["why"], record.get("timeout"))
-        case "won":
-            kinds.check(record, {"t": kinds.count, "r": kinds.positive})
-            return Won(record["t"], record["r"])
-        case "accept":
-            kinds.check(record, {"names": kinds.texts})
-            return Accepted(record["names"])
-    return None
+    seconds_of(record)
+    schema = SCHEMAS.get(record[KIND])
+    return None if schema is None else schema.read(record)
 
 
-def output_to_record(output: Output) -> dict:
-    """Return an output as JSON values; a state that is in no file is left out."""
-    record = {name: getattr(output, name) for name in OUTPUT_FIELDS}
-    if output.rows is not None:
-        record["rows"] = b64encode(output.rows).decode()
-    for name in ("train_scores", "curve", "span", "measures", "rows"):
-        if record[name] is None:
-            del record[name]
-    state = output.state
-    saved = isinstance(state, SavedState)
-    entry = {"f": state.path.name, "h": state.sha, "n": state.size} if saved else None
-    return record | {"state": entry and entry | {"s": sign(state.sha)}}
+def read_as(event: type[E], record: dict) -> E | None:
+    """Read a record if it is of this event, else None."""
+    name = NAMES[event]
+    return SCHEMAS[name].read(record) if record.get(KIND) == name else None
 
 
-def output_of_record(record: dict) -> Output:
-    """Return the output of a record; its state is a bare name until `state_in_folder` looks.
+def seconds_of(record: dict) -> float:
+    """Return how long the search had taken at a record, 0 where it does not say; or ValueError."""
+    seconds = record.get(SECONDS)
+    if not kinds.optional(kinds.duration)(seconds):
+        raise ValueError(f"{SECONDS!r} is {short_repr(seconds, 80)}")
+    return seconds or 0.0
 
-    ValueError, TypeError or the like if it is not what we write.
-    """
-    kinds.check(DEFAULT_OUTPUT | record, OUTPUT_KINDS)
-    output = Output(**record)
-    if output.rows is not None:
-        output.rows = b64decode(output.rows)
-    if (entry := output.state) is not None:
-        output.state = SavedState(Path(entry["f"]), entry["h"], entry["n"], entry.get("s", ""))
-    return output
+
+# ---- what is in the folder
 
 
 def state_in_folder(output: Output, folder: Path) -> Output:
@@ -342,4 +322,10 @@ class Spool:
 
     def write(self, name: str, output: Output) -> None:
         """Keep an output; a full disk is no reason to lose it, it travels in another way, too."""
-        write_spool(self.folder, name, output_to_record(output) | {"of": self.search})
+        write_spool(self.folder, name, output_to_record(output) | {SEARCH: self.search})
+
+    def output_of(self, record: dict) -> Output | None:
+        """Return the output that a worker left; None if it was a worker of another search."""
+        if record.get(SEARCH, self.search) != self.search:
+            return None
+        return output_of_record({key: value for key, value in record.items() if key != SEARCH})

@@ -62,7 +62,7 @@ def make_key() -> None:
                 remove(file.with_name(name))
 
 
-def _write_key(file):
+def _write_key(file: Path) -> None:
     """Write a new key, whole or not at all."""
     make_folders(file.parent)
     unfinished = temporary(file)
@@ -117,7 +117,7 @@ def _read(file: Path) -> bytes | None:
     return None
 
 
-def _look_at_key(file):
+def _look_at_key(file: Path) -> tuple[bytes, str]:
     """Return the beginning of a file of this user, and why it is no key, "" if it is one.
 
     Of the file that was opened: another one may be in its place by now.

@@ -2,7 +2,8 @@
 
 import platform
 import sys
-from typing import Any
+
+from sksearch.fitting import Setup
 
 ALWAYS = ("numpy", "sklearn")
 WRITTEN = {"sklearn": "scikit-learn"}
@@ -21,7 +22,7 @@ def versions_of(values: list) -> dict[str, str]:
     return found
 
 
-def versions_of_setup(setup: Any) -> dict[str, str]:
+def versions_of_setup(setup: Setup) -> dict[str, str]:
     """Return the versions for an estimator, if there is one, and for what it is given."""
     estimator = setup.context.estimator
     own = [] if estimator is None else [estimator, *estimator.get_params(deep=True).values()]
@@ -29,7 +30,7 @@ def versions_of_setup(setup: Any) -> dict[str, str]:
         choice
         for dimension in setup.problem.space.dimensions
         if dimension.kind == "categorical"
-        for choice in dimension.choices
+        for choice in getattr(dimension, "choices", ())
     ]
     return versions_of([*own, *choices])
 

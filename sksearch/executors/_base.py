@@ -36,7 +36,7 @@ class TaskEnvironment:
 class Finished(Future):
     """The future of what is known at once; a tenth of the price, since nobody can wait for it."""
 
-    def __init__(self, value: Any):
+    def __init__(self, value: object):
         self._value = value
 
     def __repr__(self) -> str:
@@ -126,5 +126,5 @@ class Executor(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         return None

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import joblib
-from joblib.parallel import ThreadingBackend, get_active_backend
+from joblib.parallel import ParallelBackendBase, ThreadingBackend, get_active_backend
 
 from sksearch._clock import open_clock
 from sksearch._compat import configured, pre_dispatch_count
@@ -35,7 +35,7 @@ GROUP = "sksearch.engines"
 
 def make_executor(
     function: Callable,
-    context: Any,
+    context: object,
     n_jobs: int | None,
     pre_dispatch: int | str | None,
     limits: Limits | None = None,
@@ -125,7 +125,7 @@ def check_devices(devices: Sequence | None) -> None:
         )
 
 
-def engine_for(backend: Any) -> type["Engine"]:
+def engine_for(backend: object) -> type["Engine"]:
     """Return the engine for a joblib backend: of its class, or the nearest one above.
 
     Parameters
@@ -147,7 +147,15 @@ def engine_for(backend: Any) -> type["Engine"]:
     return resolve_name(ANY_BACKEND)
 
 
-def _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder):
+def _remote_executor(
+    backend: ParallelBackendBase,
+    function: Callable,
+    context: object,
+    n_jobs: int | None,
+    n_workers: int,
+    limits: Limits,
+    folder: Path | None,
+) -> Executor:
     """The executor for a joblib backend that is not joblib's own."""
     from sksearch.executors.remote._executor import RemoteExecutor
 

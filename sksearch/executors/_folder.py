@@ -5,7 +5,6 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from sksearch._system import system
 from sksearch.executors import _shared_data
@@ -35,7 +34,7 @@ class TaskFolder:
         What workers need to fetch the data.
     """
 
-    def __init__(self, path: Path | None, name: str, shared: Any):
+    def __init__(self, path: Path | None, name: str, shared: object):
         self._is_temporary = path is None
         self.path = temporary_folder() if path is None else path
         self.file = self.path / name

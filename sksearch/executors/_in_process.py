@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import joblib
+from joblib.parallel import ParallelBackendBase
 
 from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
@@ -37,15 +38,15 @@ class InProcessExecutor(Executor):
     def __init__(
         self,
         function: Callable,
-        context: Any,
+        context: object,
         folder: Path | None = None,
-        nested: Any = "sequential",
+        nested: ParallelBackendBase | str = "sequential",
         limits: Limits | None = None,
     ):
         self._function, self._context = function, context
         self._folder, self._nested, self._limits = folder, nested, limits
 
-    def _call(self, task, environment):
+    def _call(self, task: object, environment: TaskEnvironment) -> Any:
         """Run the task; an error that has broken this process ends the search.
 
         The candidates after it would fail, too, through no fault of their own.
@@ -59,7 +60,7 @@ class InProcessExecutor(Executor):
             )
         return out
 
-    def submit_suspect(self, task: Any) -> Future:
+    def submit_suspect(self, task: object) -> Future:
         """Run the task in a process of its own, at once."""
         executor = ProcessExecutor(
             self._function, self._context, 1, 1, self._nested, self._limits, self._folder
@@ -87,15 +88,15 @@ class SerialExecutor(InProcessExecutor):
     def __init__(
         self,
         function: Callable,
-        context: Any,
+        context: object,
         folder: Path | None = None,
-        nested: Any = "sequential",
+        nested: ParallelBackendBase | str = "sequential",
         limits: Limits | None = None,
     ):
         super().__init__(function, context, folder, nested, limits)
         self._environment = environment_of_this_thread(folder)
 
-    def submit(self, task: Any) -> Future:
+    def submit(self, task: object) -> Future:
         """Run the task; what it raises is raised here."""
         return Finished(self._call(task, self._environment))
 
@@ -106,10 +107,10 @@ class ThreadExecutor(InProcessExecutor):
     def __init__(
         self,
         function: Callable,
-        context: Any,
+        context: object,
         n_workers: int,
         window: float,
-        nested: Any,
+        nested: ParallelBackendBase | str,
         folder: Path | None = None,
         limits: Limits | None = None,
     ):
@@ -118,11 +119,11 @@ class ThreadExecutor(InProcessExecutor):
         self._environment = TaskEnvironment(folder, owns_globals=False)
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
 
-    def submit(self, task: Any) -> Future:
+    def submit(self, task: object) -> Future:
         """Queue the task."""
         return self._pool.submit(self._run, task)
 
-    def _run(self, task):
+    def _run(self, task: object) -> Any:
         with joblib.parallel_config(self._nested):
             return self._call(task, self._environment)
 

@@ -103,7 +103,7 @@ def drive(
     jobs.finish()
 
 
-def _tell_in_order(jobs, executor, batch_size):
+def _tell_in_order(jobs: "_PendingJobs", executor: Executor, batch_size: int | None) -> None:
     """Ask while there is room, and tell the oldest job first, until the search is over."""
     while True:
         if batch_size is None:
@@ -122,7 +122,7 @@ def _tell_in_order(jobs, executor, batch_size):
             jobs.tell_oldest(limit=1)
 
 
-def _tell_as_they_come(jobs, executor):
+def _tell_as_they_come(jobs: "_PendingJobs", executor: Executor) -> None:
     """Ask when a worker has nothing to do, and tell what is done, until the search is over."""
     while True:
         jobs.tell_done()
@@ -162,7 +162,7 @@ class _PendingJobs:
         self._told_seconds = 0.0
         self._n_told_tasks = 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._jobs)
 
     # ---- ask and wait
@@ -217,15 +217,15 @@ class _PendingJobs:
             left = None if self._time_is_up() else self._seconds_left
             self._wait(running, math.inf if left is None else left)
 
-    def _wait(self, running, seconds=math.inf):
+    def _wait(self, running: list[Future], seconds: float = math.inf) -> None:
         """Wait until a task is done, or for so many seconds, or until tasks are stopped."""
         seconds = min(seconds, max(0.0, self._seconds_to_stop()))
         self._executor.wait(running, None if seconds == math.inf else seconds)
 
-    def _time_is_up(self):
+    def _time_is_up(self) -> bool:
         return self._seconds_left is not None and self._seconds_left <= 0
 
-    def _seconds_to_stop(self):
+    def _seconds_to_stop(self) -> float:
         seconds = self._workload.seconds_to_stop()
         return math.inf if seconds is None else seconds
 
@@ -252,7 +252,7 @@ class _PendingJobs:
         """Whether the tasks of the jobs that were told took little time, on average."""
         return self._n_told_tasks * SHORT_SECONDS > self._told_seconds
 
-    def _tell(self, pending):
+    def _tell(self, pending: _PendingJob) -> None:
         for future in pending.futures:
             self._running.pop(future, None)
         result = self._workload.collect(pending.job, [f.result() for f in pending.futures])
@@ -294,7 +294,7 @@ class _PendingJobs:
                 self._jobs.remove(pending)
         self.tell_done()
 
-    def _cancel(self):
+    def _cancel(self) -> None:
         """Drop the jobs that have not begun, or not with all of their tasks."""
         for pending in reversed(self._jobs):
             for future in reversed(pending.futures):

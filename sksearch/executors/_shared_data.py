@@ -45,9 +45,11 @@ class Answer(Enum):
 
 
 MISSING = Answer.MISSING
+#: What a worker is sent that does not see the file: its bytes, an array where an engine maps them.
+Payload = bytes | np.ndarray | None
 
 
-def write(obj: Any, path: Path) -> Ref:
+def write(obj: object, path: Path) -> Ref:
     """Write an object to a file, its large buffers (arrays, frames, sparse matrices) apart.
 
     Parameters
@@ -92,7 +94,7 @@ def write(obj: Any, path: Path) -> Ref:
     return Ref(str(Path(path).absolute()), token)
 
 
-def fetch(ref: Ref, payload: Any = None) -> Any:
+def fetch(ref: Ref, payload: Payload = None) -> Any:
     """Return the object, which stays in this process; large arrays are read-only.
 
     Parameters
@@ -132,7 +134,7 @@ def is_visible(ref: Ref) -> bool:
         return False
 
 
-def _read(pages):
+def _read(pages: Any) -> Any:
     """The object; large arrays are views of the pages."""
     n = struct.unpack_from("<q", pages, TOKEN_SIZE)[0]
     sizes = struct.unpack_from(f"<{n}q", pages, TOKEN_SIZE + 8)

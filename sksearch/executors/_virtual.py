@@ -101,7 +101,7 @@ class VirtualClock:
         self._token: Any = None  # of the context variable, while the clock is open
         self._reset()
 
-    def _reset(self):
+    def _reset(self) -> None:
         self._time = self._busy = 0
         self._spent: int | None = None  # by the task that is being run
         self._queue: deque = deque()
@@ -115,7 +115,7 @@ class VirtualClock:
         self._token = _open_clock.set(self)
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         token, self._token = self._token, None
         _open_clock.reset(token)
 
@@ -155,7 +155,7 @@ class VirtualClock:
     def executor(
         self,
         function: Callable,
-        context: Any,
+        context: object,
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> Executor:
@@ -166,14 +166,14 @@ class VirtualClock:
 
     # ---- what the executor calls
 
-    def _submit(self, owner, call):
+    def _submit(self, owner: "VirtualExecutor", call: Callable[[], Any]) -> Future:
         """Queue a call for the first free worker."""
         future: Future = Future()
         self._queue.append((owner, future, call))
         self._advance(self._time)
         return future
 
-    def _wait(self, futures, timeout):
+    def _wait(self, futures: Sequence[Future], timeout: float | None) -> None:
         """Let time pass until one of the unfinished futures is done, or for `timeout` seconds."""
         limit = math.inf
         if timeout is not None:  # less than a tick must not be none, or it is repeated for ever
@@ -186,7 +186,7 @@ class VirtualClock:
         if futures and limit < math.inf and not any(future.done() for future in futures):
             self._advance(limit)  # for what a signal ended, and will never be done
 
-    def _forget(self, owner):
+    def _forget(self, owner: "VirtualExecutor") -> None:
         """Forget what an executor that ends has not finished: its workers are free."""
         self._queue = deque(entry for entry in self._queue if entry[0] is not owner)
         self._busy += sum(self._time - task.start for task in self._running if task.owner is owner)
@@ -195,7 +195,7 @@ class VirtualClock:
 
     # ---- inside
 
-    def _advance(self, to):
+    def _advance(self, to: Any) -> None:
         """Let time pass, and finish the calls that end meanwhile."""
         self._start()
         while self._running and self._running[0].end <= to:
@@ -205,14 +205,14 @@ class VirtualClock:
             self._start()
         self._time = to
 
-    def _start(self):
+    def _start(self) -> None:
         """Give queued calls to free workers."""
         while self._queue and len(self._running) < self.n_workers:
             owner, future, call = self._queue.popleft()
             if future.set_running_or_notify_cancel():
                 heapq.heappush(self._running, self._run(owner, future, call))
 
-    def _run(self, owner, future, call):
+    def _run(self, owner: "VirtualExecutor", future: Future, call: Callable[[], Any]) -> _Task:
         """Make a call when it begins, and keep its outcome until it ends."""
         value = error = None
         self._spent = 0
@@ -229,7 +229,7 @@ class VirtualClock:
             value = LostTask("timeout", f"took more than {seconds:g} seconds", seconds)
         return _Task(start + spent, next(self._numbers), start, future, owner, value, error)
 
-    def _finish(self, task):
+    def _finish(self, task: _Task) -> None:
         self._busy += task.end - task.start
         if task.error is None:
             task.future.set_result(task.value)
@@ -279,7 +279,7 @@ class VirtualExecutor(Executor):
         self._function, self._context, self._clock = function, context, clock
         self.limits, self._folder = limits or Limits(), folder
 
-    def submit(self, task: Any) -> Future:
+    def submit(self, task: object) -> Future:
         """Queue the task for the first free worker."""
         environment = environment_of_this_thread(self._folder)
         return self._clock._submit(self, lambda: self._function(self._context, task, environment))
@@ -298,6 +298,6 @@ class VirtualExecutor(Executor):
         self._limit.__exit__(*error)
 
 
-def _ticks(seconds):
+def _ticks(seconds: float) -> int:
     """The decimal number that is printed: 0.1 is a tenth, and not what a float makes of it."""
     return int(Decimal(repr(float(seconds))).scaleb(DIGITS, _CONTEXT))

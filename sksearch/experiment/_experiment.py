@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from sksearch.experiment._journal import Journal, Key
 from sksearch.experiment._one_run import (
     CURVES,
     SPACES,
+    Contender,
     attempt,
     has_only_data,
     is_search,
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def run_experiment(
-    searches: dict[str, Any],
+    searches: Mapping[str, Contender],
     problems: dict[str, Any],
     n_seeds: int,
     *,
@@ -151,7 +153,7 @@ def _pandas() -> Any:
 def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
     """Refuse arguments before anything is run."""
     for argument, named in (("searches", searches), ("problems", problems)):
-        if not isinstance(named, dict) or not all(isinstance(name, str) for name in named):
+        if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
             raise TypeError(f"{argument}={named!r} must be a dict of names and what they are.")
         if not named:
             raise ValueError(f"{argument} is empty: give one at least.")
@@ -170,7 +172,7 @@ def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
             _check_pair(name, search, problem_name, problem)
 
 
-def _check_pair(name: str, search: Any, problem_name: str, problem: Any) -> None:
+def _check_pair(name: str, search: object, problem_name: str, problem: Any) -> None:
     """Refuse a search that cannot be run on a problem."""
     if isinstance(search, tuple):
         if len(search) != 2 or not (

@@ -1,14 +1,16 @@
 """One search on one problem with one seed."""
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, cast
 
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._reader import chosen_metric, read
+from sksearch._reader import FittedSearch, chosen_metric, read
 from sksearch._seeds import seeded
 from sksearch._threads import one_blas_thread
+from sksearch.base import Sampler, Scheduler
 from sksearch.executors import VirtualClock
 from sksearch.history import History
 from sksearch.simulators import CurveProblem, SimulatedEstimator, play
@@ -17,7 +19,24 @@ CURVES = ("resource", "seconds", "loss", "incumbent")  # columns with one entry 
 SPACES = ("param_distributions", "search_spaces", "param_grid")  # what searches call their space
 
 
-def is_search(search: Any) -> bool:
+class SearchEstimator(Protocol):
+    """A search with scikit-learn's interface, of this package or of another one."""
+
+    def fit(self, X: Any, y: Any, /) -> Any:
+        """Search."""
+
+    def get_params(self, deep: bool = ...) -> dict[str, Any]:
+        """Return the parameters of the search."""
+
+    def set_params(self, **params: Any) -> Any:
+        """Set some of them."""
+
+
+Maker: TypeAlias = Callable[..., SearchEstimator]  # of estimator and space
+Contender: TypeAlias = SearchEstimator | Maker | tuple[Sampler, Scheduler]
+
+
+def is_search(search: object) -> TypeGuard[SearchEstimator]:
     """Whether an object is a search estimator, and not a pair, a class or another function."""
     return (
         not isinstance(search, type) and hasattr(search, "fit") and hasattr(search, "get_params")
@@ -29,13 +48,13 @@ def has_only_data(problem: Any) -> bool:
     return isinstance(problem, tuple) and len(problem) == 2
 
 
-def space_name(search: Any) -> str | None:
+def space_name(search: SearchEstimator) -> str | None:
     """Return what a search estimator calls its space, None if it has none of the known names."""
     params = search.get_params(deep=False)
     return next((name for name in SPACES if name in params), None)
 
 
-def attempt(key: Any, search: Any, problem: Any, seed: int) -> tuple[Any, dict | None, str]:
+def attempt(key: Any, search: Contender, problem: Any, seed: int) -> tuple[Any, dict | None, str]:
     """Return the key, with the curves of its run or None, and the error that ended it or ""."""
     try:
         # What depends on threads or on global generators would depend on n_jobs.
@@ -60,42 +79,43 @@ class _Event(NamedTuple):
     loss: float
 
 
-def _fitted_events(search: Any, problem: Any, seed: int) -> list[_Event]:
+def _fitted_events(search: SearchEstimator | Maker, problem: Any, seed: int) -> list[_Event]:
     """Fit a search estimator, on a virtual clock if the problem is one of curves."""
     if not isinstance(problem, CurveProblem):
         *given, X, y = problem
         return _events_of_search(_made(search, given, seed).fit(X, y))
     X, y = np.zeros((10, 1)), np.arange(10) % 2
     given = (SimulatedEstimator(problem, random_state=seed), problem.space)
-    search = _made(search, given, seed)
-    params = search.get_params(deep=False)
+    made = _made(search, given, seed)
+    params = made.get_params(deep=False)
     if params.get("resource") == "epochs" and params.get("max_resources") == "auto":
-        search.set_params(max_resources=problem.max_resources)
+        made.set_params(max_resources=problem.max_resources)
     with VirtualClock():
-        fitted = search.fit(X, y)
+        fitted = made.fit(X, y)
     return _events_of_search(fitted, problem)
 
 
-def _made(search: Any, given: Any, seed: int) -> Any:
+def _made(search: SearchEstimator | Maker, given: Any, seed: int) -> SearchEstimator:
     """Make the search estimator of a run; `given` are the problem's estimator and space."""
     if not is_search(search):
-        return search(*given, random_state=seed)
-    search = clone(search)
-    params = search.get_params(deep=False)
+        return cast(Maker, search)(*given, random_state=seed)
+    made = clone(search)
+    params = made.get_params(deep=False)
     new: Any = {"random_state": seed} if "random_state" in params else {}
     if given:
-        new |= {"estimator": given[0], space_name(search): given[1]}
-    return search.set_params(**new)
+        new |= {"estimator": given[0], space_name(made): given[1]}
+    return made.set_params(**new)
 
 
-def _events_of_search(search: Any, problem: CurveProblem | None = None) -> list[_Event]:
+def _events_of_search(search: FittedSearch, problem: CurveProblem | None = None) -> list[_Event]:
     """List the evaluations of a fitted search; `problem` is given if it has simulated curves."""
     whole = 1 if problem is None else problem.max_resources
-    if isinstance(getattr(search, "history_", None), History):
+    history = getattr(search, "history_", None)
+    if isinstance(history, History) and hasattr(search, "plan_"):
         rungs = search.plan_.rungs
-        scale = whole if search.history_.problem.max_resources == 1 else 1
+        scale = whole if history.problem.max_resources == 1 else 1
         units = {(r.bracket, r.n_resources): scale * r.resources // r.n_candidates for r in rungs}
-        return _events_of_history(search.history_, units)
+        return _events_of_history(history, units)
     if not hasattr(search, "cv_results_"):
         raise TypeError(f"{type(search).__name__} has no cv_results_ after fit.")
     return _events_of_rows(search, problem, whole)
@@ -118,7 +138,9 @@ def _events_of_history(history: History, units: dict | None = None) -> list[_Eve
     return events
 
 
-def _events_of_rows(search: Any, problem: CurveProblem | None, whole: int) -> list[_Event]:
+def _events_of_rows(
+    search: FittedSearch, problem: CurveProblem | None, whole: int
+) -> list[_Event]:
     """List the rows of ``cv_results_`` of a search from another package.
 
     Each is a training of `whole` units, unless the search or its candidate says less.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._aims import make_allows as make_allows
     from sksearch.fitting._callbacks import CV_LINES as CV_LINES
     from sksearch.fitting._callbacks import NO_CALLBACKS as NO_CALLBACKS
+    from sksearch.fitting._callbacks import CallbackContext as CallbackContext
     from sksearch.fitting._callbacks import callback_arguments as callback_arguments
     from sksearch.fitting._callbacks import root_callback_context as root_callback_context
     from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._row_scores import blocks_of_rows as blocks_of_rows
     from sksearch.fitting._run import Ending as Ending
     from sksearch.fitting._run import Recorder as Recorder
+    from sksearch.fitting._run import Replayable as Replayable
     from sksearch.fitting._run import Run as Run
     from sksearch.fitting._scores import scores_have_names as scores_have_names
     from sksearch.fitting._setup import Setup as Setup

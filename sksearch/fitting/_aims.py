@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import MultimetricScorer
+from sksearch._typing import Scorer, Scores, Scoring
 from sksearch.history import Params
 from sksearch.space import Space
 
@@ -115,7 +116,7 @@ class Aims:
         slacks = (bound.slack(means[bound.metric]) for bound in self.bounds)
         return tuple(map(float, values)), tuple(slacks)
 
-    def check(self, scores: Any, scorer: Any) -> None:
+    def check(self, scores: object, scorer: object) -> None:
         """Raise ValueError if scores by metric lack one that is an objective or has a bound."""
         if isinstance(scores, dict) and (missing := [n for n in self.metrics if n not in scores]):
             raise ValueError(
@@ -130,7 +131,7 @@ def _mean(name: str, outputs: Sequence[Any]) -> float:
     return float(np.add.reduce(values) / len(values))
 
 
-def _value(name: str, measures: dict[str, float], scores: Any) -> float:
+def _value(name: str, measures: dict[str, float], scores: Scores) -> float:
     if name in measures or name in MEASURES:
         return measures.get(name, math.nan)
     return scores.get(name, math.nan) if isinstance(scores, dict) else scores
@@ -139,7 +140,7 @@ def _value(name: str, measures: dict[str, float], scores: Any) -> float:
 # ---- what the user gave
 
 
-def make_aims(objectives: Any, constraints: Any, scoring: Any, scorer: Any) -> Aims:
+def make_aims(objectives: object, constraints: object, scoring: Scoring, scorer: Scorer) -> Aims:
     """Check what the user aims at.
 
     Parameters
@@ -162,7 +163,7 @@ def make_aims(objectives: Any, constraints: Any, scoring: Any, scorer: Any) -> A
     bounds = bounds_of(constraints)
     if objectives is None:
         return _checked(Aims((), bounds), scoring, scorer)
-    names = list(objectives) if isinstance(objectives, list | tuple) else [objectives]
+    names: list[Any] = list(objectives) if isinstance(objectives, list | tuple) else [objectives]
     if not all(isinstance(name, str) and name.strip("-") for name in names):
         raise TypeError(
             f"objectives={objectives!r} must be a list of names of metrics, such as "
@@ -182,12 +183,12 @@ def make_aims(objectives: Any, constraints: Any, scoring: Any, scorer: Any) -> A
     return _checked(aims, scoring, scorer)
 
 
-def bounds_of(constraints: Any) -> tuple[Bound, ...]:
+def bounds_of(constraints: object) -> tuple[Bound, ...]:
     """Return the bounds among the constraints that the user gave."""
     return tuple(each for each in _listed(constraints) if isinstance(each, Bound))
 
 
-def _checked(aims: Aims, scoring: Any, scorer: Any) -> Aims:
+def _checked(aims: Aims, scoring: Scoring, scorer: Scorer) -> Aims:
     """The aims; ValueError if the scorer does not return a metric that they name."""
     if isinstance(scorer, MultimetricScorer):
         known = [*scorer._scorers]
@@ -252,7 +253,7 @@ class Allows:
         return True
 
 
-def make_allows(constraints: Any, space: Space) -> Allows | None:
+def make_allows(constraints: object, space: Space) -> Allows | None:
     """Make one function of the constraints that are functions, and try it on many candidates.
 
     Parameters
@@ -319,7 +320,7 @@ def _is_allowed(allows: Allows, params: Params, given: bool) -> bool:
         return False
 
 
-def _listed(constraints: Any) -> list:
+def _listed(constraints: object) -> list:
     """Constraints as a list; one alone needs none."""
     if constraints is None:
         return []

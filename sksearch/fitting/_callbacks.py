@@ -1,18 +1,37 @@
 """What others hear of a fit: scikit-learn's callbacks (from 1.9 on) and ``[CV] END`` lines."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from joblib.logger import short_format_time
 
 from sksearch._compat import BaseSearchCV
 from sksearch._plain import say
+from sksearch._typing import Estimator, Samples, Scores, Targets
 from sksearch.base import Job
-from sksearch.fitting._plan import SearchPlan
+from sksearch.fitting._plan import PlannedRung, SearchPlan
 from sksearch.fitting._tasks import Context, Output, Task
 
 #: From this ``verbose`` on there is a line for each training.
 CV_LINES = 3
+
+
+class CallbackContext(Protocol):
+    """A callback context of scikit-learn, or what stands in for it."""
+
+    listens: bool  # whether there are callbacks
+
+    def subcontext(self, **kwargs: Any) -> Self:
+        """Return a context of a part."""
+
+    def call_on_fit_task_begin(self, **kwargs: Any) -> Self:
+        """Tell the callbacks that the task begins."""
+
+    def call_on_fit_task_end(self, **kwargs: Any) -> bool:
+        """Tell the callbacks that the task ends; True if one asks to stop."""
+
+    def propagate_callback_context(self, estimator: Any) -> AbstractContextManager[None]:
+        """Return a block in which the callbacks of the estimator are those of the search."""
 
 
 class _NoContext:
@@ -29,7 +48,7 @@ class _NoContext:
     def call_on_fit_task_end(self, **kwargs: Any) -> bool:
         return False
 
-    def propagate_callback_context(self, estimator: Any) -> AbstractContextManager[None]:
+    def propagate_callback_context(self, estimator: Estimator) -> AbstractContextManager[None]:
         return nullcontext()
 
 
@@ -37,7 +56,7 @@ class _NoContext:
 NO_CALLBACKS = _NoContext()
 
 
-def root_callback_context(search: BaseSearchCV, n_tasks: int) -> Any:
+def root_callback_context(search: BaseSearchCV, n_tasks: int) -> CallbackContext:
     """Return the callback context of a whole ``fit`` with so many subtasks.
 
     It is a stand-in that does nothing where nobody listens: before scikit-learn 1.9, and when
@@ -51,7 +70,7 @@ def root_callback_context(search: BaseSearchCV, n_tasks: int) -> Any:
 
 
 def callback_arguments(
-    estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]
+    estimator: BaseSearchCV | None, X: Samples, y: Targets, fit_params: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what callbacks are called with: the estimator, the rows and their weights."""
     weight = fit_params.get("sample_weight")
@@ -74,7 +93,7 @@ class RungContexts:
     """
 
     def __init__(
-        self, root: Any, plan: SearchPlan, search: BaseSearchCV | None, endless: bool
+        self, root: CallbackContext, plan: SearchPlan, search: BaseSearchCV | None, endless: bool
     ) -> None:
         self._search = search
         self._endless = endless
@@ -82,11 +101,11 @@ class RungContexts:
         self._several = len(plan.rungs) > 1
         n_tasks = len(plan.rungs) if self._several else sum(r.n_fits for r in plan.rungs)
         self._root = self._begin(root, "search", n_tasks)
-        self._open: dict[tuple[int, int], Any] = {}
+        self._open: dict[tuple[int, int], CallbackContext] = {}
         self._n_leaves: dict[tuple[int, int], int] = {}
         self._n_told: dict[tuple[int, int], int] = {}
 
-    def leaf(self, job: Job) -> Any:
+    def leaf(self, job: Job) -> CallbackContext:
         """Return a context for one more fit of this job."""
         key = (job.bracket, job.resource)
         if key not in self._planned:
@@ -127,7 +146,13 @@ class RungContexts:
                 context.call_on_fit_task_end(estimator=self._search)
         self._root.call_on_fit_task_end(estimator=self._search)
 
-    def _begin(self, parent: Any, name: str, n_tasks: int | None, rung: Any = None) -> Any:
+    def _begin(
+        self,
+        parent: CallbackContext,
+        name: str,
+        n_tasks: int | None,
+        rung: PlannedRung | None = None,
+    ) -> CallbackContext:
         kwargs = {} if rung is None else {"task_id": list(self._planned.values()).index(rung)}
         context = parent.subcontext(
             task_name=name, max_subtasks=n_tasks, sequential_subtasks=False, **kwargs
@@ -165,14 +190,14 @@ class Message:
         say(f"{head}{'.' * (80 - len(head) - len(text))}{text}")
 
 
-def _scores(test: Any, train: Any) -> str:
+def _scores(test: Scores, train: Scores | None) -> str:
     """Scores as scikit-learn prints them."""
 
-    def one(test: Any, train: Any) -> str:
+    def one(test: float, train: Scores | None) -> str:
         return f"test={test:.3f}" if train is None else f"train={train:.3f}, test={test:.3f}"
 
     if isinstance(test, dict):
-        trains = train or {}
+        trains = train if isinstance(train, dict) else {}
         return "".join(f" {k}: ({one(test[k], trains.get(k))})" for k in sorted(test))
     if train is None:
         return f", score={test:.3f}"

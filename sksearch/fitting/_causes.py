@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from sksearch._typing import Samples, Targets
 from sksearch.estimators import last_step
 from sksearch.fitting._folds import one_class_folds
 from sksearch.fitting._tasks import Context
@@ -19,7 +20,7 @@ UNSET = re.compile(
 )
 
 
-def cause_of(context: Any, details: str) -> str:
+def cause_of(context: Context, details: str) -> str:
     """Say why no candidate can be trained, and what to do.
 
     Parameters
@@ -163,7 +164,7 @@ def _shape(context: Context, details: str) -> str:
 
 
 def _target_columns(context: Context, details: str) -> str:
-    shape = np.shape(context.y)
+    shape = () if context.y is None else np.shape(context.y)
     if len(shape) < 2:
         return ""
     kind = "Classifier" if is_classifier(context.estimator) else "Regressor"
@@ -269,13 +270,13 @@ def _name(context: Context) -> str:
     return type(last_step(context.estimator)).__name__
 
 
-def _named(names: Any) -> str:
+def _named(names: list[Any]) -> str:
     """Columns by their names, the first ones if they are many."""
     shown = ", ".join(map(repr, names[:MOST_NAMES])) + (", ..." if names[MOST_NAMES:] else "")
     return f"column {shown}" if len(names) == 1 else f"columns {shown}"
 
 
-def _array(data: Any) -> np.ndarray:
+def _array(data: Targets) -> np.ndarray:
     """An array of any data, of objects where they have no common type."""
     if data is None or issparse(data):
         return np.empty((0, 0))
@@ -285,7 +286,7 @@ def _array(data: Any) -> np.ndarray:
         return np.empty((0, 0))
 
 
-def _columns(X: Any) -> Iterator[tuple[Any, np.ndarray]]:
+def _columns(X: Samples) -> Iterator[tuple[Any, np.ndarray]]:
     """Names, or numbers, of the columns of a table, and their values."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         for name in X.columns:
@@ -310,7 +311,7 @@ def _is_text(column: np.ndarray) -> bool:
     return isinstance(first, str)
 
 
-def _count(column: np.ndarray, test: Callable[[Any], Any]) -> int:
+def _count(column: Targets, test: Callable[[Any], Any]) -> int:
     """How many values of a column of numbers pass a test; 0 if it has others."""
     try:
         with np.errstate(invalid="ignore"):

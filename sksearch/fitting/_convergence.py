@@ -30,14 +30,20 @@ References
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from sksearch.acquisition import LogEI, candidates, maximise
 from sksearch.base import Start
 from sksearch.history import History
-from sksearch.samplers import GPSampler, Proposal, best_points, margin_of_ties, observe
+from sksearch.samplers import (
+    GPSampler,
+    Observations,
+    Proposal,
+    best_points,
+    margin_of_ties,
+    observe,
+)
 
 GROWTH = 1.1  # of the count of candidates, before the question is asked again
 FEWEST = 20  # candidates, and two more than there are parameters, before it is asked first
@@ -102,7 +108,7 @@ class Convergence:
         variances = [v for v in variances if v > TINY * whole] or [whole]
         return math.sqrt(np.mean(variances) * (1 / k + 1 / (k - 1)))
 
-    def _expected_gain(self, history: History, data: Any) -> float:
+    def _expected_gain(self, history: History, data: Observations) -> float:
         """Expected of as much time as was taken, at most; in units of the score."""
         rng = np.random.default_rng((history.problem.seed, len(history.trials), STREAM))
         proposal = Proposal(GPSampler(), history, data, rng)
@@ -120,7 +126,7 @@ class Convergence:
         return min(by_time, at_all) * _slope(data.y, proposal.models.y)
 
 
-def _slope(y: Any, transformed: np.ndarray) -> float:
+def _slope(y: np.ndarray, transformed: np.ndarray) -> float:
     """What a unit of the transformed scores is worth, among the better half of them."""
     order = np.argsort(y)
     y, transformed = y[order], transformed[order]

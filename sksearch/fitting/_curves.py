@@ -6,11 +6,15 @@ or a dict of them by metric, and train scores None where nobody asked for them.
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sksearch._typing import Scores
 from sksearch.estimators import Allowance
+
+if TYPE_CHECKING:
+    from sksearch.fitting._tasks import Output
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class CurveTask:
         return sum(values) / len(values)
 
 
-def value_of(scores: Any, metric: str | None) -> float:
+def value_of(scores: Scores, metric: str | None) -> float:
     """Return the score that counts: that of `metric`, else the first, or the only one."""
     if isinstance(scores, dict):
         scores = scores[metric] if metric in scores else next(iter(scores.values()))
@@ -109,7 +113,7 @@ def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
     return count, [_at(output, count) for output in outputs]
 
 
-def _at(output: Any, count: int) -> Any:
+def _at(output: "Output", count: int) -> "Output":
     """An output with the scores at a count."""
-    _, test, train = next(entry for entry in output.curve if entry[0] == count)
+    _, test, train = next(entry for entry in output.curve or () if entry[0] == count)
     return replace(output, test_scores=test, train_scores=train, state=None)

@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sksearch._compat import to_numpy
+from sksearch._typing import Samples
 
 
 class _Averaged(BaseEstimator):
@@ -138,7 +139,7 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
         """
         return self._shares(X, self.classes_)
 
-    def _shares(self, X: Any, classes: Any) -> np.ndarray:
+    def _shares(self, X: Samples, classes: np.ndarray) -> np.ndarray:
         """Means of probabilities, or of votes, for each row and class."""
         total: Any = 0.0
         soft = _all_have_probabilities(self)

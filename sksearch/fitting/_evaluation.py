@@ -26,6 +26,7 @@ from sksearch._compat import (
 )
 from sksearch._plain import printable
 from sksearch._seeds import seeded
+from sksearch._typing import Estimator
 from sksearch.base import State
 from sksearch.estimators import change, family_of, growth_of, last_step
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
@@ -44,6 +45,9 @@ from sksearch.fitting._scores import (
 from sksearch.fitting._states import SavedState, as_state, dump_state, first_line, shortened
 from sksearch.fitting._tasks import Context, Output, Task
 from sksearch.history import Params
+
+#: Rows of a fold: their indices, X and y.
+Part = tuple[Any, Any, Any]
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -230,7 +234,7 @@ def _record_curve(
     task: Task,
     output: Output,
     state: State,
-    rows: Any,
+    rows: tuple[Part, Part],
     fit_params: dict[str, Any],
 ) -> None:
     """Train until the score on the test rows has passed its top, and keep all scores."""
@@ -239,7 +243,7 @@ def _record_curve(
     curve: list = []
     best = -math.inf
 
-    def look(estimator: Any, count: int) -> float:
+    def look(estimator: Estimator, count: int) -> float:
         nonlocal best
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
@@ -279,7 +283,9 @@ def _fail(context: Context, output: Output, error: BaseException, start: float) 
     output.train_scores = error_scores(context) if context.return_train_score else None
 
 
-def _score_all(context: Context, task: Task, output: Output, state: State, rows: Any) -> None:
+def _score_all(
+    context: Context, task: Task, output: Output, state: State, rows: tuple[Part, Part]
+) -> None:
     """Score on the test rows, and on the training rows if asked for."""
     train, test = rows
     start, listener = now(), RowListener(context, task.fold)

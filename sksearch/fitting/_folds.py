@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from sksearch._compat import FOLDS_DIFFER, num_samples
 from sksearch._plain import warn
+from sksearch._typing import Estimator, Folding, Samples, Targets
 from sksearch.resources import row_numbers
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
@@ -38,13 +40,15 @@ class Folds:
     notes: tuple[str, ...] = ()
 
 
-def freeze_folds(cv: Any, estimator: Any, X: Any, y: Any, split_params: dict) -> list:
+def freeze_folds(
+    cv: Folding, estimator: Estimator, X: Samples, y: Targets, split_params: dict
+) -> list:
     """Make the folds once, pairs of (train, test), so that all candidates see the same ones."""
     if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which a str has
         cv = check_folds(list(cv), num_samples(X))
-    cv = check_cv(cv, y, classifier=is_classifier(estimator))
-    n_splits = cv.get_n_splits(X, y, **split_params)
-    splits = list(cv.split(X, y, **split_params))
+    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+    n_splits = splitter.get_n_splits(X, y, **split_params)
+    splits = list(splitter.split(X, y, **split_params))
     if len(splits) != n_splits:
         raise ValueError(
             f"{FOLDS_DIFFER} inconsistent results. Expected {n_splits} splits, got {len(splits)}"
@@ -76,13 +80,13 @@ def check_folds(splits: list, n_samples: int) -> list:
     return splits
 
 
-def count_rows(indices: Any) -> int:
+def count_rows(indices: ArrayLike) -> int:
     """Count the rows that indices or a mask select."""
     indices = np.asarray(indices)
     return int(np.count_nonzero(indices) if indices.dtype == bool else indices.size)
 
 
-def _fault_of(indices: Any, n_samples: int) -> str:
+def _fault_of(indices: np.ndarray, n_samples: int) -> str:
     """What is wrong with the rows of a fold, "" if nothing is."""
     if not count_rows(indices):
         return "are none"

@@ -29,7 +29,7 @@ class Units(Resource):
     """The second argument of a function."""
 
     def limits(
-        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+        self, estimator: object, n_samples: int, n_splits: int, n_classes: int
     ) -> tuple[int, int]:
         """Return 1 and 1: what a unit is only the function knows."""
         return 1, 1

@@ -62,7 +62,7 @@ ELSEWHERE = {
 class KnownNames:
     """Refuses parameters that a search does not have, and says what is meant."""
 
-    def __new__(cls, *args: Any, **params: Any) -> Self:
+    def __new__(cls, *args: object, **params: object) -> Self:
         """Check names before ``__init__``, which Python writes for each search, is called."""
         taken = inspect.signature(cls.__init__).parameters
         kinds = {p.kind for p in taken.values()}
@@ -85,7 +85,7 @@ def known_names(function: F) -> F:
     names = list(inspect.signature(function).parameters)
 
     @wraps(function)
-    def checked(*args: Any, **params: Any) -> Any:
+    def checked(*args: object, **params: object) -> Any:
         for name in params:
             if name not in names:
                 raise TypeError(

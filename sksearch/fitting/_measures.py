@@ -1,17 +1,17 @@
 """What is measured of a fitted model beside its scores: seconds and bytes."""
 
-from typing import Any
-
 from sksearch._clock import now
 from sksearch._compat import num_samples
+from sksearch._typing import Predictor, Samples
 from sksearch.base import State
 from sksearch.fitting._scores import failure, reraise_if_not_the_candidates
 from sksearch.fitting._states import size_of
+from sksearch.fitting._tasks import Context, Output, Task
 
 N_REPEATS = 3  # of a prediction, of which the fastest counts: the others waited for something
 
 
-def measure(context: Any, task: Any, output: Any, state: State, X: Any) -> None:
+def measure(context: Context, task: Task, output: Output, state: State, X: Samples) -> None:
     """Measure what objectives and bounds need, into the output; an error makes it a failure.
 
     Parameters
@@ -41,7 +41,7 @@ def measure(context: Any, task: Any, output: Any, state: State, X: Any) -> None:
         output.status, output.error = failure(error)
 
 
-def _predict_time(estimator: Any, X: Any) -> float:
+def _predict_time(estimator: Predictor, X: Samples) -> float:
     """Seconds that the estimator takes to predict a row of X."""
     seconds = []
     for _ in range(N_REPEATS):

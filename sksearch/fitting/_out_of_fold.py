@@ -1,11 +1,13 @@
 """Predictions of candidates for rows that they were not trained on."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from sksearch._compat import (
@@ -15,6 +17,7 @@ from sksearch._compat import (
     to_namespace_of,
     to_numpy,
 )
+from sksearch._typing import Samples
 from sksearch.base import State
 from sksearch.estimators import growth_of
 from sksearch.executors import Executor, LostTask, TaskEnvironment, make_executor
@@ -64,11 +67,11 @@ class FoldPredictor:
         context: Context,
         task: Task,
         environment: TaskEnvironment,
-        state: Any,
+        state: State,
         legs: Sequence[Leg],
-        data: Any,
+        data: tuple[Any, Any],
         params: dict[str, Any],
-    ) -> Any:
+    ) -> State:
         """Train to the count that was found, where there is one."""
         name = self.found.get(task.trial_id)
         if name is not None and name in task.params:
@@ -76,11 +79,11 @@ class FoldPredictor:
             return growth.refit(state, data, task.params[name], context.classes, params)
         return train_further(context, task, environment, state, legs, data, params)
 
-    def _predict(self, context: Context, task: Task, state: State, X: Any) -> np.ndarray:
+    def _predict(self, context: Context, task: Task, state: State, X: Samples) -> np.ndarray:
         """Predictions, those of classes that the fold has not seen 0, or lowest of all."""
         model, method = state.estimator, self.methods[task.trial_id]
         given, classes = getattr(model, method)(X), context.classes
-        if isinstance(given, list):  # one for each output
+        if isinstance(given, list) and classes is not None:  # one for each output
             parts = zip(given, model.classes_, classes, strict=True)
             return np.hstack([_columns_of(*part, 0.0) for part in parts])
         given = to_numpy(given)
@@ -94,14 +97,14 @@ class FoldPredictor:
         return _columns_of(given, model.classes_, classes, lowest)
 
 
-def _columns_of(given: Any, seen: Any, classes: np.ndarray, lowest: float) -> np.ndarray:
+def _columns_of(given: Sized, seen: ArrayLike, classes: np.ndarray, lowest: float) -> np.ndarray:
     """A column for each of all classes, of predictions for those that a fold has seen."""
     whole = np.full((len(given), len(classes)), lowest)
     whole[:, np.searchsorted(classes, to_numpy(seen))] = to_numpy(given)
     return whole
 
 
-def _method_of(model: Any, method: str) -> str:
+def _method_of(model: object, method: str) -> str:
     """Name what a model is asked for; ValueError if it has nothing of the kind."""
     methods: tuple[str, ...] = (method,)
     if method == "auto":
@@ -176,7 +179,7 @@ def digest_of_folds(splits: list) -> str:
     return digest.hexdigest()
 
 
-def _wait(executor: Executor, future: Any) -> Any:
+def _wait(executor: Executor, future: Future) -> Any:
     """The result of a task; RuntimeError if its worker was lost."""
     while not future.done():
         executor.wait([future], None)

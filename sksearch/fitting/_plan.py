@@ -1,11 +1,11 @@
 """What a search will cost, before anything is spent."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Self
 
 import numpy as np
 
+from sksearch._html import join, paragraphs, table
 from sksearch._plain import printable
 from sksearch.base import ENDLESS, Plan, Resource, Rung
 
@@ -193,16 +193,9 @@ class SearchPlan:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *rows = [
-            "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row)
-            for tag, row in zip(["th", *["td"] * len(self.rungs)], self._table(), strict=False)
-        ] or [""]
-        table = f"<table><tr>{'</tr><tr>'.join([head, *rows])}</tr></table>" if head else ""
-        above, below = (
-            "".join(f"<p>{escape(line)}</p>" for line in lines)
-            for lines in (self.notes, [*self._sums(), *self._bill()])
-        )
-        return above + table + below
+        head, *rows = self._table() or [()]
+        rungs = table(head, rows) if head else ""
+        return join(paragraphs(self.notes), rungs, paragraphs([*self._sums(), *self._bill()]))
 
     def _table(self) -> list[tuple]:
         """Rungs, a row each, under their heads; none where nobody knows how many there will be."""

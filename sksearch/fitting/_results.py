@@ -238,7 +238,7 @@ def results_of(history: History, rows: list[Row]) -> list[Result]:
     return [history.trials[row.trial_id].results[row.n_resources] for row in rows]
 
 
-def metric_that_counts(results: Mapping[str, Any], wanted: Any = None) -> str:
+def metric_that_counts(results: Mapping[str, Any], wanted: object = None) -> str:
     """Name the metric that decides: `wanted` if it is one, else "score", else the first."""
     names = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
     if isinstance(wanted, str) and wanted in names:
@@ -374,7 +374,7 @@ class _Table:
         by_metric = normalize_score_results([getattr(output, name) for output in self.outputs])
         return {metric: self._place(values) for metric, values in by_metric.items()}
 
-    def _place(self, values: Any) -> np.ndarray:
+    def _place(self, values: ArrayLike) -> np.ndarray:
         array = np.full(self.shape, np.nan)
         array[self.at] = values
         return array

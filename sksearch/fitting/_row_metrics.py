@@ -17,13 +17,14 @@ import numpy as np
 from sklearn import metrics
 
 from sksearch._compat import to_numpy
+from sksearch._typing import Targets
 
 #: Relative; a metric that differs by more from its formula is another one, by its arguments.
 ROUNDING = 1e-6
 
 
 def contributions(
-    function: Callable, value: float, y: Any, predicted: Any, **kwargs: Any
+    function: Callable, value: float, y: Targets, predicted: Targets, **kwargs: Any
 ) -> np.ndarray | None:
     """Find what rows contribute to a metric.
 
@@ -58,7 +59,12 @@ def contributions(
 # ---- ratios
 
 
-def ratios(a: Any, b: Any = 1, sample_weight: Any = None, shares: Any = None) -> np.ndarray:
+def ratios(
+    a: np.ndarray,
+    b: Any = 1,
+    sample_weight: Targets = None,
+    shares: np.ndarray | None = None,
+) -> np.ndarray:
     """Contributions to a mean of ratios; b is 1 for a plain mean, and a ratio without rows 0."""
     a = np.asarray(a, dtype=float).reshape(len(a), -1)
     if np.ndim(b) == 0 and sample_weight is None:
@@ -125,7 +131,7 @@ def _log_loss(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
     return ratios(-np.log(np.maximum(own, np.finfo(p.dtype).eps)), **kwargs)
 
 
-def _brier(y: np.ndarray, p: np.ndarray, pos_label: Any = None, **kwargs: Any) -> np.ndarray:
+def _brier(y: np.ndarray, p: np.ndarray, pos_label: object = None, **kwargs: Any) -> np.ndarray:
     positive = np.unique(y)[-1] if pos_label is None else pos_label
     return ratios((p - (y == positive)) ** 2, **kwargs)
 
@@ -139,7 +145,7 @@ def _by_class(top_and_bottom: Callable) -> Callable:
     """Of counts of a class: true and predicted, predicted, true."""
 
     def formula(
-        y: np.ndarray, p: np.ndarray, average: Any = "binary", pos_label: Any = 1, **kwargs: Any
+        y: np.ndarray, p: np.ndarray, average: str = "binary", pos_label: object = 1, **kwargs: Any
     ) -> np.ndarray:
         labels = np.unique(y) if average == "weighted" else np.union1d(y, p)
         labels = np.array([pos_label]) if average == "binary" else labels
@@ -156,7 +162,7 @@ def _by_class(top_and_bottom: Callable) -> Callable:
 
 
 def _roc_auc(
-    y: np.ndarray, p: np.ndarray, multi_class: Any = "raise", average: Any = "macro"
+    y: np.ndarray, p: np.ndarray, multi_class: str = "raise", average: str = "macro"
 ) -> np.ndarray | None:
     """Mean over the classes against the others of the area under their curve."""
     classes = np.unique(y)
@@ -180,7 +186,7 @@ def _place(ordered: np.ndarray, values: np.ndarray) -> np.ndarray:
     return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, "right")) / 2
 
 
-def _average_precision(y: np.ndarray, p: np.ndarray, pos_label: Any = 1) -> np.ndarray:
+def _average_precision(y: np.ndarray, p: np.ndarray, pos_label: object = 1) -> np.ndarray:
     """Mean precision at the scores of positive rows; a row also moves that of those below it."""
     positive = y == pos_label
     below = np.sort(p[positive])

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -17,6 +17,9 @@ from sksearch.estimators import fit
 from sksearch.executors import Interrupts
 from sksearch.fitting._folds import count_rows, trains_on_the_past
 from sksearch.resources import first_rows, row_numbers
+
+if TYPE_CHECKING:
+    from sksearch.fitting._tasks import Context
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
 N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least
@@ -83,7 +86,7 @@ class TooLongError(TimeoutError):
     """The last training of a candidate would take too much of the time."""
 
 
-def check_last_training(context: Any, trial_id: int, seconds: float) -> None:
+def check_last_training(context: "Context", trial_id: int, seconds: float) -> None:
     """Raise TooLongError if a candidate that was trained in so many seconds is no use.
 
     Parameters
@@ -181,7 +184,7 @@ def choose_sample(
     return RowSample(n_rows, alone, last) if n_rows < WORTH * n_train else None
 
 
-def _growth(*seconds: Any) -> float:
+def _growth(*seconds: float) -> float:
     """Exponent of the seconds over the count of rows, of which each has `STEP` times as many."""
     if min(seconds) <= 0:
         return 0.0
@@ -189,7 +192,7 @@ def _growth(*seconds: Any) -> float:
     return min(max(growth, 0.0), LARGEST_GROWTH)
 
 
-def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> tuple[float, float]:
+def seconds_of_one_fit(context: "Context", n_rows: int | None = None) -> tuple[float, float]:
     """Measure one training of the estimator as it is, on the largest fold, and its scoring.
 
     Parameters
@@ -227,7 +230,7 @@ def seconds_of_one_fit(context: Any, n_rows: int | None = None) -> tuple[float, 
 
 
 def measured_sample(
-    context: Any, time: TimeLimit, n_workers: int, refits: bool
+    context: "Context", time: TimeLimit, n_workers: int, refits: bool
 ) -> RowSample | None:
     """Choose the rows of a search by the time that the estimator as it is takes.
 

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from sksearch._compat import listening, to_numpy
+from sksearch._typing import Scorer, Targets
 from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._folds import trains_on_the_past
+from sksearch.fitting._results import Row
 from sksearch.fitting._row_metrics import contributions
+from sksearch.fitting._tasks import Context
 from sksearch.resources import row_numbers
 
 N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
@@ -21,7 +24,7 @@ MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would
 NUMBER = np.dtype("<f4")
 
 
-def blocks_of_rows(splits: list, n_rows: int, groups: Any = None) -> np.ndarray | None:
+def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndarray | None:
     """Divide the rows into blocks.
 
     Parameters
@@ -74,11 +77,11 @@ class RowListener:
         Index of the fold.
     """
 
-    def __init__(self, context: Any, fold: int) -> None:
+    def __init__(self, context: Context, fold: int) -> None:
         self._context, self._fold = context, fold
         self._heard: tuple[Callable, int, tuple, dict] | None = None
 
-    def scorer(self) -> Any:
+    def scorer(self) -> Scorer:
         """Return the scorer of the search, which tells what it hears."""
         if self._context.blocks is None:
             return self._context.scorer
@@ -101,14 +104,15 @@ class RowListener:
             Numbers of 4 bytes whose sum is 0, for the blocks that have rows in the fold, in their
             order. None where they are not known.
         """
-        if self._heard is None:
+        blocks = self._context.blocks
+        if self._heard is None or blocks is None:
             return None
         function, sign, args, kwargs = self._heard
         c = contributions(function, sign * score, *args, **kwargs)
         if c is None:
             return None
         test = to_numpy(self._context.splits[self._fold][1])
-        blocks = self._context.blocks[test]
+        blocks = blocks[test]
         sums = np.bincount(blocks, sign * (c - c.mean())) / len(c)
         return sums[_present(blocks)].astype(NUMBER).tobytes()
 
@@ -133,7 +137,7 @@ class RowScores:
     count_luck: float
 
     @classmethod
-    def of(cls, rows: list, context: Any) -> "RowScores | None":
+    def of(cls, rows: list[Row], context: Context) -> "RowScores | None":
         """Read the outputs of rows; None where rows of X are not divided into blocks.
 
         Parameters
@@ -155,6 +159,6 @@ class RowScores:
         tested = np.zeros(len(context.blocks), dtype=bool)
         for test in tests:
             tested[test] = True
-        curves = [[output.curve for output in row.outputs] for row in rows]
+        curves = [[output.curve or [] for output in row.outputs] for row in rows]
         luck = luck_of_counts([each for each in curves if all(each)], context.metric)
         return cls(found, int(tested.sum()), luck)

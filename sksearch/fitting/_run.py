@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch._plain import warn
+from sksearch._typing import Seed
 from sksearch.base import Job, State
 from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
 from sksearch.fitting._budget import Budget
-from sksearch.fitting._callbacks import RungContexts
+from sksearch.fitting._callbacks import CallbackContext, RungContexts
 from sksearch.fitting._convergence import Convergence
 from sksearch.fitting._curve_tasks import CurveTasks
 from sksearch.fitting._evaluation import evaluate, output_of_lost
@@ -27,7 +28,7 @@ from sksearch.fitting._results import Outputs, Row, job_result, table_of, try_ru
 from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import Kept, StateStore, dump_state
-from sksearch.fitting._tasks import Output, Task
+from sksearch.fitting._tasks import Context, Output, Task
 from sksearch.fitting._top_trials import TopTrials, models_of
 from sksearch.history import Result
 from sksearch.progress import Watch
@@ -41,6 +42,25 @@ class Ending:
     why: str = ""
     up: float = 0.0  # the timeout that was up, seconds
     won: tuple[int, int] | None = None  # trial and resource of the winner
+
+
+class Replayable(Protocol):
+    """A run that a record brings to where it ends."""
+
+    @property
+    def study(self) -> Study:
+        """What is asked and told."""
+
+    @property
+    def context(self) -> Context:
+        """What all tasks share."""
+
+    @property
+    def states(self) -> StateStore:
+        """What trials go on from."""
+
+    def replay(self, job: Job, outputs: list[Output]) -> None:
+        """Enter the outputs that a job had in an earlier process."""
 
 
 class Recorder:
@@ -69,14 +89,14 @@ class Recorder:
     unfinished_jobs: Sequence[Job] = ()
     ending: Ending = Ending()
 
-    def rng(self, random_state: Any) -> np.random.RandomState:
+    def rng(self, random_state: Seed) -> np.random.RandomState:
         """Return the generator that settles the search."""
         return check_random_state(random_state)
 
     def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
         """See that the record is of this search, or begin it."""
 
-    def replay(self, run: Any) -> None:
+    def replay(self, run: Replayable) -> None:
         """Bring a run to where the record ends."""
 
     def recorded_output(self, task: Task) -> Output | None:
@@ -110,7 +130,12 @@ class Run(Workload):
     """The `Workload` of one ``fit``: everything that lives no longer than it."""
 
     def __init__(
-        self, study: Study, setup: Setup, callbacks: Any, recorder: Recorder, watch: Watch
+        self,
+        study: Study,
+        setup: Setup,
+        callbacks: CallbackContext,
+        recorder: Recorder,
+        watch: Watch,
     ) -> None:
         self.study, self.context, self.plan = study, setup.context, setup.plan
         self.recorder, self.watch, self.stops = recorder, watch, setup.stops

@@ -4,12 +4,13 @@ import math
 import numbers
 from contextlib import suppress
 from traceback import format_exc
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
 from sksearch._plain import warn
+from sksearch._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
 from sksearch.estimators import DivergedError
 from sksearch.executors import Interrupts
 from sksearch.fitting._row_sample import TooLongError
@@ -43,7 +44,7 @@ class InvalidScoreError(TypeError, ValueError):
 # ---- failures
 
 
-def reraise_if_not_the_candidates(context: Any, error: BaseException) -> None:
+def reraise_if_not_the_candidates(context: Context, error: BaseException) -> None:
     """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
     if isinstance(error, KeyboardInterrupt | SystemExit) and Interrupts.pending:
         raise error
@@ -74,7 +75,7 @@ def is_gpu_broken(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in str(error) for words in STICKY)
 
 
-def error_scores(context: Any) -> Any:
+def error_scores(context: Context) -> Scores:
     """Return the score of a failed fit, once for each metric that is known beforehand."""
     # With "raise" only SystemExit and the like come here.
     score = np.nan if context.error_score == "raise" else context.error_score
@@ -87,8 +88,14 @@ def error_scores(context: Any) -> Any:
 
 
 def score(
-    context: Any, estimator: Any, indices: Any, X: Any, y: Any, *, scorer: Any = None
-) -> tuple[Any, str, str]:
+    context: Context,
+    estimator: Estimator,
+    indices: ArrayLike,
+    X: Samples,
+    y: Targets,
+    *,
+    scorer: Scorer | None = None,
+) -> tuple[Scores, str, str]:
     """Score a fitted estimator.
 
     Parameters
@@ -126,7 +133,7 @@ def score(
         return error_scores(context), *failure(error)
 
 
-def _as_numbers(context: Context, scores: Any) -> Any:
+def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
     """Scores as numbers, with status and error of the one that counts."""
     _check_names(context, scores)
     try:
@@ -156,7 +163,7 @@ def _as_numbers(context: Context, scores: Any) -> Any:
     return found, status, text
 
 
-def _check_names(context: Context, scores: Any) -> None:
+def _check_names(context: Context, scores: object) -> None:
     """Raise InvalidScoreError if the metric that counts is not there."""
     wanted = context.metric
     if not isinstance(scores, dict):
@@ -180,7 +187,7 @@ def _check_names(context: Context, scores: Any) -> None:
         )
 
 
-def _as_number(score: Any, scorer: Any) -> float:
+def _as_number(score: object, scorer: object) -> float:
     """The score as a float; InvalidScoreError if it is none."""
     if hasattr(score, "item"):
         with suppress(ValueError, RuntimeError):
@@ -204,7 +211,7 @@ def _warn_scoring_failed(context: Context, details: str) -> None:
     )
 
 
-def scores_have_names(scoring: Any, refit: Any, scorer: Any) -> bool | None:
+def scores_have_names(scoring: Scoring, refit: object, scorer: Scorer) -> bool | None:
     """Say whether scores are a dict by metric, None where a function of the user's may decide.
 
     Parameters

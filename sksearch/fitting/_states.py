@@ -99,7 +99,7 @@ class StateStore:
         """Return pairs of (trial, fold) and state."""
         return self._states.items()
 
-    def replace(self, trial_id: int, fold: int, state: Any) -> None:
+    def replace(self, trial_id: int, fold: int, state: Kept | None) -> None:
         """Put a new state, or None, in the place of the one that it came from."""
         self._drop(trial_id, fold)
         if state is not None:
@@ -124,7 +124,7 @@ class StateStore:
             remove(state.path)
 
 
-def as_state(kept: Any, home: str = "") -> State:
+def as_state(kept: Kept, home: str = "") -> State:
     """The state itself, of one in memory, in a file, or pickled; `home` as in `load_state`.
 
     Raises
@@ -175,10 +175,10 @@ GLOBAL_GENERATOR = "numpy's global RandomState"
 
 
 class _StatePickler(Pickler):
-    def persistent_id(self, obj: Any) -> Any:
+    def persistent_id(self, obj: object) -> Any:
         return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: object) -> Any:
         if family_of(obj).is_pickled_by_attributes(obj):
             return object.__new__, (type(obj),), vars(obj), None, None, _set_attributes
         return super().reducer_override(obj)
@@ -197,15 +197,15 @@ class _Counter:
 class _SizePickler(_StatePickler):
     """Writes a reference for each text and each dtype, and the first of equal ones in full."""
 
-    def __init__(self, counter: Any, protocol: int) -> None:
+    def __init__(self, counter: _Counter, protocol: int) -> None:
         super().__init__(counter, protocol)
         self.counter = counter
         self.seen: set = set()
 
-    def address_of(self, obj: Any) -> Address | None:
+    def address_of(self, obj: object) -> Address | None:
         return None  # what has code counts with its code
 
-    def persistent_id(self, obj: Any) -> Any:
+    def persistent_id(self, obj: object) -> Any:
         if type(obj) is not str and not isinstance(obj, np.dtype):
             return super().persistent_id(obj)
         text = obj if type(obj) is str else repr(obj)
@@ -215,12 +215,12 @@ class _SizePickler(_StatePickler):
         return 0
 
 
-def _set_attributes(obj: Any, attributes: Any) -> None:
+def _set_attributes(obj: object, attributes: dict[str, Any]) -> None:
     vars(obj).update(attributes)
 
 
 class _StateUnpickler(pickle.Unpickler):
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: object) -> Any:
         return np.random.mtrand._rand
 
 

@@ -7,7 +7,9 @@ import numpy as np
 
 from sksearch._compat import BaseSearchCV
 from sksearch._pickles import here
+from sksearch._typing import Samples, Targets
 from sksearch.base import Resource
+from sksearch.estimators import Labels
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import CurveTask
 from sksearch.fitting._lineage import Leg
@@ -20,8 +22,8 @@ class Context:
     """What all tasks of a search share."""
 
     estimator: Any  # unfitted
-    X: Any
-    y: Any
+    X: Samples
+    y: Targets
     splits: list  # the frozen folds, pairs of (train, test)
     scorer: Any  # of one metric or of several
     metric: str | None  # the one to optimise; None: the only one, or the first
@@ -30,7 +32,7 @@ class Context:
     score_params: dict  # routed to the scorer
     resource: Resource
     strata: np.ndarray | None  # class index of each row
-    classes: Any  # labels of the whole y: an array, a list of arrays or None
+    classes: Labels  # of the whole y
     seed: int  # seed of the search
     error_score: Any
     return_train_score: bool

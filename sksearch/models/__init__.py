@@ -10,6 +10,8 @@ from sksearch.models._feasibility import pulled_in as pulled_in
 from sksearch.models._feasibility import standardised_slacks as standardised_slacks
 from sksearch.models._forest import Forest
 from sksearch.models._gp import GaussianProcess, log_likelihood_gradient
+from sksearch.models._growing import Growing as Growing
+from sksearch.models._growing import TrainingSet as TrainingSet
 from sksearch.models._kernels import FAMILIES as FAMILIES
 from sksearch.models._kernels import MixedKernel
 from sksearch.models._learning import learn_theta, log_posterior, prior, sample_theta

@@ -151,10 +151,9 @@ class Parzen:
     def _cells(self, lower: np.ndarray, upper: np.ndarray, i: int | np.integer) -> np.ndarray:
         """Log kernels in one discrete number: mass of a cell over its width, shape (m, n)."""
         j = self._numbers[i]
-        places, at = np.unique(
-            np.column_stack([lower[:, j], upper[:, j]]), axis=0, return_inverse=True
-        )
-        middle, half = places.mean(axis=1), np.ptp(places, axis=1) / 2
+        # A cell as one complex number: pairs are sorted ten times as slowly.
+        places, at = np.unique(lower[:, j] + 1j * upper[:, j], return_inverse=True)
+        middle, half = (places.real + places.imag) / 2, (places.imag - places.real) / 2
         half = np.maximum(half, LEAST_CELL / 2)
         places = np.column_stack([middle - half, middle + half])
         centres, of = np.unique(self.U[:, j], return_inverse=True)
@@ -166,7 +165,7 @@ class Parzen:
         inside = ndtr((1 - centres) / self.h[j]) - ndtr(-centres / self.h[j])
         width = (places[:, 1] - places[:, 0])[:, None]
         table = np.nan_to_num(log_mass - np.log(np.maximum(width, TINY)) - np.log(inside))
-        return table[np.ix_(at.ravel(), of.ravel())]
+        return table[np.ix_(at, of)]
 
     def _choice(self, x: np.ndarray, k: int | np.integer) -> np.ndarray | float:
         """Log kernels in one choice, relative to the uniform density, shape (m, n)."""

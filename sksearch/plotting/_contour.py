@@ -1,15 +1,15 @@
 """Scores over two parameters."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
+from sksearch.plotting._display import Display
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
     PALE,
-    new_axes,
     place_ticks,
     score_name,
     short,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ContourDisplay:
+class ContourDisplay(Display):
     """Predicted score over two parameters, averaged over the others, and where candidates were.
 
     A dot is a candidate, the star the winner; the star is hollow where the winner is none of the
@@ -68,7 +68,11 @@ class ContourDisplay:
 
     @classmethod
     def from_search(
-        cls, search: Any, *, params: tuple[str, str] | None = None, ax: "Axes | None" = None
+        cls,
+        search: FinishedSearch,
+        *,
+        params: tuple[str, str] | None = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw a fitted search.
 
@@ -119,8 +123,7 @@ class ContourDisplay:
         """
         found = self.candidates
         grid_x, grid_y, values = Effects(found).plane(self.x, self.y)
-        ax = new_axes(self, (6.2, 4.6)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (6.2, 4.6))
         axes = found.axes[self.x], found.axes[self.y]
         if any(axis.choices for axis in axes):
             surface = ax.pcolormesh(grid_x, grid_y, values, cmap="cividis", shading="nearest")
@@ -139,7 +142,7 @@ class ContourDisplay:
             params, _ = found.star
             place = [axis.encode([params])[0] for axis in axes]
             place = place if found.at is None else [x[found.at], y[found.at]]
-            ax.plot(*place, ms=15, **star_style(found))
+            ax.plot(*place, ms=15, **star_style(found.at is None))
         title = f"{counted(len(x), 'candidate')}{found.where}" + (
             found.about_star and f"\n{found.about_star}"
         )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch.plotting._style import ACCENT, DARK, GREY, new_axes
+from sksearch.plotting._display import Display
+from sksearch.plotting._style import ACCENT, DARK, GREY
 from sksearch.stats import critical_difference
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 BAR_HEIGHT, NAME_HEIGHT = 0.28, 0.55  # of the row of a bar, and of a name
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Mean ranks of methods on an axis, with bars that join those that do not differ [1]_.
 
     Parameters
@@ -130,8 +131,7 @@ class CriticalDifferenceDisplay:
         rows = _bar_rows(self.groups, gap=0.02 * (n_methods - 1))
         first_name = BAR_HEIGHT * (max(rows, default=-1) + 1) + 0.75
         depth = first_name + NAME_HEIGHT * ((n_methods + 1) // 2)
-        ax = new_axes(self, (7.5, 0.9 + 0.5 * depth)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (7.5, 0.9 + 0.5 * depth))
         self._draw_axis(n_methods)
         for (low, high), row in zip(self.groups, rows, strict=True):
             y = 0.42 + BAR_HEIGHT * row

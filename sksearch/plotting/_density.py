@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch.plotting._style import as_dict, legend_beside, line_style, new_axes, tidy
+from sksearch.plotting._display import Display
+from sksearch.plotting._style import as_dict, legend_beside, line_style, tidy
 from sksearch.stats import Density, silverman_bandwidth
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ N_POINTS = 512
 TAIL = 0.995  # quantile that the axis ends at: one bad run would squeeze all the others
 
 
-class DensityDisplay:
+class DensityDisplay(Display):
     """Estimated densities of the best losses of optimizers, with their means.
 
     Parameters
@@ -105,8 +106,7 @@ class DensityDisplay:
         display : DensityDisplay
             The display itself.
         """
-        ax = new_axes(self, (7.5, 4)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (7.5, 4))
         low = min(density.support[0] for density in self.densities.values())
         high = max(
             np.quantile(density.values, TAIL) + density.bandwidth

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
+from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     axis_of_scores,
     legend_beside,
     line_style,
-    new_axes,
     score_name,
     tidy,
 )
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class DistributionDisplay:
+class DistributionDisplay(Display):
     """Share of the candidates of one or several searches that have at least a score.
 
     The further a curve reaches to the right, the better is what the search finds; a curve that is
@@ -67,7 +67,7 @@ class DistributionDisplay:
         self.score_name = score_name
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters
@@ -91,7 +91,9 @@ class DistributionDisplay:
         return cls.from_searches({"": search}, ax=ax)
 
     @classmethod
-    def from_searches(cls, searches: Mapping[str, Any], *, ax: "Axes | None" = None) -> Self:
+    def from_searches(
+        cls, searches: Mapping[str, FinishedSearch], *, ax: "Axes | None" = None
+    ) -> Self:
         """Draw several fitted searches with the same kind of score.
 
         Parameters
@@ -138,8 +140,7 @@ class DistributionDisplay:
         display : DistributionDisplay
             The display itself.
         """
-        ax = new_axes(self, (6.4, 3.8)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (6.4, 3.8))
         finite = np.concatenate([s[np.isfinite(s)] for s in self.scores.values()])
         axis_of_scores(ax, finite)
         low, high = ax.get_ylim()

@@ -1,21 +1,22 @@
 """Scores of a search: the curve of each trial, or the score of each candidate."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import Row, read
+from sksearch._reader import FinishedSearch, Row, read
 from sksearch.history import History, Trial
+from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     ACCENT,
     FENCE,
     GREY,
     legend_beside,
-    new_axes,
     score_name,
     shade_of_blue,
+    star_style,
     tidy,
 )
 
@@ -30,7 +31,7 @@ ROW_HEIGHT = 0.02  # of a row of marks at the bottom of the axes, as a share of 
 Curves = dict[int, tuple[np.ndarray, np.ndarray]]
 
 
-class HistoryDisplay:
+class HistoryDisplay(Display):
     """Scores of all trials of a search.
 
     With several resources each trial is a line from its first to its last score, the darker the
@@ -86,7 +87,7 @@ class HistoryDisplay:
         self.winner = winner
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters
@@ -171,8 +172,7 @@ class HistoryDisplay:
         curves = _curves(self.history)
         if not curves:
             raise ValueError("No trial of this history has a score: there is nothing to draw.")
-        ax = new_axes(self, (7.5, 4.2)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (7.5, 4.2))
         tidy(ax)
         resources = sorted({r for trial in self.history.trials for r in trial.results})
         won, legend_title = self.winner, None
@@ -211,14 +211,12 @@ class HistoryDisplay:
         failed = [t.id + 1 for t in self.history.trials if _has_failed(t)]
         self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
         ax.set_xlabel("Candidate")
-        ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]  # a MaxNLocator
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlim(0, len(self.history.trials) + 1)
 
     def _draw_star(self, x: int, score: float) -> None:
         """Draw the winner."""
-        self.ax_.plot(
-            x, score, "*", ms=14, color=ACCENT, mec="w", label="winner", zorder=4, clip_on=False
-        )
+        self.ax_.plot(x, score, ms=14, label="winner", **star_style())
 
     def _draw_curves(self, curves: Curves, resources: list[int]) -> None:
         """Draw trials of several resources: a line each, shaded by the last one with a score."""

@@ -1,9 +1,10 @@
 """Importance of parameters."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from sksearch._reader import folds_text, read
-from sksearch.plotting._style import COLORS, DARK, GREY, new_axes, short, tidy
+from sksearch._reader import FinishedSearch, folds_text, read
+from sksearch.plotting._display import Display
+from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
 from sksearch.stats import Candidates, Importance, importance
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ N_SHOWN = 15  # parameters; the others together are one more bar
 KNOWN = 0.1  # of the variance that must be explained for the picture to mean anything
 
 
-class ImportanceDisplay:
+class ImportanceDisplay(Display):
     """Share of the variance of the scores that each parameter explains, with intervals.
 
     Parameters
@@ -53,7 +54,7 @@ class ImportanceDisplay:
         self.folds = folds
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Compute the importance of the parameters of a fitted search, and draw it.
 
         Parameters
@@ -95,9 +96,7 @@ class ImportanceDisplay:
         """
         found = self.importance
         n = min(len(found.names), N_SHOWN)
-        if ax is None:
-            ax = new_axes(self, (7, 1.6 + 0.32 * (n + 1)))
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (7, 1.6 + 0.32 * (n + 1)))
         names = [short(name, 36) for name in found.names[:n]]
         shares = [*found.shares[:n]]
         if left := len(found.names) - n:

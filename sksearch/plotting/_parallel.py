@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.history import Params
+from sksearch.plotting._display import Display
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import (
     ACCENT,
     DARK,
     GREY,
     near_scores,
-    new_axes,
     place_ticks,
     score_name,
     short,
@@ -28,7 +28,7 @@ N_GOOD = 20  # candidates that are drawn dark, at most
 GOOD = 0.1  # and their share
 
 
-class ParallelDisplay:
+class ParallelDisplay(Display):
     """Each candidate as a line through its parameters; the best ones are dark, the winner orange.
 
     A line has a gap where a candidate lacks a parameter. All scores are of one resource; a winner
@@ -75,7 +75,11 @@ class ParallelDisplay:
 
     @classmethod
     def from_search(
-        cls, search: Any, *, params: Sequence[str] | None = None, ax: "Axes | None" = None
+        cls,
+        search: FinishedSearch,
+        *,
+        params: Sequence[str] | None = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw a fitted search.
 
@@ -121,8 +125,7 @@ class ParallelDisplay:
         from matplotlib.collections import LineCollection
 
         found, n = self.candidates, len(self.names)
-        ax = new_axes(self, (2.4 + 1.35 * (n + 1), 4.6)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (2.4 + 1.35 * (n + 1), 4.6))
         near = near_scores(found.scores)
         shown = near if found.star is None else np.append(near, found.star[1])
         low, high = shown.min(), shown.max()

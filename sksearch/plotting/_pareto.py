@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
-from sksearch.plotting._style import ACCENT, COLORS, GREY, new_axes, tidy
+from sksearch._reader import FinishedSearch, read
+from sksearch.plotting._display import Display
+from sksearch.plotting._style import ACCENT, COLORS, GREY, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ParetoDisplay:
+class ParetoDisplay(Display):
     """Two objectives of all candidates, with the front that nobody dominates.
 
     Parameters
@@ -63,7 +64,7 @@ class ParetoDisplay:
     @classmethod
     def from_search(
         cls,
-        search: Any,
+        search: FinishedSearch,
         *,
         objectives: tuple[str, str] | None = None,
         ax: "Axes | None" = None,
@@ -123,8 +124,7 @@ class ParetoDisplay:
         if len(names) != 2 or not set(names) <= set(self.front.names):
             raise ValueError(f"objectives={names} must be two of {list(self.front.names)}.")
         columns = [self.front.names.index(name) for name in names]
-        ax = new_axes(self, (6.4, 4.2)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (6.4, 4.2))
         others, best = self.front.all_values[:, columns], self.front.values[:, columns]
         ax.scatter(
             others[:, 0],

@@ -1,17 +1,17 @@
 """What a model expected of each candidate, and what came."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.stats import norm
 
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.history import History
+from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     ACCENT,
     COLORS,
     GREY,
-    divide,
     near_scores,
     score_name,
     tidy,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Z_95 = norm.ppf(0.975)
 
 
-class PredictionDisplay:
+class PredictionDisplay(Display):
     """Predictions of a model with their intervals, made before each candidate was evaluated.
 
     On the left a bar for each candidate is the interval that has its score with a probability of
@@ -87,7 +87,7 @@ class PredictionDisplay:
         self.score_name = score_name
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a search.
 
         Parameters
@@ -135,7 +135,7 @@ class PredictionDisplay:
         self.n_predicted_, self.coverage_ = len(ids), float(1 - outside.mean())
         levels = np.arange(1, 100) / 100
         self.calibration_ = _calibration(scores, predicted, levels)
-        self.axes_ = divide(self, ax, 2, (11, 4))
+        self.axes_ = self._begin_parts(ax, 2, (11, 4))
         left, right = self.axes_
         width = 1.5 if len(ids) <= 100 else 0.6
         left.vlines(ids, low, high, color=COLORS[5], lw=2 * width, alpha=0.55)

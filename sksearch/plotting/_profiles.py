@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     GREY,
     as_dict,
     import_pyplot,
     legend_beside,
     line_style,
-    new_axes,
     tidy,
 )
 from sksearch.stats import profiles
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ProfileDisplay:
+class ProfileDisplay(Display):
     """Profiles of loss curves, for one or more sets of them.
 
     Parameters
@@ -128,7 +128,7 @@ class ProfileDisplay:
             The display itself.
         """
         if ax is None:
-            ax = new_axes(self, (7.5, 5.4), nrows=2, sharex=True, height_ratios=[3, 1])
+            ax = self._new_axes((7.5, 5.4), nrows=2, sharex=True, height_ratios=[3, 1])
         both = np.atleast_1d(ax)  # type: ignore[arg-type]  # one Axes, or an array of two
         self.ax_, self.order_ax_ = both[0], both[1] if len(both) > 1 else None
         self.figure_ = self.ax_.figure

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     as_dict,
     is_geometric,
     label_log,
     legend_beside,
     line_style,
-    new_axes,
     tidy,
 )
 from sksearch.stats import bootstrap_interval
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BANDS = ("bootstrap", "quartiles")
 
 
-class RegretDisplay:
+class RegretDisplay(Display):
     """Regret over what was spent, with a band, for one or more searches.
 
     Parameters
@@ -136,8 +136,7 @@ class RegretDisplay:
             runs have a result, or no regret is positive.
         """
         self._check()
-        ax = new_axes(self, (7.5, 4.2)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (7.5, 4.2))
         positive = []
         for i, (name, runs) in enumerate(self.results.items()):
             known = ~np.isnan(runs).any(axis=0)

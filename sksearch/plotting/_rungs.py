@@ -1,19 +1,19 @@
 """How well each rung ordered the candidates of the next one."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from sksearch._reader import Row, read
+from sksearch._reader import FinishedSearch, Row, read
 from sksearch.history import Params
+from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
-    ACCENT,
     COLORS,
     GREY,
     axis_of_scores,
-    new_axes,
     score_name,
+    star_style,
     tidy,
 )
 
@@ -26,7 +26,7 @@ N_SHOWN = 8  # rungs
 Rungs = dict[int, list[tuple[Params, float]]]  # candidates and scores by resource
 
 
-class RungDisplay:
+class RungDisplay(Display):
     """Scores at each rung, and Spearman's rank correlation from each rung to the next.
 
     The box has the median and the quartiles of all candidates of a rung, the dark dots are those
@@ -85,7 +85,7 @@ class RungDisplay:
         self.winner = winner
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters
@@ -143,8 +143,7 @@ class RungDisplay:
             places = np.linspace(0, len(levels) - 1, N_SHOWN).round().astype(int)
             levels = sorted({*won, *(levels[i] for i in places)})
         n = len(levels)
-        ax = new_axes(self, (2 + 1.1 * n, 4.2)) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, (2 + 1.1 * n, 4.2))
         self.correlations_ = {}
         rng = np.random.default_rng(0)
         for k, level in enumerate(levels):
@@ -163,7 +162,7 @@ class RungDisplay:
         axis_of_scores(ax, every, self.winner.score if self.winner else None)
         if self.winner is not None:
             place = levels.index(self.winner.resource), self.winner.score
-            ax.plot(*place, "*", ms=14, color=ACCENT, mec="w", zorder=5)
+            ax.plot(*place, ms=14, **star_style())
         counts = [len(self.rungs[level]) for level in levels]
         ax.set_xticks(
             range(n), [f"{level:,}\n({c:,})" for level, c in zip(levels, counts, strict=True)]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import read
-from sksearch.plotting._style import COLORS, GREY, divide, label_log, short, tidy
+from sksearch._reader import FinishedSearch, read
+from sksearch.plotting._display import Display
+from sksearch.plotting._style import COLORS, GREY, label_log, short, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ N_CHOICES = 8  # of which all are named on an axis
 Stretch = tuple[int, int, dict[str, Any]]  # first and last count of units, and params
 
 
-class ScheduleDisplay:
+class ScheduleDisplay(Display):
     """The schedule that population-based training has found, a picture for each param.
 
     The dark line is the schedule of the best model; each grey one is a member of the population,
@@ -78,7 +79,7 @@ class ScheduleDisplay:
         self.others = others
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a fitted search.
 
         Parameters
@@ -100,7 +101,7 @@ class ScheduleDisplay:
         """
         found = read(search)
         schedule = getattr(found.source, "schedule_", None)
-        if schedule is None:
+        if schedule is None or found.winner is None:
             raise ValueError(
                 f"{type(found.source).__name__} has no schedule_: candidates keep their params, "
                 "but those of PBTSearchCV."
@@ -110,7 +111,7 @@ class ScheduleDisplay:
         ]
         return cls(
             schedule=schedule,
-            n_resources=found.source.best_n_resources_,
+            n_resources=found.winner.resource,
             unit=found.unit,
             others=[stretch for stretch in others if stretch[1]],
         ).plot(ax)
@@ -140,7 +141,7 @@ class ScheduleDisplay:
             raise ValueError("schedule has no params: pass one with an entry that has any.")
         n = len(self.names_)
         size = (1 + 4.2 * min(n, 3), 0.4 + 2.9 * math.ceil(n / 3))
-        for name, place in zip(self.names_, divide(self, ax, n, size), strict=True):
+        for name, place in zip(self.names_, self._begin_parts(ax, n, size), strict=True):
             self._draw(place, name)
         return self
 

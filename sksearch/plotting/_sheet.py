@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
-from sksearch._reader import SearchTable, read
+from sksearch._reader import FinishedSearch, SearchTable, read
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
@@ -60,11 +60,11 @@ class SearchDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, search: Any):
+    def __init__(self, *, search: FinishedSearch):
         self.search = search
 
     @classmethod
-    def from_search(cls, search: Any) -> Self:
+    def from_search(cls, search: FinishedSearch) -> Self:
         """Draw a fitted search.
 
         Parameters

@@ -1,18 +1,17 @@
 """Scores over the values of each parameter."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import SearchTable, read
+from sksearch._reader import FinishedSearch, SearchTable, read
+from sksearch.plotting._display import N_COLUMNS, Display
 from sksearch.plotting._style import (
     COLORS,
     GREY,
-    N_COLUMNS,
     axis_of_scores,
-    divide,
     place_ticks,
     score_name,
     short,
@@ -28,7 +27,7 @@ N_SHOWN = 9  # parameters, if none are named: the most important ones
 MIN_FOR_EFFECTS = 10  # candidates
 
 
-class SliceDisplay:
+class SliceDisplay(Display):
     """Scores of all candidates over each parameter, with the mean that a model predicts.
 
     A dot is a candidate, the star the winner, a tick at the foot one whose training failed. The
@@ -82,7 +81,11 @@ class SliceDisplay:
 
     @classmethod
     def from_search(
-        cls, search: Any, *, params: Sequence[str] | None = None, ax: "Axes | None" = None
+        cls,
+        search: FinishedSearch,
+        *,
+        params: Sequence[str] | None = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw a fitted search.
 
@@ -126,7 +129,7 @@ class SliceDisplay:
             The display itself.
         """
         n = len(self.names)
-        self.axes_ = divide(self, ax, n, (3.1 * min(n, 3) + 0.8, 2.6 * -(-n // 3) + 0.4))
+        self.axes_ = self._begin_parts(ax, n, (3.1 * min(n, 3) + 0.8, 2.6 * -(-n // 3) + 0.4))
         found = self.candidates
         effects = Effects(found) if len(found.scores) >= MIN_FOR_EFFECTS else None
         for i, (name, part) in enumerate(zip(self.names, self.axes_, strict=True)):
@@ -165,7 +168,7 @@ class SliceDisplay:
         if found.star is not None:
             params, score = found.star
             place = axis.encode([params])[0] if found.at is None else x[found.at]
-            ax.plot(place, score, ms=12, **star_style(found))
+            ax.plot(place, score, ms=12, **star_style(found.at is None))
         failed = axis.encode(found.failed)
         ax.plot(
             failed, np.full(len(failed), 0.02), "|", ms=7, color="k", alpha=0.3 if many else 1,

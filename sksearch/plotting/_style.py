@@ -18,7 +18,6 @@ STYLES = ("-", "--", ":", "-.")
 ACCENT = "#D55E00"
 LIGHT, DARK = (0.74, 0.82, 0.90), (0.03, 0.19, 0.38)  # ends of a scale that is readable in grey
 GREY, PALE = "#6b7480", "#e9edf1"
-N_COLUMNS = 3  # of axes that share a place
 FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 
@@ -29,12 +28,6 @@ def import_pyplot(name: str) -> Any:
     except ImportError as error:
         raise missing(f"{name} draws with matplotlib", "plot") from error
     return plt
-
-
-def new_axes(display: Any, figsize: tuple[float, float], **options: Any) -> Any:
-    """Make a figure for a display without axes; return its axes, or an array of them."""
-    plt = import_pyplot(type(display).__name__)
-    return plt.subplots(figsize=figsize, layout="constrained", **options)[1]
 
 
 def tidy(ax: "Axes") -> None:
@@ -105,23 +98,10 @@ def short(text: object, length: int) -> str:
     return text if len(text) <= length else "…" + text[1 - length :]
 
 
-def divide(display: Any, ax: "Axes | None", n: int, figsize: tuple[float, float]) -> list:
-    """Return n axes in rows: a new figure of that size, or the place of given axes."""
-    ax = new_axes(display, figsize) if ax is None else ax
-    n_columns = min(n, N_COLUMNS)
-    spec = ax.get_subplotspec()
-    if spec is None:
-        raise ValueError("ax must be a subplot, such as those of plt.subplots.")
-    display.ax_, display.figure_ = ax, ax.figure
-    ax.set_axis_off()
-    grid = spec.subgridspec(-(-n // n_columns), n_columns)
-    return [ax.figure.add_subplot(grid[divmod(i, n_columns)]) for i in range(n)]
-
-
-def star_style(found: Any) -> dict[str, Any]:
-    """Look of the winner's star among `Candidates`: hollow if it has no score where they have."""
+def star_style(is_hollow: bool = False) -> dict[str, Any]:
+    """Look of the winner's star: hollow where the winner has no score of its own."""
     style = {"ls": "", "marker": "*", "clip_on": False, "zorder": 5}
-    if found.at is None:
+    if is_hollow:
         return style | {"mfc": "w", "mec": ACCENT, "mew": 1.5}
     return style | {"color": ACCENT, "mec": "w"}
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch._description import counted
-from sksearch._reader import read
+from sksearch._reader import FinishedSearch, read
 from sksearch.history import History
+from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     ACCENT,
     GREY,
     legend_beside,
-    new_axes,
     shade_of_blue,
     tidy,
 )
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 N_IN_LEGEND = 5  # resources
 
 
-class TimelineDisplay:
+class TimelineDisplay(Display):
     """A row for each worker, and a bar for each fold of a candidate that it trained.
 
     The darker the blue, the more of the resource the candidate was brought up to; orange bars are
@@ -79,7 +79,7 @@ class TimelineDisplay:
         self.unit = unit
 
     @classmethod
-    def from_search(cls, search: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_search(cls, search: FinishedSearch, *, ax: "Axes | None" = None) -> Self:
         """Draw a search.
 
         Parameters
@@ -127,8 +127,7 @@ class TimelineDisplay:
         whole = self.n_workers_ * self.seconds_
         self.busy_ = min(1.0, worked / whole) if whole > 0 else 1.0
         size = (8.5, 1.4 + 0.32 * min(self.n_workers_, 24))
-        ax = new_axes(self, size) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._begin(ax, size)
         scale, name = _time_scale(self.seconds_)
         self._draw(bars, scale)
         for cut in cuts:

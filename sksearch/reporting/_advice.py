@@ -217,7 +217,7 @@ def one_candidate(facts: Facts) -> list[Advice]:
     if (space is not None and space.size == 1) or not hasattr(facts.table.source, "n_iter"):
         text, code = "There was one candidate, so nothing was chosen. Give several values.", ""
         for name, value in facts.table.candidates[0].params.items():
-            if (values := around(facts.table.source, name, value)) and not code:
+            if (values := around(facts.table, name, value)) and not code:
                 code = set_values(facts.table, name, words.code_of(values))
     else:
         text, code = "There was one candidate, so nothing was chosen. Try more.", "n_iter=50"
@@ -231,7 +231,7 @@ def noise_only(facts: Facts) -> list[Advice]:
             "All candidates have the same score on every fold: their params change nothing, or "
             "the metric cannot see it. Look at what is predicted, or use a finer metric."
         )
-        return [Advice("all_equal", text, _finer_metric(facts.table.source))]
+        return [Advice("all_equal", text, _finer_metric(facts.table))]
     if not facts.is_noise:
         return []
     code = _more_folds(facts.table)
@@ -242,9 +242,9 @@ def noise_only(facts: Facts) -> list[Advice]:
     return [Advice("noise", text, code)]
 
 
-def _finer_metric(search: Any) -> str:
+def _finer_metric(table: SearchTable) -> str:
     """Code for a metric that sees more than the present one, "" where none is known."""
-    best, own = getattr(search, "best_estimator_", search.estimator), search.scoring
+    best, own = table.trained, getattr(table.source, "scoring", None)
     if is_regressor(best):
         return "" if own in (None, "r2") else 'scoring="r2"'
     name = "roc_auc_ovr" if hasattr(best, "predict_proba") else "roc_auc"
@@ -257,12 +257,12 @@ def _more_folds(table: SearchTable) -> str:
     """Code for more folds of the same kind, "" where they are not drawn by chance."""
     cv = getattr(table.source, "cv", None)
     plain = cv is None or isinstance(cv, Integral)
-    if not _folds_by_chance(table.source) or isinstance(cv, SHUFFLES):
+    if not _folds_by_chance(table) or isinstance(cv, SHUFFLES):
         return ""
     n_repeats = getattr(cv, "n_repeats", None)
     n_repeats = n_repeats if isinstance(n_repeats, int) else 1
     labels = getattr(table.source, "classes_", None)  # a list of them for several targets
-    stratified = is_classifier(table.source.estimator) and not isinstance(labels, list)
+    stratified = is_classifier(table.estimator) and not isinstance(labels, list)
     stratified = "Stratified" in type(cv).__name__ or (plain and stratified)
     name = "RepeatedStratifiedKFold" if stratified else "RepeatedKFold"
     n_splits = table.n_folds // n_repeats
@@ -273,7 +273,7 @@ def few_folds(facts: Facts) -> list[Advice]:
     """One fold says nothing about noise."""
     if facts.table.n_folds > 1:
         return []
-    code = "cv=5" if _folds_by_chance(facts.table.source) else ""
+    code = "cv=5" if _folds_by_chance(facts.table) else ""
     return [Advice("folds", "A single fold cannot tell luck from merit. Use several.", code)]
 
 
@@ -299,7 +299,7 @@ def edges(facts: Facts) -> list[Advice]:
         middle = float(np.nanmedian(places))
         if (middle if upper else 1 - middle) < 2 / 3 or not _improves(table, each, upper):
             continue
-        wider = each.widened(upper, table.source)
+        wider = each.widened(upper, table)
         if wider is None:  # there is nothing beyond
             continue
         end = "upper" if upper else "lower"
@@ -370,7 +370,7 @@ def found_late(facts: Facts) -> list[Advice]:
         return []
     text = f"Number {table.best + 1} of {n} is the best, and better than all before. Go on."
     limit = getattr(table.source, "timeout", None)
-    code = f"timeout={2 * limit:g}" if limit and not _count(table.source) else f"n_iter={2 * n}"
+    code = f"timeout={2 * limit:g}" if limit and not _count(table) else f"n_iter={2 * n}"
     return [Advice("more", text, code)]
 
 
@@ -445,15 +445,15 @@ def _improves(table: SearchTable, each: Range, upper: bool) -> bool:
     return bool(np.median(table.means[near]) > np.median(table.means[middle]))
 
 
-def _folds_by_chance(search: Any) -> bool:
+def _folds_by_chance(table: SearchTable) -> bool:
     """Whether folds by chance may replace those of a search, which tear no group and no order."""
-    cv = getattr(search, "cv", None)
+    cv = getattr(table.source, "cv", None)
     is_by_chance = cv is None or isinstance(cv, (Integral, *FOLDS, *SHUFFLES))
-    return is_by_chance and not getattr(search, "_notes_on_folds", ())
+    return is_by_chance and not getattr(table.source, "_notes_on_folds", ())
 
 
-def _count(search: Any) -> Any:
-    return getattr(search, "n_iter", None)
+def _count(table: SearchTable) -> Any:
+    return getattr(table.source, "n_iter", None)
 
 
 def stopped_early(table: SearchTable) -> tuple[int, float] | None:

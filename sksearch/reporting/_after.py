@@ -1,16 +1,16 @@
 """What a fitted search is asked afterwards."""
 
 import os
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
-from sksearch._reader import key_of_params
-from sksearch.fitting import METHODS, digest_of_folds, out_of_fold
-from sksearch.history import Params
+from sksearch._reader import FinishedSearch, key_of_params
+from sksearch.fitting import METHODS, RowSample, digest_of_folds, out_of_fold
+from sksearch.history import History, Params
 from sksearch.reporting._rivals import read_results
 
 if TYPE_CHECKING:
@@ -36,6 +36,13 @@ class AfterSearch:
     >>> search.best(2)
     [{'C': 10}, {'C': 1}]
     """
+
+    # What ``fit`` has left.
+    cv_results_: dict[str, Any]
+    history_: History
+    _folds: str
+    _sample: RowSample | None
+    _prepare: Callable[..., Any]
 
     def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> "Report":
         """Tell what the search has found, and what to do next.
@@ -145,15 +152,15 @@ class AfterSearch:
         if method not in ("auto", *METHODS):
             raise ValueError(f"method={method!r} must be one of 'auto', {str(METHODS)[1:-1]}.")
         table = read_results(self)
-        setup = self._prepare(X, y, params, np.random.RandomState(0))  # type: ignore[attr-defined]
-        if digest_of_folds(setup.context.splits) != self._folds:  # type: ignore[attr-defined]
+        setup = self._prepare(X, y, params, np.random.RandomState(0))
+        if digest_of_folds(setup.context.splits) != self._folds:
             raise ValueError(
                 "cv makes other folds than it made for the search: pass the same data, and a cv "
                 "whose folds are always the same, such as KFold(shuffle=True, random_state=0)."
             )
-        history = self.history_  # type: ignore[attr-defined]
+        history = self.history_
         setup.context.seed = history.problem.seed
-        setup.context.sample = self._sample  # type: ignore[attr-defined]
+        setup.context.sample = self._sample
         if table.best is None:
             raise ValueError("No candidate has a score, so there is nothing to predict with.")
         ids = [table.best] if n is None else _best_ids(table, n)
@@ -165,7 +172,7 @@ class AfterSearch:
         return np.column_stack(predictions)
 
 
-def best(search: Any, n: int = 10) -> list[Params]:
+def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     """Return the best candidates of a fitted search, each once.
 
     Parameters
@@ -215,7 +222,7 @@ def _best_ids(table, n):
     return list(distinct.values())[: int(n)]
 
 
-def to_frame(search: Any) -> "DataFrame":
+def to_frame(search: FinishedSearch) -> "DataFrame":
     """Return the candidates of a fitted search as a table of pandas: the winner, then best first.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from sksearch._compat import BaseSearchCV
 from sksearch._reader import Candidate, SearchTable, read
 from sksearch.history import Params
 from sksearch.reporting._mlflow import name_of, times_of
@@ -50,7 +51,7 @@ def autologged(fit: Fit) -> Fit:
     return cast(Fit, logged)
 
 
-def _log(original: Callable, search: Any, /, X: Any, y: Any = None, **params: Any) -> Any:
+def _log(original: Callable, search: BaseSearchCV, /, X: Any, y: Any = None, **params: Any) -> Any:
     """Fit, and log it to the active run; inside of a fit that is logged already, only fit."""
     import mlflow
     from mlflow.sklearn import _SklearnTrainingSession as Session
@@ -72,7 +73,7 @@ def _log(original: Callable, search: Any, /, X: Any, y: Any = None, **params: An
 class _Log:
     """Writes a search to a run, in the words of MLflow for ``RandomizedSearchCV``."""
 
-    def __init__(self, search: Any, run: Any):
+    def __init__(self, search: BaseSearchCV, run: Any):
         from mlflow.utils.autologging_utils import (
             MlflowAutologgingQueueingClient,
             get_autologging_config,

@@ -98,7 +98,7 @@ def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
 
 def _whole_numbers(table, each, ids):
     """Smallest and largest of a range of floats that should be whole numbers, else None."""
-    estimator = table.source.estimator
+    estimator = table.estimator
     failed = [table.candidates[i].params[each.name] for i in ids]
     is_float = [isinstance(x, float) and not x.is_integer() for x in failed]
     if each.is_integer or each.choices or not all(is_float):

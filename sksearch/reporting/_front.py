@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._compat import BaseSearchCV
 from sksearch._fronts import fronts, hypervolume
 from sksearch.fitting import Aims, Bound, Row, chosen_index
 from sksearch.history import History, Result
@@ -172,7 +173,7 @@ class ParetoFront:
 
 
 def hypervolume_curve(
-    search: Any, reference: Sequence[float] | None = None
+    search: BaseSearchCV, reference: Sequence[float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how the volume under the front grew while a search ran.
 

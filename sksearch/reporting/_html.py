@@ -1,8 +1,9 @@
 """A report as HTML: a fragment for notebooks, and a page with pictures."""
 
 from collections.abc import Sequence
-from html import escape
 
+from sksearch._html import Markup, element, join, paragraphs, void
+from sksearch._html import page as document
 from sksearch.reporting._advice import Advice, Facts
 from sksearch.reporting._pictures import pictures
 from sksearch.reporting._sections import Section, headline
@@ -37,7 +38,12 @@ gap:.7em;align-items:center}
 """
 
 
-def fragment(title: str, sections: Sequence[Section], advice: Sequence[Advice]) -> str:
+def fragment(
+    title: str,
+    sections: Sequence[Section],
+    advice: Sequence[Advice],
+    figures: Sequence[Markup] = (),
+) -> Markup:
     """Return a report as a part of a page.
 
     Parameters
@@ -48,58 +54,58 @@ def fragment(title: str, sections: Sequence[Section], advice: Sequence[Advice]) 
         What it says.
     advice : sequence of Advice
         What to do next.
+    figures : sequence of Markup, default=()
+        Pictures, which stand below.
 
     Returns
     -------
-    html : str
-        With its own style; every text is escaped.
+    html : Markup
+        With its own style.
     """
-    parts = [f"<dt>{escape(s.title)}</dt><dd>{_body(s)}</dd>" for s in sections]
-    parts.append(f"<dt>Next</dt><dd>{_advice(advice)}</dd>")
-    return (
-        f'<style>{STYLE}</style><div class="sksearch-report"><h2>{escape(title)}</h2>'
-        f"<dl>{''.join(parts)}</dl></div>"
-    )
+    told = [*((each.title, _body(each)) for each in sections), ("Next", _advice(advice))]
+    entries = [join(element("dt", term), element("dd", body)) for term, body in told]
+    parts = element("h2", title), element("dl", *entries), *figures
+    report = element("div", *parts, class_="sksearch-report")
+    return join(element("style", Markup(STYLE)), report)
 
 
 def page(facts: Facts, sections: Sequence[Section], advice: Sequence[Advice]) -> str:
     """Return a report as a page, with its pictures in it."""
     title = headline(facts.table)
-    figures = "".join(
-        f'<figure><figcaption>{escape(caption)}</figcaption><img alt="{escape(caption)}" '
-        f'src="data:image/png;base64,{png}"></figure>'
+    figures = [
+        element(
+            "figure",
+            element("figcaption", caption),
+            void("img", alt=caption, src=f"data:image/png;base64,{png}"),
+        )
         for caption, png in pictures(facts)
-    )
-    body = fragment(title, sections, advice).removesuffix("</div>") + figures + "</div>"
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title></head>"
-        f'<body class="sksearch-page" style="margin:1.2em auto;max-width:860px;padding:0 12px">'
-        f"{body}</body></html>\n"
-    )
+    ]
+    style = "margin:1.2em auto;max-width:860px;padding:0 12px"
+    body = fragment(title, sections, advice, figures)
+    return document(title, body, class_="sksearch-page", style=style)
 
 
 def _body(section):
     """The lines of a section, or its bars, and what stands below."""
-    bars = "".join(
-        f'<div class="bar"><span>{escape(name)}</span>'
-        f'<i style="width:{100 * min(max(share, 0), 1):.1f}%"></i>'
-        f"<span>{escape(text)}</span></div>"
+    bars = [
+        element(
+            "div",
+            element("span", name),
+            element("i", style=f"width:{100 * min(max(share, 0), 1):.1f}%"),
+            element("span", text),
+            class_="bar",
+        )
         for name, share, text in section.bars
-    )
+    ]
     lines = section.notes if bars else (*section.lines, *section.notes)
-    return bars + "".join(f"<p>{escape(line)}</p>" for line in lines)
+    return join(*bars, paragraphs(lines))
 
 
 def _advice(advice):
     """What to do next, numbered."""
     if not advice:
-        return "<p>Nothing looks wrong.</p>"
+        return element("p", "Nothing looks wrong.")
     items = [
-        f"<li>{escape(each.text)}"
-        + (f"<pre>{escape(each.code)}</pre>" if each.code else "")
-        + "</li>"
-        for each in advice
+        element("li", each.text, *[element("pre", each.code)] * bool(each.code)) for each in advice
     ]
-    return f"<ol>{''.join(items)}</ol>"
+    return element("ol", *items)

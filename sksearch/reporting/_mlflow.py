@@ -4,13 +4,12 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
-from typing import Any
 
 import numpy as np
 
 from sksearch._description import short_repr
 from sksearch._extras import missing
-from sksearch._reader import Row, SearchTable
+from sksearch._reader import FinishedSearch, Row, SearchTable
 from sksearch.history import Params
 from sksearch.reporting._rivals import read_results
 
@@ -22,7 +21,7 @@ N_PARAMS, LONGEST = 100, 500  # of one request, and characters of a value: what 
 
 
 def to_mlflow(
-    search: Any,
+    search: FinishedSearch,
     *,
     experiment: str = "sksearch",
     tracking_uri: str | None = None,

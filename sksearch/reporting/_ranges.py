@@ -57,44 +57,44 @@ class Range:
             return math.log(x / self.low) / math.log(self.high / self.low)
         return (x - self.low) / (self.high - self.low)
 
-    def widened(self, upper: bool, search: Any) -> str | None:
+    def widened(self, upper: bool, table: SearchTable) -> str | None:
         """Return code for a range that goes beyond one end; None where nothing can be beyond."""
         if self.choices:
-            return self._more_choices(upper, search)
+            return self._more_choices(upper, table)
         low, high, span = self.low, self.high, self.high - self.low
         factor = BEYOND_COUNT if self.is_integer else BEYOND
         if upper:
-            high = self._beyond(high * factor if self.log else high + span, upper, search)
+            high = self._beyond(high * factor if self.log else high + span, upper, table)
         elif low <= 0:
-            low = self._beyond(low - span, upper, search)
+            low = self._beyond(low - span, upper, table)
         else:
-            low = self._beyond(low / (factor if self.log else 10), upper, search)
+            low = self._beyond(low / (factor if self.log else 10), upper, table)
         if (low, high) == (self.low, self.high):
             return None
         return code_of_range(low, high, self.log, self.is_integer)
 
-    def _beyond(self, value, upper, search):
+    def _beyond(self, value, upper, table):
         """A value beyond an end, or one nearer to it; the end itself where there is none."""
         end = self.high if upper else self.low
-        most = largest_of(search, self.name)
+        most = largest_of(table, self.name)
         # Where the value is too much: many ranges end at 1, and counts begin at 1 or 2.
         for x in (min(value, most), 1.0) if upper else (value, 2, 1):
             if self.is_integer:
                 x = math.floor(x) if self.low < 1 else max(1, math.floor(x))
             is_beyond = x > end if upper else x < end
-            if is_beyond and self._allows(x, upper, search.estimator):
+            if is_beyond and self._allows(x, upper, table.estimator):
                 return x
         return end
 
-    def _more_choices(self, upper, search):
+    def _more_choices(self, upper, table):
         """The list, with values beyond one end."""
         values = list(self.choices)
         a, b = (values[-2], values[-1]) if upper else (values[1], values[0])
         for _ in range(NEW_CHOICES):
             c = b * b / a if self.log else 2 * b - a
             c = round(c) if self.is_integer else float(f"{c:.12g}")
-            fits = c <= largest_of(search, self.name)
-            if c in (a, b) or not fits or not self._allows(c, upper, search.estimator):
+            fits = c <= largest_of(table, self.name)
+            if c in (a, b) or not fits or not self._allows(c, upper, table.estimator):
                 break
             values.append(c)
             a, b = b, c
@@ -136,15 +136,15 @@ def _text(x):
     return repr(x).removesuffix(".0")
 
 
-def largest_of(search: Any, name: str) -> float:
+def largest_of(table: SearchTable, name: str) -> float:
     """Return the largest value that a parameter may have with these data, as far as is known."""
-    owner, leaf = owner_of(getattr(search, "best_estimator_", search.estimator), name)
+    owner, leaf = owner_of(table.trained, name)
     if leaf == "n_neighbors" and hasattr(owner, "n_samples_fit_"):
         return owner.n_samples_fit_ // 2  # a fold has fewer rows
     return family_of(owner).largest(owner, leaf)
 
 
-def around(search: Any, name: str, value: Any) -> list:
+def around(table: SearchTable, name: str, value: Any) -> list:
     """Return a few values about one that is valid; empty where none are known."""
     if isinstance(value, bool | np.bool_):
         return [False, True]
@@ -155,9 +155,9 @@ def around(search: Any, name: str, value: Any) -> list:
     each = Range(name, value, value, False, integer)
     half = value // 2 if integer else value / 2
     low, high = (2 * value, half) if value < 0 else (half, 2 * value)
-    low = [low] if low < value and each._allows(low, False, search.estimator) else []
-    fits = value < high <= largest_of(search, name)
-    high = [high] if fits and each._allows(high, True, search.estimator) else []
+    low = [low] if low < value and each._allows(low, False, table.estimator) else []
+    fits = value < high <= largest_of(table, name)
+    high = [high] if fits and each._allows(high, True, table.estimator) else []
     return [*low, value, *high] if low or high else []
 
 

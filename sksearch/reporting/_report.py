@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sksearch._plain import printable
+from sksearch._reader import FinishedSearch
 from sksearch.reporting._advice import Advice, Facts, advise
 from sksearch.reporting._html import fragment, page
 from sksearch.reporting._rivals import read_results
@@ -113,7 +114,9 @@ class Report:
         return _block("Next", tuple(lines))
 
 
-def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = False) -> Report:
+def report(
+    search: FinishedSearch, path: str | os.PathLike | None = None, *, full: bool = False
+) -> Report:
     """Tell what a fitted search has found, and what to do next.
 
     Parameters
@@ -162,7 +165,7 @@ def report(search: Any, path: str | os.PathLike | None = None, *, full: bool = F
                      param_distributions['n_neighbors'] = [2, 5, 10]
     """
     table = read_results(search)
-    if not hasattr(table.source, "estimator"):
+    if table.estimator is None:
         raise TypeError(
             f"search is a {type(search).__name__}, which has no estimator, and a report needs it: "
             "call fit of the search with its checkpoint_dir once more, it trains nothing again."

@@ -1,14 +1,13 @@
 """Candidates that might have won a search: what a report compares its winner with."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from sksearch._reader import SearchTable, key_of, read
+from sksearch._reader import FinishedSearch, SearchTable, key_of, read
 
 
-def read_results(search: Any) -> SearchTable:
+def read_results(search: FinishedSearch) -> SearchTable:
     """Read a finished search; ValueError if nothing was evaluated, else as `read`."""
     table = read(search)
     if not table.rows:
@@ -75,7 +74,7 @@ def untuned(table: SearchTable) -> int | None:
     """Return the index of the estimator as it is among the candidates; None if it has no score."""
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
-    own = table.source.estimator.get_params()
+    own = table.estimator.get_params()
     for i, candidate in enumerate(table.candidates):
         if math.isfinite(table.means[i]) and all(
             name in own and key_of(value) == key_of(own[name])

@@ -87,7 +87,7 @@ def headline(table: SearchTable) -> str:
     """Name the search and say how much was done."""
     n_failed = len(table.failed)
     failed = f" ({n_failed:,} failed)" if n_failed else ""
-    estimator = type(table.source.estimator).__name__
+    estimator = type(table.estimator).__name__
     parts = [
         counted(len(table.candidates), "candidate") + failed,
         counted(table.n_folds, "fold"),
@@ -105,8 +105,8 @@ def _limits(table):
     """Smallest and largest value of the metric, as far as its name tells."""
     name = getattr(table.source, "scoring", None)
     if name is None:
-        is_share = is_classifier(table.source.estimator)
-        name = "accuracy" if is_share else "r2" if is_regressor(table.source.estimator) else ""
+        is_share = is_classifier(table.estimator)
+        name = "accuracy" if is_share else "r2" if is_regressor(table.estimator) else ""
     name = name if isinstance(name, str) else table.metric
     if name.startswith(SHARES):
         return 0.0, 1.0

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sksearch.samplers._nsga2 import NSGA2Sampler
     from sksearch.samplers._observations import TRANSFERS as TRANSFERS
     from sksearch.samplers._observations import WITHOUT_JOINT as WITHOUT_JOINT
+    from sksearch.samplers._observations import Observations as Observations
     from sksearch.samplers._observations import observe as observe
     from sksearch.samplers._prior import PriorSampler
     from sksearch.samplers._prior import with_prior as with_prior

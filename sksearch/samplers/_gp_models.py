@@ -6,10 +6,8 @@ theta       hyperparameters, learnt anew when n has grown by a seventh
 ==========  ======================================================================
 """
 
-import hashlib
 import math
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -21,14 +19,13 @@ from sksearch.models import (
     AllOf,
     Feasibility,
     GaussianProcess,
+    Growing,
     Margin,
     MixedKernel,
     Probability,
+    TrainingSet,
     centred_labels,
     inverse_power_transform,
-    learn_theta,
-    learnt_at,
-    prior,
     robust_power_transform,
     sample_theta,
     standardise,
@@ -38,47 +35,6 @@ from sksearch.samplers._observations import Observations
 
 # What a sampler may do against mistakes of its model, in the order of the alphabet.
 GUARDS = ("interior", "outliers", "second_opinion", "ties")
-RESTARTS_STREAM = 13  # tells its generator from others of the same count
-MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
-
-
-@dataclass
-class TrainingSet:
-    """Points and values that a process is conditioned on.
-
-    Parameters
-    ----------
-    name : str
-        The name of the process in the cache.
-    kernel : MixedKernel
-        Its covariance.
-    U : ndarray of shape (n, n_dims)
-        Points.
-    y : ndarray of shape (n,)
-        Values as they were measured.
-    transform : callable
-        ``transform(y) -> (n,)``, the values that the process is conditioned on.
-    noise : float, default=0.0
-        Known variance of these.
-    """
-
-    name: str
-    kernel: MixedKernel
-    U: np.ndarray
-    y: np.ndarray
-    transform: Callable[[np.ndarray], np.ndarray]
-    noise: float = 0.0
-    _transformed: dict[int, np.ndarray] = field(default_factory=dict)
-
-    def transformed(self, n: int) -> np.ndarray:
-        """The first n values, transformed, shape (n,)."""
-        if n not in self._transformed:
-            self._transformed[n] = self.transform(self.y[:n])
-        return self._transformed[n]
-
-    def digest(self, n: int) -> bytes:
-        """A digest of the first n points and values."""
-        return hashlib.blake2b(self.U[:n].tobytes() + self.y[:n].tobytes()).digest()
 
 
 class Models:
@@ -99,17 +55,16 @@ class Models:
         self._categorical = history.problem.space.categorical
         self._max_resources = history.problem.max_resources
         self._marginalise = sampler.marginalise
-        self._cache = history.cache.setdefault(("gp", sampler), {})
+        cache = history.cache.setdefault(("gp", sampler), {})
+        self._growing = Growing(cache, history.problem.seed, sampler.n_restarts)
         self.joint = sampler.transfer == "joint"
-        U, categorical = data.U, self._categorical
-        if self.joint:
-            U = self._with_resource(U, data.resource)
-            categorical = np.r_[categorical, False]
-        kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
-        self._n_restarts = sampler.n_restarts
+        categorical = np.r_[self._categorical, False] if self.joint else self._categorical
+        self._kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
         self._pulled_in = "outliers" in sampler.guards
         transform = robust_power_transform if self._pulled_in else standardise
-        self._scores = TrainingSet("score", kernel, U, data.y, transform)
+        self._scores = self._of_data(
+            lambda data: TrainingSet("score", self._kernel, self._places(data), data.y, transform)
+        )
 
     @property
     def y(self) -> np.ndarray:
@@ -125,7 +80,7 @@ class Models:
         scores = self._scores
         if self._marginalise:
             thetas = self._sampled_thetas()
-            models: list[Any] = self._cached(
+            models: list[Any] = self._growing.cached(
                 "marginalised",
                 scores.digest(len(scores.U)),
                 lambda: [GaussianProcess(scores.kernel, t).fit(scores.U, self.y) for t in thetas],
@@ -139,7 +94,7 @@ class Models:
         return [
             self._process(
                 TrainingSet(
-                    f"objective {j}", self._scores.kernel, self._scores.U, y.copy(),
+                    f"objective {j}", self._kernel, self._scores.U, y.copy(),
                     robust_power_transform,
                 )
             )
@@ -154,75 +109,55 @@ class Models:
         kernel, ok = MixedKernel(self._categorical), self._data.ok
         parts: list[Probability] = []
         if len(self._data.failed):
-            labels = TrainingSet(
-                "feasibility", kernel, self._data.tried, ok, centred_labels, LABEL_NOISE
+            labels = self._of_data(
+                lambda data: TrainingSet(
+                    "feasibility", kernel, data.tried, data.ok, centred_labels, LABEL_NOISE
+                )
             )
             parts.append(Feasibility(self._process(labels), ok, SHARPNESS))
         for j, slacks in enumerate(self._data.slacks.T):
-            training = TrainingSet(
-                f"slack {j}", kernel, self._data.U, slacks.copy(), standardised_slacks
-            )
-            parts.append(Margin(self._process(training), slacks))
+
+            def margins(data: Observations, j: int = j) -> TrainingSet:
+                y = data.slacks[:, j].copy()
+                return TrainingSet(f"slack {j}", kernel, data.U, y, standardised_slacks)
+
+            parts.append(Margin(self._process(self._of_data(margins)), slacks))
         return AllOf(parts) if parts else None
 
     def log_cost(self) -> GaussianProcess:
         """Model of the logarithm of seconds, centred."""
-        kernel, is_measured = MixedKernel(self._categorical), ~np.isnan(self._data.cost)
-        U, cost = self._data.U[is_measured], self._data.cost[is_measured]
-        return self._process(TrainingSet("cost", kernel, U, cost, _centred_log))
+        kernel = MixedKernel(self._categorical)
+
+        def costs(data: Observations) -> TrainingSet:
+            known = ~np.isnan(data.cost)
+            return TrainingSet("cost", kernel, data.U[known], data.cost[known], _centred_log)
+
+        return self._process(self._of_data(costs))
 
     def _process(self, training: TrainingSet) -> GaussianProcess:
-        """A process on all points, made from the last one by appending rows.
+        return self._growing.process(training, GaussianProcess)
 
-        Rows are appended one by one to those that theta was learnt at, so that a process made
-        anew, after the cache was dropped, has the same bits.
-        """
-        theta, U = self._theta(training), training.U
-        gp = self._cache.get((training.name, "gp"))
-        if not (
-            gp is not None
-            and len(gp.U) <= len(U)
-            and np.array_equal(gp.theta, theta)
-            and np.array_equal(gp.U, U[: len(gp.U)], equal_nan=True)
-        ):
-            n = learnt_at(len(U))
-            gp = GaussianProcess(training.kernel, theta)
-            gp.fit(U[:n], training.transformed(n), training.noise)
-        for i in range(len(gp.U), len(U)):
-            gp.append(U[i : i + 1], noise=training.noise)
-        self._cache[training.name, "gp"] = gp.set_values(training.transformed(len(U)))
-        return gp
-
-    def _theta(self, training: TrainingSet) -> np.ndarray:
-        """Hyperparameters as they were learnt at the last count of the schedule."""
-        n = learnt_at(len(training.U))
-        rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
-
-        def learn() -> np.ndarray:
-            y = training.transformed(n)[rows]
-            mode, spread = prior(training.kernel)
-            rng = np.random.default_rng((self._seed, n, RESTARTS_STREAM))
-            starts = mode + spread * rng.standard_normal((self._n_restarts, len(mode)))
-            return learn_theta(training.kernel, training.U[rows], y, training.noise, starts)
-
-        return self._cached((training.name, "theta"), training.digest(n), learn)
+    def _of_data(self, make: Callable[[Observations], TrainingSet]) -> TrainingSet:
+        """A training set of the observations, with those of the extracts of a long history."""
+        training, data = make(self._data), self._data
+        if data.began is not None and data.learnt is not None:
+            training.began, training.learnt = make(data.began), make(data.learnt)
+        return training
 
     def _sampled_thetas(self) -> np.ndarray:
         """Samples of the hyperparameters of the process of scores."""
-        scores, n = self._scores, learnt_at(len(self._scores.U))
-        theta = self._theta(scores)
+        scores, n = self._scores.to_learn
+        theta = self._growing.theta(self._scores)
 
         def sample() -> np.ndarray:
             rng = np.random.default_rng((self._seed, n))
             return sample_theta(scores.kernel, theta, scores.U[:n], scores.transformed(n), rng)
 
-        return self._cached("thetas", scores.digest(n), sample)
+        return self._growing.cached("thetas", scores.digest(n), sample)
 
-    def _cached(self, name: Hashable, digest: bytes, compute: Callable[[], Any]) -> Any:
-        """What was computed for this digest of all that it depends on, computed if it was not."""
-        if self._cache.get(name, (None,))[0] != digest:
-            self._cache[name] = (digest, compute())
-        return self._cache[name][1]
+    def _places(self, data: Observations) -> np.ndarray:
+        """The points of scores as the process has them."""
+        return self._with_resource(data.U, data.resource) if self.joint else data.U
 
     def _with_resource(self, U: np.ndarray, resource: np.ndarray) -> np.ndarray:
         """Points with the resource as one more coordinate."""

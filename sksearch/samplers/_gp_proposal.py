@@ -99,8 +99,8 @@ class Proposal:
         """
         models, feasible = self.models.scores(), self.data.feasible
         interior = interior and "interior" in self.sampler.guards
-        factors: list = [InteriorPrior(INTERIOR_POWER / len(feasible))] if interior else []
-        factors += beliefs(self.history, len(feasible))
+        factors: list = [InteriorPrior(INTERIOR_POWER / self.data.n_all)] if interior else []
+        factors += beliefs(self.history, self.data.n_all)
         if not feasible.any():  # whoever keeps the bounds is better than nobody
             acquisition, feasible = Indifferent(), ~feasible
         best = [np.max(model.fitted()[feasible]) for model in models]

@@ -69,6 +69,7 @@ class HypervolumeSampler(LearningSampler):
     marginalise: ClassVar[bool] = False
     n_restarts: ClassVar[int] = 0
     guards: ClassVar[tuple[str, ...]] = GUARDS
+    extract = ONE_SCORE.extract
 
     def __post_init__(self):
         self._check(transfer=WITHOUT_JOINT)

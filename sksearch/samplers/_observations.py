@@ -7,6 +7,7 @@ value       a trial's score at r0, or where it was not measured there at the
 ==========  ======================================================================
 """
 
+import bisect
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +16,16 @@ import numpy as np
 
 from sksearch._fronts import best_first
 from sksearch.base import Start
-from sksearch.history import History, Problem, Result, Trial
+from sksearch.history import History, Trial
+from sksearch.models import learnt_at
+from sksearch.samplers._extract import Extract
+from sksearch.samplers._result_index import ResultIndex
 
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model. All rungs of
 # `IteratedHalving` are in, however they are rounded: 1 of 40 is, 40 / 27 being 1.48.
 MAX_RESOURCE_RATIO = 40
+MAX_EXCLUDED = 100  # trials of a long rung whose results are not learnt from
 # With these a model sees only scores of earlier brackets, none of their failures or running jobs.
 SCORES_ONLY = ("none", "survivors", "same")
 WITHOUT_JOINT = ("rung", "all", *SCORES_ONLY)  # one score for each trial
@@ -62,6 +67,12 @@ class Observations:
         Values of several objectives, greater is better; the scores where there are no several.
     slacks : ndarray of shape (n, n_bounds)
         How far each bound is kept; negative where it is broken.
+    n_all : int
+        Count of scores that `y` stands for: n, or more in an extract.
+    began : Observations or None, default=None
+        What the extract began with when it was last drawn anew: its first rows.
+    learnt : Observations or None, default=None
+        The extract that hyperparameters are learnt from, which is seldom drawn anew.
     """
 
     U: np.ndarray
@@ -78,6 +89,9 @@ class Observations:
     excluded: np.ndarray
     objectives: np.ndarray
     slacks: np.ndarray
+    n_all: int
+    began: "Observations | None" = None
+    learnt: "Observations | None" = None
 
     @property
     def feasible(self) -> np.ndarray:
@@ -108,84 +122,12 @@ class Observations:
         return np.vstack([self.running, self.excluded])
 
 
-class GrowingArray:
-    """An array of numbers that grows by rows of a given length."""
-
-    def __init__(self, length: int):
-        self.n = 0
-        self._array = np.empty((64, length))
-
-    def append(self, row: Sequence[float] | np.ndarray) -> None:
-        """Add one row."""
-        if self.n == len(self._array):
-            self._array = np.concatenate([self._array, np.empty_like(self._array)])
-        self._array[self.n] = row
-        self.n += 1
-
-    @property
-    def rows(self) -> np.ndarray:
-        """All rows, shape (n, length)."""
-        return self._array[: self.n]
-
-
-class ResultIndex:
-    """The results of a history, read once each; kept in the history's cache."""
-
-    def __init__(self, problem: Problem):
-        n_dims = problem.space.n_dims
-        self.n_read = 0
-        self.n_objectives, self.n_bounds = len(problem.objectives), len(problem.bounds)
-        self.points = GrowingArray(n_dims)  # of all trials
-        # Positions in the log: of scores by trial id and resource, of failures by trial id.
-        self.scored: dict[tuple[int, int], int] = {}
-        self.failed: dict[int, int] = {}
-        # Rows of results, see `row`:
-        self.by_resource: dict[int, GrowingArray] = {}
-        self.tried: dict[int, None] = {}  # trial ids in the order of first results
-        self.known: tuple[np.ndarray, np.ndarray] = np.empty((0, n_dims)), np.empty(0)
-
-    @classmethod
-    def of(cls, history: History) -> "ResultIndex":
-        """Return the up-to-date index of a history."""
-        space = history.problem.space
-        index = history.cache.get("results")
-        if index is None:
-            index = history.cache["results"] = cls(history.problem)
-            if known := history.problem.known:
-                points = np.array([space.to_unit(params) for params, _ in known])
-                index.known = points, np.array([score for _, score in known])
-        for trial in history.trials[index.points.n :]:
-            index.points.append(history.problem.point(trial.params))
-        for position in range(index.n_read, len(history.log)):
-            event, trial_id, resource = history.log[position]
-            if event == "tell":
-                result = history.trials[trial_id].results[resource]
-                index._add(trial_id, resource, result, position)
-        index.n_read = len(history.log)
-        return index
-
-    def _add(self, trial_id: int, resource: int, result: Result, position: int) -> None:
-        self.tried.setdefault(trial_id)
-        if math.isnan(result.score):
-            self.failed[trial_id] = position
-            return
-        self.scored[trial_id, resource] = position
-        row = self.row(trial_id, result, position)
-        self.by_resource.setdefault(resource, GrowingArray(len(row))).append(row)
-
-    def row(self, trial_id: int, result: Result, position: int) -> tuple[float, ...]:
-        """Trial id, score, cost, position in the log, then objectives and slacks if any."""
-        objectives = result.objectives if self.n_objectives else ()
-        slacks = result.slacks if self.n_bounds else ()
-        return trial_id, result.score, result.cost, position, *objectives, *slacks
-
-    def array(self, rows: list[tuple[float, ...]]) -> np.ndarray:
-        """Rows as an array, which may be empty."""
-        return np.array(rows, dtype=float).reshape(-1, 4 + self.n_objectives + self.n_bounds)
-
-
 def observe(
-    history: History, start: Start, transfer: str = "rung", n_enough: int = 2
+    history: History,
+    start: Start,
+    transfer: str = "rung",
+    n_enough: int = 2,
+    extract: Extract | None = None,
 ) -> Observations:
     """Return what a model of the candidates at ``start.resource`` may learn from.
 
@@ -207,6 +149,9 @@ def observe(
         estimate of it.
     n_enough : int, default=2
         Count of results from which on "rung" learns from a resource.
+    extract : Extract or None, default=None
+        What stands for the results of a long history, with "rung" for one objective and outside
+        of a race. None: all results are taken.
 
     Returns
     -------
@@ -220,11 +165,24 @@ def observe(
        optimization at scale", ICML 2018. https://proceedings.mlr.press/v80/falkner18a.html
     """
     index = ResultIndex.of(history)
+    resource = None
+    if transfer == "rung" and not (history.problem.races or index.n_objectives):
+        resource = _resource_to_learn_from(index, _large(history, index), n_enough)
+    if extract is None or resource is None or index.n_told(resource) <= extract.above:
+        data = _all(history, index, start, transfer, n_enough)
+    else:
+        data = _part(history, index, start, resource, extract)
+    return _with_earlier(data, history, index)
+
+
+def _all(
+    history: History, index: ResultIndex, start: Start, transfer: str, n_enough: int
+) -> Observations:
+    """Observations of all results."""
     read = _race_scores if history.problem.races else _scores
     rows, resources, sees_own_rung = read(history, index, start, transfer, n_enough)
-    ids = rows[:, 0].astype(int)
     running = _running(history)
-    scored = set(ids.tolist()) if running or not sees_own_rung else set()
+    scored = set(rows[:, 0].astype(int).tolist()) if running or not sees_own_rung else set()
     excluded = []
     if not sees_own_rung:
         others = {*scored, *index.failed, *running}
@@ -237,13 +195,106 @@ def observe(
 
     failed = visible(index.failed)
     tried = visible(index.tried) if failed else []
+    return _observations(
+        index,
+        rows,
+        resources,
+        failed={i: index.failed[i] for i in failed},
+        tried=tried,
+        running=visible(i for i in running if i not in scored),
+        excluded=excluded,
+    )
+
+
+def _part(
+    history: History, index: ResultIndex, start: Start, resource: int, extract: Extract
+) -> Observations:
+    """Observations of an extract of the results at a resource."""
+    table, failures, n = index.by_resource[resource], index.failures, index.n_told(resource)
+    running = _running(history)
+
+    def is_scored(trial_id: int) -> bool:
+        result = history.trials[trial_id].results.get(resource)
+        return result is not None and not math.isnan(result.score)
+
+    excluded: list[int] = []
+    if start.resource != resource:
+        latest = history.rung(start.bracket, start.resource)[-MAX_EXCLUDED:]
+        others = {*running, *index.failed.keys() & set(latest)}
+        excluded = [i for i in latest if i not in others and not is_scored(i)]
+
+    def choose(first: tuple[int, int], use: str) -> tuple[np.ndarray, np.ndarray]:
+        return index.choose(resource, first, extract, history.problem.seed, use)
+
+    first = index.first(resource, n - n % extract.renewed)
+    scored, failed = choose(first, "began")
+    data = _of_rows(
+        index,
+        resource,
+        np.concatenate([scored, np.arange(first[0], table.n)]),
+        np.concatenate([failed, np.arange(first[1], failures.n)]),
+        running=[i for i in running if not is_scored(i)],
+        excluded=excluded,
+    )
+    if extract.renewed == 1:
+        return data
+    n_learnt = learnt_at(table.n)
+    until = bisect.bisect_left(failures.rows[:, 3], table.rows[n_learnt - 1, 3])
+    learnt = choose((n_learnt, until), "learnt")
+    return replace(
+        data,
+        began=_of_rows(index, resource, scored, failed),
+        learnt=_of_rows(index, resource, *learnt),
+    )
+
+
+def _of_rows(
+    index: ResultIndex,
+    resource: int,
+    scored: np.ndarray,
+    failed: np.ndarray,
+    running: Sequence[int] = (),
+    excluded: Sequence[int] = (),
+) -> Observations:
+    """Observations of some rows of scores at a resource and of failures."""
+    rows, failures = index.by_resource[resource].rows[scored], index.failures.rows[failed]
+    tried: list[int] = []
+    if len(failures):
+        both = np.vstack([rows[:, [0, 3]], failures[:, [0, 3]]])
+        tried = list(dict.fromkeys(both[np.argsort(both[:, 1]), 0].astype(int).tolist()))
+    return _observations(
+        index,
+        rows,
+        np.full(len(rows), resource),
+        failed=dict(failures[:, [0, 3]].astype(int).tolist()),
+        tried=tried,
+        running=running,
+        excluded=excluded,
+        n_all=index.by_resource[resource].n,
+    )
+
+
+def _observations(
+    index: ResultIndex,
+    rows: np.ndarray,
+    resources: np.ndarray,
+    *,
+    failed: dict[int, int],
+    tried: Sequence[int],
+    running: Sequence[int],
+    excluded: Sequence[int],
+    n_all: int | None = None,
+) -> Observations:
+    """Observations of rows of the index, and of the trials with these ids."""
     points = index.points.rows
 
-    def points_of(trial_ids: list[int]) -> np.ndarray:
-        return points[trial_ids] if trial_ids else points[:0]
+    def points_of(trial_ids: Iterable[int]) -> np.ndarray:
+        ids = list(trial_ids)
+        return points[ids] if ids else points[:0]
 
+    ids = rows[:, 0].astype(int)
     y, first_slack = rows[:, 1].copy(), 4 + index.n_objectives
-    data = Observations(
+    return Observations(
         U=points[ids],
         y=y,
         cost=rows[:, 2].copy(),
@@ -251,57 +302,70 @@ def observe(
         trial_id=ids,
         log_index=rows[:, 3].astype(int),
         failed=points_of(failed),
-        failed_log_index=np.array([index.failed[i] for i in failed], dtype=int),
+        failed_log_index=np.array(list(failed.values()), dtype=int),
         tried=points_of(tried),
         ok=np.array([i not in index.failed for i in tried], dtype=bool),
-        running=points_of(visible(i for i in running if i not in scored)),
+        running=points_of(running),
         excluded=points_of(excluded),
         objectives=rows[:, 4:first_slack].copy() if index.n_objectives else y[:, np.newaxis],
         slacks=rows[:, first_slack:].copy(),
+        n_all=len(y) if n_all is None else n_all,
     )
-    # Scores of an earlier search are those of the largest resource.
+
+
+def _with_earlier(data: Observations, history: History, index: ResultIndex) -> Observations:
+    """Observations with the results of an earlier search before them, if they can be compared.
+
+    Scores of an earlier search are those of the largest resource.
+    """
     top = history.problem.max_resources
-    if not len(index.known[1]) or (len(resources) and resources.max() < top):
+    U, y = index.known
+    n, n_own = len(y), len(data.y)
+    if not n or (n_own and data.resource.max() < top):
         return data
-    return _with_earlier(data, *index.known, top)
+    began, learnt = (
+        part and _with_earlier(part, history, index) for part in (data.began, data.learnt)
+    )
+    return replace(
+        data,
+        U=np.vstack([U, data.U]),
+        y=np.r_[y, data.y],
+        cost=np.r_[np.full(n, np.nan), data.cost],
+        resource=np.r_[np.full(n, top), data.resource],
+        trial_id=np.r_[-n:0, data.trial_id],
+        log_index=np.r_[-n:0, data.log_index],
+        objectives=np.vstack([y[:, np.newaxis], data.objectives]),
+        slacks=np.vstack([np.zeros((n, data.slacks.shape[1])), data.slacks]),
+        n_all=n + data.n_all,
+        began=began,
+        learnt=learnt,
+    )
 
 
-def _with_earlier(data: Observations, U: np.ndarray, y: np.ndarray, top: int) -> Observations:
-    """Observations with the results of an earlier search before them."""
-    n = len(y)
-    before = {
-        "U": U,
-        "y": y,
-        "cost": np.full(n, np.nan),
-        "resource": np.full(n, top),
-        "trial_id": np.arange(-n, 0),
-        "log_index": np.arange(-n, 0),
-        "objectives": y[:, np.newaxis],
-        "slacks": np.zeros((n, data.slacks.shape[1])),
-    }
-    both = {name: np.concatenate([own, getattr(data, name)]) for name, own in before.items()}
-    return replace(data, **both)
+def _large(history: History, index: ResultIndex) -> set[int]:
+    """Resources whose results are worth learning from."""
+    top = history.problem.max_resources
+    return {r for r in index.by_resource if r * MAX_RESOURCE_RATIO >= top}
 
 
 def _scores(
     history: History, index: ResultIndex, start: Start, transfer: str, n_enough: int
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Rows of the index to learn from, their resources, and whether all of r0 are among them."""
-    large = {
-        r for r in index.by_resource if r * MAX_RESOURCE_RATIO >= history.problem.max_resources
-    }
+    large = _large(history, index)
     if transfer == "rung":
         resource = _resource_to_learn_from(index, large, n_enough)
         rows = index.array([]) if resource is None else index.by_resource[resource].rows
         return rows, np.full(len(rows), resource or 0), start.resource == resource
+    scored = index.scored
     if transfer == "joint":
-        pairs = [(i, r) for i, r in index.scored if r in large]
+        pairs = [(i, r) for i, r in scored if r in large]
         sees_own_rung = start.resource in large
     else:
-        pairs = _transferred(history, index, start, transfer)
+        pairs = _transferred(history, list(scored), start, transfer)
         sees_own_rung = True
     trials = history.trials
-    rows = index.array([index.row(i, trials[i].results[r], index.scored[i, r]) for i, r in pairs])
+    rows = index.array([index.row(i, trials[i].results[r], scored[i, r]) for i, r in pairs])
     return rows, np.array([r for _, r in pairs], dtype=int), sees_own_rung
 
 
@@ -330,7 +394,8 @@ def _race_scores(
         )
         for i, r in zip(ids, reached, strict=True)
     ]
-    places = [index.scored[i, r] for i, r in zip(ids, reached, strict=True)]
+    scored = index.scored
+    places = [scored[i, r] for i, r in zip(ids, reached, strict=True)]
     rows = index.array([index.row(*row) for row in zip(ids, estimates, places, strict=True)])
     return rows, np.full(len(rows), top), True
 
@@ -362,13 +427,13 @@ def _resource_to_learn_from(index: ResultIndex, large: set[int], n_enough: int) 
 
 
 def _transferred(
-    history: History, index: ResultIndex, start: Start, transfer: str
+    history: History, scored: list[tuple[int, int]], start: Start, transfer: str
 ) -> list[tuple[int, int]]:
     """Trial id and resource of each value: the own bracket's at r0, and those of earlier ones."""
     trials, r0, own = history.trials, start.resource, start.bracket
     last = history.problem.max_resources
     pairs, seen = [], set()
-    for trial_id, _ in index.scored:
+    for trial_id, _ in scored:
         trial = trials[trial_id]
         if trial_id in seen or trial.bracket > own:
             continue

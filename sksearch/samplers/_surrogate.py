@@ -2,13 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Collection
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sksearch.acquisition import all_points, candidates, maximise
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem
+from sksearch.samplers._extract import Extract
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 
@@ -21,13 +22,19 @@ class LearningSampler(Sampler):
     reads = Reads(results=True, bounds=True, prior=True)
     n_initial: int | None = None
     transfer: str = "rung"
+    extract: ClassVar[Extract | None] = None
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Propose a quasi-random point, or what the model says."""
-        data = observe(history, start, self.transfer, history.problem.space.n_dims + 2)
+        data = self._observe(history, start)
         if not self._is_enough(history, data):
             return self._without_model(history, data, start, rng)
         return self._propose(history, data, rng)
+
+    def _observe(self, history: History, start: Start) -> Observations:
+        """What the model learns from."""
+        n_enough = history.problem.space.n_dims + 2
+        return observe(history, start, self.transfer, n_enough, self.extract)
 
     def _is_enough(self, history: History, data: Observations) -> bool:
         """Whether there is enough to learn from for a model."""

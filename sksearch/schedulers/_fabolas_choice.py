@@ -7,7 +7,6 @@ spent       what the trial of a result has cost from nothing up to its size
 ==========  ======================================================================
 """
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,12 +30,12 @@ from sksearch.models import (
     SHARPNESS,
     Feasibility,
     GaussianProcess,
+    Growing,
     MixedKernel,
     SizeKernel,
     SizeProcess,
+    TrainingSet,
     centred_labels,
-    learn_theta,
-    learnt_at,
     robust_power_transform,
     standardise,
 )
@@ -159,6 +158,8 @@ class Choice:
     def __init__(self, history: History, known: Known, sizes: list[int], cost: str):
         self.history, self.known, self.sizes, self.cost = history, known, sizes, cost
         self.at = LogSizes(history.problem)
+        cache = history.cache.setdefault(("fabolas", cost), {})
+        self.growing = Growing(cache, history.problem.seed)
         categorical = history.problem.space.categorical
         gp = self._process("score", SizeKernel(categorical), known.points, known.y)
         ids = [trial.id for trial in history.trials if may_go_on(trial)]
@@ -203,10 +204,9 @@ class Choice:
         self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator
     ) -> Start | None:
         """The new candidate with the greatest expected improvement by full results alone."""
-        n, space = learnt_at(len(y)), self.history.problem.space
-        kernel, z = MixedKernel(space.categorical), robust_power_transform(y)
-        theta = self._theta("full", kernel, U[:n], robust_power_transform(y[:n]))
-        gp = GaussianProcess(kernel, theta).fit(U, z)
+        space = self.history.problem.space
+        full = TrainingSet("full", MixedKernel(space.categorical), U, y, robust_power_transform)
+        gp = self.growing.process(full, GaussianProcess)
         criterion = Criterion(
             [gp],
             LogEI(),
@@ -298,31 +298,16 @@ class Choice:
     def _process(self, name: str, kernel: SizeKernel, U: np.ndarray, y: np.ndarray) -> SizeProcess:
         """A process of scores or of logarithms of costs, standardised."""
         transform = robust_power_transform if name == "score" else standardise
-        n = learnt_at(len(y))
-        theta = self._theta(name, kernel, U[:n], transform(y[:n]))
-        return SizeProcess(kernel, theta).fit(U, transform(y))
-
-    def _theta(
-        self, name: str, kernel: MixedKernel, U: np.ndarray, y: np.ndarray, noise: float = 0.0
-    ) -> np.ndarray:
-        """The most probable hyperparameters, kept while nothing changes."""
-        cache = self.history.cache.setdefault(("fabolas", self.cost), {})
-        digest = hashlib.blake2b(U.tobytes() + y.tobytes()).digest()
-        if cache.get(name, (None,))[0] != digest:
-            cache[name] = digest, learn_theta(kernel, U, y, noise)
-        return cache[name][1]
+        return self.growing.process(TrainingSet(name, kernel, U, y, transform), SizeProcess)
 
     def _feasibility(self) -> Feasibility | None:
         """Model of the probability that a candidate does not fail; None if none did."""
         known = self.known
         if known.ok.all():
             return None
-        kernel, n = MixedKernel(self.history.problem.space.categorical), learnt_at(len(known.ok))
-        theta = self._theta(
-            "failure", kernel, known.tried[:n], centred_labels(known.ok[:n]), LABEL_NOISE
-        )
-        gp = GaussianProcess(kernel, theta)
-        gp.fit(known.tried, centred_labels(known.ok), LABEL_NOISE)
+        kernel = MixedKernel(self.history.problem.space.categorical)
+        labels = TrainingSet("failure", kernel, known.tried, known.ok, centred_labels, LABEL_NOISE)
+        gp = self.growing.process(labels, GaussianProcess)
         return Feasibility(gp, known.ok, SHARPNESS)
 
 

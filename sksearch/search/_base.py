@@ -29,12 +29,14 @@ from sksearch._prepare import (
     prepare,
     with_rows,
 )
+from sksearch._typing import Samples, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Limits, Workers
 from sksearch.fitting import (
     CV_LINES,
     Bound,
+    CallbackContext,
     Folds,
     KnownNames,
     Recorder,
@@ -144,7 +146,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the sampler and the scheduler; `rng` is for candidates settled beforehand."""
 
-    def _run_search(self, evaluate_candidates: Any) -> None:
+    def _run_search(self, evaluate_candidates: object) -> None:
         raise NotImplementedError(
             "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
             "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
@@ -268,8 +270,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def _prepare(
         self,
-        X: Any,
-        y: Any,
+        X: Samples,
+        y: Targets,
         params: dict[str, Any],
         rng: np.random.RandomState,
         unit: str | None = None,
@@ -320,7 +322,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     # ---- during
 
-    def _run(self, setup: Setup, root: Any, recorder: Recorder) -> Run:
+    def _run(self, setup: Setup, root: CallbackContext, recorder: Recorder) -> Run:
         """Run to the end; whatever ends it before, what is known is kept."""
         study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
@@ -383,7 +385,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         """Rows of ``cv_results_``."""
         return run.rows()
 
-    def _refit(self, found: Found, root: Any, hook: dict[str, Any]) -> None:
+    def _refit(self, found: Found, root: CallbackContext, hook: dict[str, Any]) -> None:
         """Train the best candidate on all rows."""
         self.interrupted_ = True  # until it has ended
         best = found.untrained(self.best_index_)

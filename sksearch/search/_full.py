@@ -3,7 +3,7 @@
 import copy
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any, Self
@@ -353,9 +353,9 @@ def is_for_scikit_learn(space: Space) -> bool:
     return not any(isinstance(v, (When, Outcome)) for v in _values(space.given))
 
 
-def _values(given: Any) -> list:
+def _values(given: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list:
     """Lists and distributions of all parameters of all dicts."""
-    dicts = [given] if isinstance(given, dict) else given
+    dicts = [given] if isinstance(given, Mapping) else given
     return [values for each in dicts for values in each.values()]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.model_selection import ParameterSampler
 
 from sksearch._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
+from sksearch._typing import Samples, Targets
 from sksearch.base import Resource, Sampler, Scheduler, Start, Told
 from sksearch.fitting import Folds, Row, Run, Setup, best_of_last_iteration
 from sksearch.history import History, Params, Problem
@@ -107,8 +108,8 @@ class _Halving(BaseSearch):
 
     def _prepare(
         self,
-        X: Any,
-        y: Any,
+        X: Samples,
+        y: Targets,
         params: dict[str, Any],
         rng: np.random.RandomState,
         unit: str | None = None,
@@ -156,7 +157,7 @@ class _Halving(BaseSearch):
         self.n_remaining_candidates_ = math.ceil(self.n_candidates_[-1] / self.factor)
 
     @staticmethod
-    def _select_best_index(refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
+    def _select_best_index(refit: object, refit_metric: str, results: dict[str, Any]) -> int:
         return best_of_last_iteration(results, refit_metric)
 
 

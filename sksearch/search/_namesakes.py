@@ -10,6 +10,7 @@ import numpy as np
 from sklearn import model_selection
 from sklearn.model_selection import ParameterGrid
 
+from sksearch._typing import Estimator
 from sksearch.base import Sampler, Scheduler
 from sksearch.fitting import Row, Run, Setup, make_allows
 from sksearch.samplers import ListedSampler
@@ -62,7 +63,7 @@ class GridSearchCV(BaseSearch):
 
     _known_as: ClassVar[tuple[Any, ...]] = (model_selection.GridSearchCV,)
 
-    def _own_space(self, estimator: Any) -> Any:
+    def _own_space(self, estimator: Estimator) -> Any:
         """The grid, with scikit-learn's errors where it is none."""
         ParameterGrid(self.param_grid)
         with warnings.catch_warnings():

@@ -168,7 +168,7 @@ class FieldConstraints:
         self._inherited = inherited
         self._known: WeakKeyDictionary[type, dict] = WeakKeyDictionary()
 
-    def __get__(self, search: Any, cls: type) -> dict:
+    def __get__(self, search: object, cls: type) -> dict:
         if cls not in self._known:
             found = {field.name: constraints_of(_evaluated(cls, field)) for field in fields(cls)}
             own = {name: constraints for name, constraints in found.items() if constraints}
@@ -434,7 +434,7 @@ n_iterations_ : int
 """
 
 
-def plain(annotation: Any) -> Any:
+def plain(annotation: object) -> Any:
     """Return an annotation without constraints, as one wants to read it in a signature."""
     if get_origin(annotation) is Annotated:
         return get_args(annotation)[0]

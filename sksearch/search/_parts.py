@@ -1,7 +1,5 @@
 """Constraints of what a search is made of: an estimator, a sampler, a scheduler."""
 
-from typing import Any
-
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -17,7 +15,7 @@ class CanFit(HasMethods):
     def __init__(self) -> None:
         super().__init__("fit")
 
-    def is_satisfied_by(self, val: Any) -> bool:
+    def is_satisfied_by(self, val: object) -> bool:
         """Whether a value may be passed; TypeError for what another library searches or wraps."""
         kind = val if isinstance(val, type) else type(val)
         if any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__):
@@ -78,7 +76,7 @@ class PartOf(HasMethods):
         super().__init__([])
         self._kind, self._example = kind, example
 
-    def is_satisfied_by(self, val: Any) -> bool:
+    def is_satisfied_by(self, val: object) -> bool:
         """Whether a value may be passed; TypeError for a class and a name."""
         if isinstance(val, type | str):
             text = val.__name__ if isinstance(val, type) else repr(val)

@@ -110,5 +110,5 @@ def _beside(search: SearchCV) -> str:
     return f"; {result.score:.4g} for the estimator as it is; {counted(n, 'candidate')}"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else repr(value)

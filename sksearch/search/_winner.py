@@ -40,7 +40,7 @@ class WinnerChoice(BaseSearchCV):
         single.refit, single.objectives = self.metric_, None
         return BaseSearchCV.score(single, X, y, **params)
 
-    def _check_refit_for_multimetric(self, scores: Any) -> None:
+    def _check_refit_for_multimetric(self, scores: object) -> None:
         if not self.objectives:
             parent: Any = super()
             parent._check_refit_for_multimetric(scores)

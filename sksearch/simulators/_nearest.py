@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import spearmanr
 
+from sksearch._compat import BaseSearchCV
 from sksearch.simulators._index import Index
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space, When, equal
@@ -202,7 +203,7 @@ class NearestCurves(CurveProblem):
         return cls(space, rows_of(space, columns), losses)
 
     @classmethod
-    def from_search(cls, search: Any, incomplete: str = "extend") -> Self:
+    def from_search(cls, search: BaseSearchCV, incomplete: str = "extend") -> Self:
         """Make a problem of the trials of a search.
 
         A trial's curve is linear between the resources that the trial was scored at, constant

@@ -14,7 +14,7 @@ from ._beyond import Beyond
 from ._conditions import Subspace
 from ._dimensions import unhashable_choices
 from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
-from ._values import hashable_key, randbelow, stable_repr
+from ._values import hashable_key, randbelow, same, stable_repr
 
 # Up to this size unseen candidates are enumerated, so that the draw is exactly uniform.
 MAX_ENUMERATED = 100_000
@@ -319,7 +319,9 @@ class Space(Beyond):
         tuple
             A hashable key that tells True, 1 and 1.0 apart and survives pickling.
         """
-        return tuple([(name, self._value_key(name, params[name])) for name in sorted(params)])
+        names = sorted(params)
+        pairs = [self._value_key(name, params[name]) for name in names]
+        return same((*names, *[kind for kind, _ in pairs])), *[value for _, value in pairs]
 
     def sample_unseen(
         self,

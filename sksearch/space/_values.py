@@ -3,11 +3,13 @@
 import math
 import numbers
 import re
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-_SCALARS = {str, bytes, bool, int, float, complex, type(None)}
+# A name that is asked of a type is a new string each time, and a long history has many keys.
+_SCALARS = {kind: kind.__name__ for kind in (str, bytes, bool, int, float, complex, type(None))}
 
 
 def native(value: Any) -> Any:
@@ -35,7 +37,7 @@ def hashable_key(value: Any) -> tuple | None:
     if kind is float and math.isnan(value):
         return ("float", "nan")  # NaN equals nothing, and hashes by address
     if kind in _SCALARS:
-        return (kind.__name__, value)
+        return (_SCALARS[kind], value)
     if kind in (tuple, list):
         items = tuple(hashable_key(item) for item in value)
         return None if None in items else (kind.__name__, items)
@@ -43,6 +45,12 @@ def hashable_key(value: Any) -> tuple | None:
         pairs = frozenset((hashable_key(key), hashable_key(item)) for key, item in value.items())
         return None if any(None in pair for pair in pairs) else ("dict", pairs)
     return None
+
+
+@lru_cache(maxsize=1_000)
+def same(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one object for equal tuples: the million keys of a long history share it."""
+    return words
 
 
 def equal(a: Any, b: Any) -> bool:

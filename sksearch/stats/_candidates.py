@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch._reader import Row, amount, is_number, read
+from sksearch._reader import FinishedSearch, Row, amount, is_number, read
 from sksearch.history import Params
 from sksearch.space import Space
 
@@ -126,7 +126,7 @@ class Candidates:
     n_folds: int | None = None
 
     @classmethod
-    def of(cls, search: Any) -> Self:
+    def of(cls, search: FinishedSearch) -> Self:
         """Read a fitted search, at the largest resource that has enough scores.
 
         Enough is two more than there are parameters, and ten at least; if no resource has so many

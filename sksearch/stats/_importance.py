@@ -9,10 +9,11 @@ A_j         event that parameter j is active
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
+from sksearch._reader import FinishedSearch
 from sksearch.models import Forest
 from sksearch.stats._candidates import Axis, Candidates
 from sksearch.stats._checks import check_count, check_fraction
@@ -89,7 +90,7 @@ class Importance:
 
 
 def importance(
-    search: Any, *, confidence: float = 0.9, random_state: int | None = 0
+    search: FinishedSearch, *, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:
     """Tell which parameters of a search made the scores differ.
 

@@ -87,17 +87,17 @@ def test_a_search_killed_in_its_first_line_can_begin_again(journal, cut, tail):
     assert reopen(folder) == []
 
 
-@pytest.mark.parametrize("end", [1, 8, 9, 15, 40, 60])
-@pytest.mark.parametrize("begin", [0, 1, 9, 12])
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [(begin, end) for begin in (0, 1, 9, 12) for end in (1, 8, 9, 15, 40, 60) if begin < end],
+)
 def test_a_search_that_lost_power_in_its_first_line_can_begin_again(journal, begin, end):
     """Parts of it that were not written are zeros, and later ones may be there."""
     folder, _ = journal
     file = folder / "journal.jsonl"
     line = file.read_bytes().splitlines(keepends=True)[0]
-    torn = line[:begin] + b"\0" * (end - begin) + line[max(begin, end) :]
-    if torn != line:
-        file.write_bytes(torn)
-        assert reopen(folder) == []
+    file.write_bytes(line[:begin] + b"\0" * (end - begin) + line[end:])
+    assert reopen(folder) == []
 
 
 @pytest.mark.slow

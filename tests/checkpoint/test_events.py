@@ -7,7 +7,7 @@ from scipy.stats import uniform
 
 from sksearch import HyperbandSearchCV
 from sksearch.checkpoint import JournalError, read_journal
-from sksearch.checkpoint._events import check_scores, read_events
+from sksearch.checkpoint._events import blaming, check_scores, read_events
 from sksearch.checkpoint._records import (
     Accepted,
     Asked,
@@ -119,6 +119,13 @@ def test_what_no_search_does_is_an_error_with_its_line(what, header):
     ) as caught:
         enter(header, *events, line=4)
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_an_error_that_names_its_line_is_not_blamed_on_another():
+    error = JournalError("line 3")
+    with pytest.raises(JournalError) as caught, blaming(PATH, 5):
+        raise error
+    assert caught.value is error
 
 
 def test_a_larger_search_begins_with_no_candidates(header):

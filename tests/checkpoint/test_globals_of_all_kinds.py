@@ -130,6 +130,8 @@ class Half(np.ndarray):
         return 0.5
 W = np.ones(2).view({})
 """
+UFUNC = "F = np.frompyfunc(functools.partial(max, {}), 1, 1)"
+VARIABLE = "import contextvars\nV = contextvars.ContextVar('v', default={})"
 LAMBDAS = "FS = [lambda i=i: i * {} for i in range(3)]"
 COMPILED = "import re\nP = re.compile('a' * {})"
 
@@ -196,6 +198,9 @@ CHANGES = {
     "a default dict's factory": ("W['x']", "W = collections.defaultdict(lambda: {})", 1.0, 2.0),
     "a polynomial": ("W(1.0)", "W = np.polynomial.Polynomial([{}])", 1.0, 2.0),
     "a vectorised function": ("float(W(1.0))", "W = np.vectorize(lambda x: {})", 1.0, 2.0),
+    "a function made a ufunc": ("F(1.0)", "F = np.frompyfunc(lambda x: {}, 1, 1)", 1.0, 2.0),
+    "an object made a ufunc": ("F(1.0)", UFUNC, 1.0, 2.0),
+    "the default of a context variable": ("V.get()", VARIABLE, 1.0, 2.0),
     "a partial method": (
         "Own().g()", "class Own:\n    def f(self, x):\n        return x\n"
         "    g = functools.partialmethod(f, {})", 1.0, 2.0,

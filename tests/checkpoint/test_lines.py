@@ -1,5 +1,6 @@
 """A record comes back from its line as it was, or not at all."""
 
+import gc
 import math
 import random
 import struct
@@ -7,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from sksearch.checkpoint._lines import decode, encode
+from sksearch.checkpoint._lines import decode, encode, scan
 
 
 def random_value(rng, depth):
@@ -153,3 +154,15 @@ def test_a_record_is_a_dict():
 )
 def test_a_damaged_line_is_no_record(line):
     assert decode(line) is None
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_after_a_look_as_before_it(enabled, tmp_path):
+    (tmp_path / "lines").write_bytes(encode({"k": "ask"}))
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        scan(tmp_path / "lines")
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()

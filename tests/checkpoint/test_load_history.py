@@ -1,6 +1,7 @@
 """What a search found can be read without it: afterwards, meanwhile, and after a kill."""
 
 import random
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -132,6 +133,7 @@ def test_the_repr_says_how_far_the_search_is(tmp_path):
         f"<SavedSearch: HyperbandSearchCV, 15 candidates, 20 evaluations, best score {score}, "
         "finished>"
     )
+    assert repr(load_history(tmp_path).history_.problem.space) == "the space of alpha"
 
 
 def test_a_resource_that_is_a_parameter_is_among_the_params(tmp_path):
@@ -185,7 +187,9 @@ def test_scores_that_are_no_numbers_are_not_best(tmp_path):
         return np.inf if estimator.quality > 0.5 else np.nan
 
     hyperband(tmp_path, scoring=bad).fit(X, y)
-    saved = load_history(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the search has said it
+        saved = load_history(tmp_path)
     assert set(saved.statuses_) == {"nan"}
     assert set(saved.errors_) == {"the scorer returned inf", "the scorer returned nan"}
     assert saved.best_index_ is saved.best_score_ is saved.best_params_ is None
@@ -283,6 +287,32 @@ def test_a_directory_without_a_search_says_so(tmp_path):
     (tmp_path / "journal.jsonl").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(JournalError):
         load_history(tmp_path)
+
+
+def test_what_no_search_writes_is_named_by_its_line_also_after_an_extension(tmp_path):
+    for n_iter in (1, 2):
+        RandomSearchCV(
+            Curve(), QUALITY, n_iter=n_iter, cv=2, random_state=0, checkpoint_dir=tmp_path
+        ).fit(X, y)
+    journal = tmp_path / "journal.jsonl"
+    with open(journal, "ab") as file:
+        file.write(encode({"k": "ask", "t": 99}))
+    n_lines = len(journal.read_bytes().splitlines())
+    with pytest.raises(JournalError, match=rf"line {n_lines}, is not what a search writes"):
+        load_history(tmp_path)
+
+
+def test_a_header_that_no_search_writes_is_named_by_its_line(tmp_path):
+    search = RandomSearchCV(
+        Curve(), QUALITY, n_iter=1, cv=2, random_state=0, checkpoint_dir=tmp_path
+    ).fit(X, y)
+    journal = tmp_path / "journal.jsonl"
+    with open(journal, "ab") as file:
+        file.write(encode({"k": "header", "fmt": 1}))
+    n_lines = len(journal.read_bytes().splitlines())
+    for read in (lambda: search.fit(X, y), lambda: load_history(tmp_path)):
+        with pytest.raises(JournalError, match=rf"line {n_lines}, is not what a search writes"):
+            read()
 
 
 # ---- plots and size

@@ -40,8 +40,7 @@ def all_engines(*but, whole=()):
     slow = pytest.mark.slow
     # Spark warns of pandas, of local mode, of tags ... none of which is ours to change.
     more = {key: [slow] for key in ("dask", "ray", "mpi")}
-    # On a busy machine its start takes minutes; one that was cut short cannot be repeated.
-    more["spark"] = [slow, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(300)]
+    more["spark"] = [slow, pytest.mark.filterwarnings("ignore")]
     return [
         # One process runs all tests of an engine, so that it is started once.
         pytest.param(

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import signal
 import threading
 import time
@@ -41,7 +42,7 @@ from tests.executors.engines import (
 )
 
 pytestmark = pytest.mark.timeout(150)  # an engine that hangs must not block the others
-FRAGILE = ("processes", "threads", "mpi")  # engines that a crash of a worker breaks
+FRAGILE = ("processes", "threads")  # engines that a crash of a worker breaks
 
 start = partial(make_executor, pre_dispatch="2*n_jobs", n_jobs=None)
 
@@ -135,7 +136,7 @@ def test_a_crash_costs_one_task(name):
         outs = [future.result() for future in [executor.submit(task) for task in tasks]]
     assert [isinstance(out, LostTask) for out in outs] == [False, True, False, False]
     assert outs[1].status == "crash"
-    assert "died" in outs[1].error
+    assert re.search("died|SIGKILL", outs[1].error)
     assert 0 < outs[1].seconds < time.monotonic() - begin
 
 
@@ -171,7 +172,7 @@ def test_what_cannot_be_pickled_is_one_tasks_error(name):
         unsendable = executor.submit(Do("pid", threading.Lock()))
         fine = executor.submit(Do())
         assert "this and that" in str(raised.exception())
-        assert "pickle" in str(returned.exception())
+        assert "pickle" in str(returned.exception() or returned.result().error)
         assert unsendable.result().status == "error"
         assert "pickle" in unsendable.result().error
         assert isinstance(fine.result(), int)
@@ -437,7 +438,6 @@ def test_a_search_inside_of_a_dask_task_does_not_wait_for_its_own_worker():
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")
-@pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore")
 def test_spark_is_not_asked_to_cancel_what_has_ended(monkeypatch):
     cancelled = []

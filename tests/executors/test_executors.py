@@ -15,7 +15,15 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import Executor, LostTask, Workload, _shared_data, drive, make_executor
+from sksearch.executors import (
+    Executor,
+    LostTask,
+    Workers,
+    Workload,
+    _shared_data,
+    drive,
+    make_executor,
+)
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
@@ -190,6 +198,12 @@ def test_no_jobs_is_an_error():
 def test_pre_dispatch_is_the_count_of_tasks_in_flight(pre_dispatch, window):
     with joblib.parallel_config("threading"):
         assert make_executor(square, {}, 3, pre_dispatch).window == window
+
+
+def test_a_batch_is_as_many_candidates_as_are_asked_for_or_keep_all_workers_busy():
+    auto = Workers(n_jobs=8, batch_size="auto")
+    assert [auto.n_under_way(n_tasks) for n_tasks in (1, 3, 8, 20)] == [8, 3, 1, 1]
+    assert Workers(n_jobs=8, batch_size=5).n_under_way(3) == 5
 
 
 def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):

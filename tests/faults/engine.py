@@ -71,7 +71,7 @@ class Engine:
         """Run a script to its end; returns exit code, output and errors."""
         process = self.start(script, *args)
         try:
-            return process.communicate(timeout=120), process.returncode
+            return process.communicate(), process.returncode
         finally:
             end(process)
 

@@ -111,7 +111,9 @@ def test_a_search_that_was_killed_goes_on_to_the_same_end(engine, tmp_path):  # 
     n_before = len(trainings(log))
     process = engine.start(SLOW_SEARCH, tmp_path)
     try:
-        assert wait_until(lambda: len(trainings(log)) >= n_before + 8, 60), process.poll()
+        # A cluster that the script starts takes minutes on a busy machine.
+        wait_until(lambda: process.poll() is not None or len(trainings(log)) >= n_before + 8, 300)
+        assert len(trainings(log)) >= n_before + 8, process.poll()
         workers = {pid for pid, _ in trainings(log)[n_before:]}
         process.kill()
     finally:
@@ -149,8 +151,7 @@ with engine():
 
 @pytest.mark.slow
 def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_path):  # row 25
-    if engine.is_here or engine.name == "mpi":
-        # The process that dies is the search's own, or takes it along: the next one survives.
+    if engine.is_here:  # the process that dies is the search's own: the next one survives
         assert engine.run(FATAL_SEARCH, tmp_path)[1] != 0
         (out, err), code = engine.run(FATAL_SEARCH, tmp_path)
         assert (code, out) == (0, "['ok', 'ok', 'crash', 'ok']\n"), err

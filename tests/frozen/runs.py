@@ -246,7 +246,7 @@ def records_of(folder):
     return [without_chance(json.loads(line[9:])) for line in lines]
 
 
-LEFT_OUT = {"h", "sha", "versions", "sksearch", "span", "spans", "n", "code", "data", "folds",
+LEFT_OUT = {"h", "s", "sha", "versions", "sksearch", "span", "spans", "n", "code", "data", "folds",
             "pid", "host", "folder", "key", "python"}  # fmt: skip
 SECONDS = {"fit_time", "score_time", "seconds", "began", "ended", "time", "at"}
 

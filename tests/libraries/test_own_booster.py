@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_regression
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV, SearchCV
+from sksearch._reader import read
 from sksearch.estimators import default_space, family_of, first_candidates
 from sksearch.reporting._choose import complexity
 from sksearch.reporting._ranges import largest_of
@@ -64,7 +65,7 @@ def test_reports_know_what_is_simpler_and_what_is_too_large():
     simple, larger = {"rounds": 3, "rate": 0.5}, {"rounds": 9, "rate": 0.1}
     assert list(complexity([simple, larger])) == [0, 1]
     search = RandomSearchCV(OwnBooster(), DEPTHS, n_iter=2, cv=2, random_state=0).fit(X, y)
-    assert largest_of(search, "depth") == 4
+    assert largest_of(read(search), "depth") == 4
 
 
 def test_one_line_is_enough():

@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV
 from sksearch._compat import fault_of
-from sksearch._reader import read
+from sksearch._reader import SearchTable, read
 from sksearch.reporting._advice import Facts, _finer_metric, advise
 from sksearch.reporting._failures import group_failures
 from sksearch.space import LogRandInt, Space, When
@@ -326,7 +326,7 @@ def test_one_candidate_gets_others_that_are_valid(estimator, space, values):
 def test_a_finer_metric_is_one_that_the_estimator_has(estimator, scoring, code):
     search = RandomSearchCV(estimator, {"tol": [1]}, cv=3, scoring=scoring)
     search.best_estimator_ = estimator.fit(X, Y)
-    assert _finer_metric(search) == code
+    assert _finer_metric(SearchTable(search, (), None)) == code
 
 
 @pytest.mark.parametrize(

@@ -75,11 +75,11 @@ def name_devices(devices: Sequence) -> list[str]:
     return [",".join(_name(part, devices) for part in _parts(entry)) for entry in devices]
 
 
-def _parts(entry):
+def _parts(entry: int | str) -> list:
     return entry.split(",") if isinstance(entry, str) else [entry]
 
 
-def _name(device, devices):
+def _name(device: int | str, devices: Sequence) -> str:
     """One device as the variable has it."""
     text = str(device).strip()
     is_number = isinstance(device, Integral | str) and not isinstance(device, bool)
@@ -173,7 +173,7 @@ class DeviceLock:
                 self._n_working -= 1
                 self._change.notify_all()
 
-    def _count_waiting(self, more):
+    def _count_waiting(self, more: int) -> None:
         with self._change:
             self._n_waiting += more
             self._change.notify_all()
@@ -211,7 +211,7 @@ def device_locks(visible: tuple[str | None, ...]) -> list[DeviceLock | None]:
     return locks
 
 
-def _number(name):
+def _number(name: str) -> str:
     """The number of a device that is named by its UUID, or the beginning of it, if it is known."""
     name = name.strip()
     if not name.startswith("GPU-"):
@@ -220,12 +220,12 @@ def _number(name):
 
 
 @lru_cache(maxsize=1)
-def _uuids():
+def _uuids() -> list[str]:
     """UUIDs of the NVIDIA GPUs of this machine, by number."""
     return [_uuid(i) for i in range(_count_devices())]
 
 
-def _uuid(number):
+def _uuid(number: int) -> str:
     """UUID of a GPU as its driver tells it, "" where there is none to be asked."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")

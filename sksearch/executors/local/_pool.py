@@ -12,13 +12,14 @@ from queue import SimpleQueue
 from typing import Any, Self
 
 import joblib
+from joblib.parallel import ParallelBackendBase
 
 from sksearch._compat import configured
 from sksearch._threads import one_blas_thread
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import Limits
-from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
+from sksearch.executors.local._devices import VARIABLE, DeviceLock, device_locks, visible_devices
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._worker import free_gpu_memory, run_limited
 
@@ -62,10 +63,10 @@ class ProcessExecutor(Executor):
     def __init__(
         self,
         function: Callable,
-        context: Any,
+        context: object,
         n_workers: int,
         window: float,
-        nested: Any,
+        nested: ParallelBackendBase | str,
         limits: Limits | None = None,
         folder: Path | None = None,
         devices: Sequence | None = None,
@@ -90,7 +91,7 @@ class ProcessExecutor(Executor):
         self._limit.__enter__()
         return self
 
-    def submit(self, task: Any) -> Future:
+    def submit(self, task: object) -> Future:
         """Queue the task."""
         return self._threads.submit(self._run, task)
 
@@ -99,7 +100,7 @@ class ProcessExecutor(Executor):
         self._is_stopped = True
         _close(self._workers)
 
-    def _run(self, task):
+    def _run(self, task: object) -> Any:
         """Run a task on a free worker, alone on its device if it lacked memory."""
         worker, device_lock = self._free.get()
         try:
@@ -116,7 +117,7 @@ class ProcessExecutor(Executor):
         finally:
             self._free.put((worker, device_lock))
 
-    def _try(self, worker, task):
+    def _try(self, worker: WorkerProcess, task: object) -> Any:
         """Run a task, and again if its worker died."""
         for _ in range(1 + self._limits.retries):
             out = run_limited(worker, self._folder.ref, task, self._folder.path, self._limits)
@@ -124,7 +125,7 @@ class ProcessExecutor(Executor):
                 break
         return out
 
-    def _free_memory(self, device_lock):
+    def _free_memory(self, device_lock: DeviceLock) -> None:
         """Have the idle workers of a device give back the memory that they keep for later."""
         for worker, lock in zip(self._workers, self._locks, strict=True):
             if lock is device_lock and worker.loaded is not None:
@@ -148,7 +149,7 @@ _idle: dict[tuple[int, tuple[str | None, ...]], list[tuple[float, list[WorkerPro
 _idle_lock = threading.Lock()
 
 
-def _take_workers(visible):
+def _take_workers(visible: tuple[str | None, ...]) -> list[WorkerProcess]:
     """The idle processes of an earlier search, or new ones; nobody else has them meanwhile."""
     with _idle_lock:
         if not any(pid == os.getpid() for pid, _ in _idle):
@@ -162,7 +163,7 @@ def _take_workers(visible):
     return [WorkerProcess(env if v is None else env | {VARIABLE: v}) for v in visible]
 
 
-def _keep_workers(visible, workers):
+def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess]) -> None:
     """Keep processes for a later search, for a while."""
     with _idle_lock:
         _idle.setdefault((os.getpid(), visible), []).append((time.monotonic(), workers))
@@ -197,7 +198,7 @@ def end_idle_workers(idle_seconds: float = 0) -> None:
                     _close(workers)
 
 
-def _close(workers):
+def _close(workers: list[WorkerProcess]) -> None:
     """End processes, all at the same time."""
     threads = [threading.Thread(target=worker.close) for worker in workers]
     for thread in threads:
@@ -206,7 +207,7 @@ def _close(workers):
         thread.join()
 
 
-def _worker_env(n_workers):
+def _worker_env(n_workers: int) -> dict[str, str]:
     """Thread counts that share the cores among workers, where the user has set none."""
     share = str(max(joblib.cpu_count() // n_workers, 1))
     return {name: os.environ.get(name, share) for name in THREAD_VARIABLES}

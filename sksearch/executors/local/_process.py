@@ -6,11 +6,11 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
-from multiprocessing.connection import wait
-from multiprocessing.process import current_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess, current_process
 from typing import Any
 
 from joblib.externals.loky.backend import get_context
@@ -85,7 +85,7 @@ class WorkerProcess:
         self._owes: int | None = None  # number of the call that has no answer yet
         self.loaded: str | None = None
 
-    def call(self, function: Callable, *args: Any, seconds: float | None = None) -> Any:
+    def call(self, function: Callable, *args: object, seconds: float | None = None) -> Any:
         """Call a function in the process.
 
         Parameters
@@ -164,7 +164,7 @@ class WorkerProcess:
             self.kill()
             raise EngineLostError("The search has ended, and its worker processes with it.")
 
-    def _is_ready(self):
+    def _is_ready(self) -> bool:
         """Whether there is a process that lives, and owes and sends no answer to earlier calls."""
         if self._process is None or self._owes is not None or not self._process.is_alive():
             return False
@@ -173,7 +173,7 @@ class WorkerProcess:
         except (EOFError, OSError):
             return False
 
-    def _spawn(self):
+    def _spawn(self) -> None:
         """Begin a process."""
         self._connection, child_connection = Pipe()
         self._process = get_context("loky").Process(
@@ -186,7 +186,7 @@ class WorkerProcess:
         child_connection.close()
         self._owes = READY
 
-    def _hear_of_start(self):
+    def _hear_of_start(self) -> None:
         """Wait until the process says that it has started, however long that takes."""
         try:
             self._wait_for_answer(time.monotonic() + PATIENCE_SECONDS)
@@ -201,7 +201,7 @@ class WorkerProcess:
         if self._receive() is None:
             raise EOFError
 
-    def _ask(self, message, deadline):
+    def _ask(self, message: bytes, deadline: float | None) -> bytes | None:
         """Send a call, and return its answer; None if what came is not the answer to this call."""
         self._n_calls += 1
         self._owes = self._n_calls
@@ -224,7 +224,7 @@ class WorkerProcess:
         if connection is not None:
             connection.close()
 
-    def _receive(self):
+    def _receive(self) -> bytes | None:
         """Take an answer; None if it is not the one that the process owes."""
         number, answer = _parted(self._connection.recv_bytes())
         if number != self._owes:
@@ -232,7 +232,7 @@ class WorkerProcess:
         self._owes = None
         return answer
 
-    def _wait_for_answer(self, deadline):
+    def _wait_for_answer(self, deadline: float | None) -> None:
         """Wait for an answer; TimeoutError if there is none in time, EOFError after a death."""
         while True:
             left = CHECK_SECONDS if deadline is None else deadline - time.monotonic()
@@ -245,7 +245,7 @@ class WorkerProcess:
             if deadline is not None and left <= CHECK_SECONDS:
                 raise TimeoutError
 
-    def _describe_end(self):
+    def _describe_end(self) -> str:
         """Say how the process ended, as far as that is known; forgets the process."""
         self._process.join(CHECK_SECONDS)
         code = self._process.exitcode
@@ -262,9 +262,9 @@ class WorkerProcess:
         return f"the worker process was killed by signal {-code} ({name}){perhaps}"
 
 
-def _kill(process):
+def _kill(process: BaseProcess) -> None:
     """Kill a process and its group, which is what it has started and left."""
-    if hasattr(os, "killpg"):
+    if hasattr(os, "killpg") and process.pid is not None:
         with suppress(OSError):  # nobody is left
             os.killpg(process.pid, signal.SIGKILL)
     if process.is_alive():
@@ -273,7 +273,7 @@ def _kill(process):
 
 
 @contextmanager
-def _allow_children():
+def _allow_children() -> Iterator[None]:
     """A context in which this process may have children, though its engine forbids it.
 
     The reason to forbid it is that they could outlive their parent, and ours never do.
@@ -288,7 +288,7 @@ def _allow_children():
 
 
 @contextmanager
-def _block_sigint():
+def _block_sigint() -> Iterator[None]:
     """A context in which processes that are started ignore Ctrl-C, from their first moment."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -303,7 +303,7 @@ def _block_sigint():
 # ---- in the process
 
 
-def _serve(connection):
+def _serve(connection: Connection) -> None:
     """Run calls until the connection is closed: then the search is over, or dead."""
     parent = os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
@@ -324,17 +324,17 @@ def _serve(connection):
     _exit_at_once()
 
 
-def _numbered(number, message):
+def _numbered(number: int, message: bytes) -> bytes:
     """Bytes of a call or an answer, behind the number of the call."""
     return number.to_bytes(N_BYTES, "little") + message
 
 
-def _parted(message):
+def _parted(message: bytes) -> tuple[int, bytes]:
     """The number of the call, and what is behind it."""
     return int.from_bytes(message[:N_BYTES], "little"), message[N_BYTES:]
 
 
-def _answer(message):
+def _answer(message: bytes) -> bytes:
     """The pickled (False, value) or (True, exception) of a call."""
     try:
         function, args = loads(message, brings_news=True)
@@ -363,7 +363,7 @@ def picklable_error(error: BaseException) -> BaseException:
     return error
 
 
-def _exit_at_once():
+def _exit_at_once() -> None:
     """End at once: what a candidate has left in this process (threads, exit hooks) may hang."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):

@@ -14,11 +14,11 @@ from sksearch._threads import one_blas_thread
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, LostTask, limited_memory
-from sksearch.executors._shared_data import MISSING, Answer, Ref
+from sksearch.executors._shared_data import MISSING, Answer, Payload, Ref
 from sksearch.executors.local._process import UnreadableError, WorkerProcess
 
 
-def prepare(ref: Ref, payload: Any = None) -> Answer | None:
+def prepare(ref: Ref, payload: Payload = None) -> Answer | None:
     """Fetch what all tasks share, so that no task is charged for it.
 
     Returns
@@ -32,9 +32,9 @@ def prepare(ref: Ref, payload: Any = None) -> Answer | None:
 
 def run_task(
     ref: Ref,
-    task: Any,
+    task: object,
     folder: Path,
-    payload: Any = None,
+    payload: Payload = None,
     memory: int | None = None,
 ) -> Any:
     """Run one task in a worker process.
@@ -77,7 +77,7 @@ def run_task(
     return out
 
 
-def _start_gpu():
+def _start_gpu() -> None:
     """Have CUDA take its address space, which is larger than any memory, before it is limited."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
@@ -94,10 +94,10 @@ def free_gpu_memory() -> None:
 def run_limited(
     process: WorkerProcess,
     ref: Ref,
-    task: Any,
+    task: object,
     folder: Path,
     limits: Limits,
-    payload: Any = None,
+    payload: Payload = None,
 ) -> Any:
     """Run one task in a `WorkerProcess`, within limits.
 
@@ -124,7 +124,14 @@ def run_limited(
         return LostTask("error", f"the candidate cannot be sent to a worker process: {error}")
 
 
-def _call(process, ref, task, folder, limits, payload):
+def _call(
+    process: WorkerProcess,
+    ref: Ref,
+    task: object,
+    folder: Path,
+    limits: Limits,
+    payload: Payload,
+) -> Any:
     """Run a task, after what all tasks share has been fetched."""
     if process.loaded != ref.token:
         # Imports and data are not on the candidate's time.

@@ -44,6 +44,8 @@ class Engine(ABC):
         Count of tasks that the engine has while its workers are busy, to hide its latency.
     retries_tasks : bool
         Whether the engine itself tries a task again when its worker died.
+    isolates_tasks : bool
+        Whether each worker runs tasks in a child process, since nobody hears of its own death.
     takes_all_workers : bool
         Whether joblib counts all workers of this backend, whatever ``n_jobs``.
 
@@ -67,6 +69,7 @@ class Engine(ABC):
     name: str = "The engine"
     n_prefetched: int = 1
     retries_tasks: bool = False
+    isolates_tasks: bool = False
     takes_all_workers: bool = False
     run_message = staticmethod(run_message)  # what a worker calls
 

@@ -5,6 +5,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from sksearch._plain import warn
+from sksearch.executors._shared_data import Payload
 from sksearch.executors.remote._base import Engine
 from sksearch.executors.remote._worker import run_message
 
@@ -13,7 +14,7 @@ CHECK_SECONDS = 10  # how often to ask a silent cluster whether it has workers
 LARGE = 1_000_000  # bytes; Dask sends larger things around its scheduler
 
 
-def run_message_on_dask(message: bytes, payload: Any = None) -> bytes:
+def run_message_on_dask(message: bytes, payload: Payload = None) -> bytes:
     """Run a task in a worker of Dask, which may have several threads."""
     from distributed import get_worker
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
+from joblib.parallel import ParallelBackendBase
+
 from sksearch._pickles import dumps, loads
 from sksearch._threads import one_blas_thread
 from sksearch.executors._base import Executor
@@ -33,10 +35,10 @@ MAX_SENT = 3  # how often to send the data for one task: a worker may die with t
 class _PendingTask:
     """A task that was submitted and has no outcome yet."""
 
-    def __init__(self, task, isolate):
+    def __init__(self, task: Any, isolate: bool) -> None:
         self.task, self.isolate = task, isolate
         self.future: Future = Future()
-        self.handle = None  # the engine's future
+        self.handle: Future | None = None  # the engine's future
         self.n_sent = 0  # how often with the data
         self.n_crashes = 0
         self.needs_data = False
@@ -77,7 +79,7 @@ class RemoteExecutor(Executor):
     def __init__(
         self,
         engine: type[Engine],
-        backend: Any,
+        backend: ParallelBackendBase,
         shared: tuple,
         n_workers: int,
         limits: Limits,
@@ -115,24 +117,25 @@ class RemoteExecutor(Executor):
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def submit(self, task: Any) -> Future:
+    def submit(self, task: object) -> Future:
         """Queue the task."""
-        return self._submit(_PendingTask(task, self._limits.isolate))
+        isolate = self._limits.isolate or self._engine.isolates_tasks
+        return self._submit(_PendingTask(task, isolate))
 
-    def submit_suspect(self, task: Any) -> Future:
+    def submit_suspect(self, task: object) -> Future:
         """Queue the task for a process of its own: it might take the engine down."""
         return self._submit(_PendingTask(task, isolate=True))
 
-    def _submit(self, pending):
+    def _submit(self, pending: _PendingTask) -> Future:
         self._events.put(pending)
         return pending.future
 
     # ---- the thread
 
-    def _handle_events(self):
+    def _handle_events(self) -> None:
         """Handle events until the end."""
         while True:
             try:
@@ -145,7 +148,7 @@ class RemoteExecutor(Executor):
             except Exception as error:  # nobody may wait for a thread that is dead
                 self._fail_all(self._engine.lost_error(first_line(error)))
 
-    def _handle(self, event):
+    def _handle(self, event: _PendingTask | tuple[_PendingTask, Future]) -> None:
         """Take a new task, or the answer to one that the engine had; start what can be."""
         if isinstance(event, _PendingTask):
             self._waiting.append(event)
@@ -154,7 +157,7 @@ class RemoteExecutor(Executor):
         while self._waiting and len(self._running) < self.n_workers + self._engine.n_prefetched:
             self._start(self._waiting.popleft())
 
-    def _check_engine(self):
+    def _check_engine(self) -> None:
         """See whether an engine that says nothing is lost."""
         try:
             reason = self._engine.why_silent() if self._running else None
@@ -163,7 +166,7 @@ class RemoteExecutor(Executor):
         if reason is not None:
             self._fail_all(self._engine.lost_error(reason))
 
-    def _start(self, pending):
+    def _start(self, pending: _PendingTask) -> None:
         """Hand a task over to the engine; from now on it cannot be cancelled."""
         future = pending.future
         if not future.running() and not future.set_running_or_notify_cancel():
@@ -191,7 +194,7 @@ class RemoteExecutor(Executor):
             self._running.add(pending)
             pending.handle.add_done_callback(lambda handle: self._events.put((pending, handle)))
 
-    def _message(self, pending):
+    def _message(self, pending: _PendingTask) -> bytes:
         """What a worker has to know, pickled."""
         task, folder = pending.task, self._folder
         if self._files_are_unseen and hasattr(task, "carrying"):
@@ -208,7 +211,7 @@ class RemoteExecutor(Executor):
             )
         )
 
-    def _data(self, pending):
+    def _data(self, pending: _PendingTask) -> Any:
         """What goes with the message to a worker that lacks the data."""
         if not pending.needs_data:
             return None
@@ -217,7 +220,7 @@ class RemoteExecutor(Executor):
         pending.n_sent += 1
         return self._payload
 
-    def _finish(self, pending, handle):
+    def _finish(self, pending: _PendingTask, handle: Future) -> None:
         """Make the outcome known, or try again."""
         self._running.remove(pending)
         pending.handle = None
@@ -238,7 +241,7 @@ class RemoteExecutor(Executor):
                 value = replace(value, seconds=time.monotonic() - pending.begin)
         pending.resolve(value, failed)
 
-    def _outcome(self, handle):
+    def _outcome(self, handle: Future) -> tuple[bool, Any]:
         """Whether a task failed, and its output or error; MISSING where a worker lacks data."""
         try:
             return loads(handle.result())
@@ -251,7 +254,7 @@ class RemoteExecutor(Executor):
                 self._fail_all(value)
             return isinstance(value, Exception), value
 
-    def _fail_all(self, error):
+    def _fail_all(self, error: EngineLostError) -> None:
         """Note that the engine is lost, and all tasks with it."""
         self._lost = error
         for pending in [*self._running, *self._waiting]:
@@ -260,7 +263,7 @@ class RemoteExecutor(Executor):
         self._running.clear()
         self._waiting.clear()
 
-    def _close(self):
+    def _close(self) -> None:
         """End the thread, and stop what still runs."""
         self._events.put(None)
         self._thread.join(CLOSE_SECONDS)

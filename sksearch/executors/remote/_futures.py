@@ -7,7 +7,10 @@ from typing import Any
 from joblib.parallel import ParallelBackendBase
 
 from sksearch._pickles import dumps, loads
+from sksearch.executors._limits import EngineLostError
 from sksearch.executors.remote._base import Engine, first_line
+
+CHECK_SECONDS = 0.1  # how often to look whether a pool still starts its workers
 
 
 class FuturesBackend(ParallelBackendBase):
@@ -28,6 +31,8 @@ class FuturesBackend(ParallelBackendBase):
     ------
     ValueError
         If `n_workers` is None and the pool does not say how many it has.
+    EngineLostError
+        If `n_workers` is None and MPI could not start the pool's workers.
 
     Examples
     --------
@@ -84,6 +89,8 @@ class FuturesEngine(Engine):
     def __init__(self, backend: FuturesBackend, n_workers: int):
         self._pool = backend.executor
         self.name = f"The {type(self._pool).__name__}"
+        # A process of MPI that dies ends all of them, or leaves the search waiting for its answer.
+        self.isolates_tasks = _is_of_mpi(self._pool)
 
     def start(self, message: bytes, payload: Any) -> Future:
         """Submit to the pool."""
@@ -92,12 +99,45 @@ class FuturesEngine(Engine):
         except Exception as error:  # it was shut down, or it broke
             raise self.lost_error(first_line(error)) from error
 
+    def why_lost(self) -> str | None:
+        """Why no worker will answer: MPI has started none, and the pool tells nobody."""
+        workers = _workers_of_mpi(self._pool) if self.isolates_tasks else None
+        if workers is None or workers.thread.is_alive():
+            return None
+        return "it has no workers, since MPI did not start them, or they were shut down"
 
-def _call(pickled):
+
+def _call(pickled: bytes) -> Any:
     return loads(pickled, brings_news=True)()
 
 
-def _count_workers(executor):
+def _is_of_mpi(executor: Executor) -> bool:
+    return hasattr(executor, "bootup")
+
+
+def _workers_of_mpi(executor: Executor) -> Any:
+    """What mpi4py knows of its workers, which is private to it; None before it starts them."""
+    workers = getattr(executor, "_pool", None)
+    return workers if hasattr(workers, "thread") and hasattr(workers, "event") else None
+
+
+def _await_workers_of_mpi(executor: Any) -> None:
+    """Wait until a pool of mpi4py has workers; where none starts its count would wait for ever."""
+    executor.bootup(wait=False)
+    if (workers := _workers_of_mpi(executor)) is None:
+        return
+    while not workers.event.wait(CHECK_SECONDS):
+        if not workers.thread.is_alive():
+            raise EngineLostError(
+                f"The {type(executor).__name__} has no workers: MPI did not start them, and said "
+                "why on stderr. Ask for fewer (max_workers=), or give MPI more slots "
+                "(--oversubscribe)."
+            )
+
+
+def _count_workers(executor: Executor) -> int:
+    if _is_of_mpi(executor):
+        _await_workers_of_mpi(executor)
     # The first is mpi4py's, the second that of the standard library and of loky.
     for name in ("num_workers", "_max_workers"):
         count = getattr(executor, name, None)

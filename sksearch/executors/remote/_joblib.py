@@ -7,6 +7,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import joblib
+from joblib.parallel import ParallelBackendBase
 
 from sksearch.executors.remote._base import Engine, first_line
 
@@ -25,7 +26,7 @@ class JoblibEngine(Engine):
 
     retries_tasks = True
 
-    def __init__(self, backend: Any, n_workers: int):
+    def __init__(self, backend: ParallelBackendBase, n_workers: int):
         self.name = type(backend).__name__
         self._backend = backend
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="sksearch")
@@ -35,7 +36,7 @@ class JoblibEngine(Engine):
         for new in self.copies:
             self._free.put(new)
 
-    def copy_backend(self, backend: Any) -> Any:
+    def copy_backend(self, backend: ParallelBackendBase) -> Any:
         """Copy the backend: each copy serves one ``Parallel`` at a time."""
         new = copy.copy(backend)
         new.retrieve_result = partial(_retrieve, backend)
@@ -57,7 +58,7 @@ class JoblibEngine(Engine):
         """End the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _run(self, message, payload):
+    def _run(self, message: bytes, payload: Any) -> bytes:
         backend = self._free.get()
         self.busy.append(backend)
         try:
@@ -69,7 +70,7 @@ class JoblibEngine(Engine):
             self._free.put(backend)
 
 
-def _retrieve(backend, job, timeout=None):
+def _retrieve(backend: ParallelBackendBase, job: object, timeout: float | None = None) -> Any:
     """What a backend retrieves, raised where it is an error: joblibspark 0.6 returns it."""
     out = backend.retrieve_result(job, timeout=timeout)
     if isinstance(error := getattr(out, "exc", None), Exception):

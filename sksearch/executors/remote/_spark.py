@@ -4,6 +4,8 @@ import uuid
 from contextlib import suppress
 from typing import Any
 
+from joblib.parallel import ParallelBackendBase
+
 from sksearch.executors.remote._joblib import JoblibEngine
 
 
@@ -12,7 +14,7 @@ class SparkEngine(JoblibEngine):
 
     name = "Spark"
 
-    def copy_backend(self, backend: Any) -> Any:
+    def copy_backend(self, backend: ParallelBackendBase) -> Any:
         """Copy the backend with a job group of its own.
 
         A ``Parallel`` that ends cancels its group. Ours has one job, which has ended by then, and
@@ -35,5 +37,5 @@ class SparkEngine(JoblibEngine):
                 backend._pool.close()
 
 
-def _do_nothing(*args: Any, **kwargs: Any) -> None:
+def _do_nothing(*args: object, **kwargs: object) -> None:
     """Stand for a method that has nothing to do."""

@@ -16,6 +16,7 @@ from sksearch._threads import controller
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, LostTask
+from sksearch.executors._shared_data import Payload
 from sksearch.executors._signals import Interrupts
 from sksearch.executors.local._process import WorkerProcess, describe, picklable_error
 from sksearch.executors.local._worker import run_limited, run_task
@@ -88,7 +89,7 @@ def run_message(message: bytes, payload: Any = None, alone: bool = True) -> byte
         return dumps((True, picklable_error(error)))
 
 
-def _run_once(message, payload, alone):
+def _run_once(message: TaskMessage, payload: Payload, alone: bool) -> Any:
     """Run a task, unless its marker says that another worker died of it."""
     visible = _shared_data.is_visible(message.ref)
     folder = Path(message.folder) if visible else NO_FOLDER
@@ -108,7 +109,7 @@ def _run_once(message, payload, alone):
             marker.unlink()
 
 
-def _run(message, folder, payload, alone):
+def _run(message: TaskMessage, folder: Path, payload: Payload, alone: bool) -> Any:
     """Run a task in a child of this worker, in a thread of the search, or in this process."""
     shared = shared_in_process.get(message.ref.token)
     # Where tasks share a process, a child gives each of them what belongs to the process: the
@@ -129,14 +130,14 @@ def _run(message, folder, payload, alone):
 class _ChildProcess:
     """A process for the tasks of one thread of a worker, which ends when it is idle."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._process = WorkerProcess()
         self._lock = threading.Lock()
-        self._timer = None
+        self._timer: threading.Timer | None = None
         # A worker that ends would wait for its children.
         Finalize(None, self._process.close, exitpriority=100)
 
-    def run(self, message: TaskMessage, folder: Path, payload: Any) -> Any:
+    def run(self, message: TaskMessage, folder: Path, payload: Payload) -> Any:
         """Run a task within its limits."""
         with self._lock:
             if self._timer is not None:
@@ -149,7 +150,7 @@ class _ChildProcess:
             self._timer.start()
         return out
 
-    def _end(self):
+    def _end(self) -> None:
         with self._lock:
             if self._timer is threading.current_thread():
                 self._process.kill()

@@ -1,0 +1,60 @@
+"""HTML of pages and of what notebooks show: whatever is not markup is a text, and is escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+class Markup(str):
+    """A text that is HTML already."""
+
+    __slots__ = ()
+
+
+def join(*parts: object) -> Markup:
+    """Return parts one after the other; those that are no markup as escaped texts."""
+    return Markup("".join(p if isinstance(p, Markup) else escape(str(p)) for p in parts))
+
+
+def element(name: str, *content: object, **attributes: object) -> Markup:
+    """Return an element with its content; an attribute's name may end in ``_``: ``class_``."""
+    return Markup(f"{_opened(name, attributes)}{join(*content)}</{name}>")
+
+
+def void(name: str, **attributes: object) -> Markup:
+    """Return an element that has no content."""
+    return Markup(_opened(name, attributes))
+
+
+def paragraphs(lines: Iterable[object]) -> Markup:
+    """Return a paragraph for each line."""
+    return join(*(element("p", line) for line in lines))
+
+
+def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> Markup:
+    """Return a table; of columns whose head begins with # the cells have the class "n"."""
+    kinds = [{"class_": "n"} if str(name)[:1] == "#" else {} for name in head]
+    names = [str(name).lstrip("#") for name in head]
+    all_of_them = [("th", names), *(("td", row) for row in rows)]
+    return element("table", *(_row(tag, cells, kinds) for tag, cells in all_of_them))
+
+
+def page(title: str, *body: object, head: Iterable[Markup] = (), **attributes: object) -> str:
+    """Return a whole page; `head` is what its head has besides, `attributes` are of its body."""
+    of_all = (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    )
+    own = f"{element('title', title)}{join(*head)}</head>{element('body', *body, **attributes)}"
+    return f"{of_all}{own}</html>\n"
+
+
+def _row(tag: str, cells: Sequence[object], kinds: Sequence[dict[str, str]]) -> Markup:
+    """A row of a table."""
+    pairs = zip(cells, kinds, strict=True)
+    return element("tr", *(element(tag, cell, **kind) for cell, kind in pairs))
+
+
+def _opened(name: str, attributes: dict[str, object]) -> str:
+    """The tag that opens an element."""
+    said = (f' {key.rstrip("_")}="{escape(str(value))}"' for key, value in attributes.items())
+    return f"<{name}{''.join(said)}>"

@@ -1,0 +1,52 @@
+"""What a display is: something that is kept to be drawn, on axes that are given or made."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+from sksearch.plotting._style import import_pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+N_COLUMNS = 3  # of axes that share a place
+
+
+class Display(ABC):
+    """A picture: the constructor keeps what is drawn, and `plot` draws it as often as one likes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    @abstractmethod
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw on these axes, or on a new figure."""
+
+    def _begin(self, ax: "Axes | None", figsize: tuple[float, float]) -> Any:
+        """Return the axes to draw on: those given, or those of a new figure of this size."""
+        self.ax_ = self._new_axes(figsize) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
+    def _begin_parts(self, ax: "Axes | None", n: int, figsize: tuple[float, float]) -> list:
+        """Return n axes in rows: a new figure of this size, or the place of given axes."""
+        ax = self._new_axes(figsize) if ax is None else ax
+        spec = ax.get_subplotspec()
+        if spec is None:
+            raise ValueError("ax must be a subplot, such as those of plt.subplots.")
+        self._begin(ax, figsize).set_axis_off()
+        n_columns = min(n, N_COLUMNS)
+        grid = spec.subgridspec(-(-n // n_columns), n_columns)
+        return [ax.figure.add_subplot(grid[divmod(i, n_columns)]) for i in range(n)]
+
+    def _new_axes(self, figsize: tuple[float, float], **options: Any) -> Any:
+        """Make a figure; return its axes, or an array of them."""
+        plt = import_pyplot(type(self).__name__)
+        return plt.subplots(figsize=figsize, layout="constrained", **options)[1]
