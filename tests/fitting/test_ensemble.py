@@ -65,6 +65,7 @@ def chosen(search, size):
 
 
 def by_epochs(estimator, X, y, n_epochs):
+    estimator.random_state = np.random.RandomState(estimator.random_state)  # one for all epochs
     for _ in range(n_epochs):
         estimator.partial_fit(X, y, classes=np.unique(NAMES))
     return estimator

@@ -50,6 +50,7 @@ def calls_by_hand(pipeline, X, y, n_calls):
             X, y = step.fit_resample(X, y)
         else:
             X = step.fit_transform(X, y)
+    pipeline[-1].random_state = np.random.RandomState(pipeline[-1].random_state)  # for all calls
     for _ in range(n_calls):
         pipeline[-1].partial_fit(X, y, classes=[0, 1])
     return pipeline
