@@ -7,7 +7,7 @@ import math
 import re
 from base64 import b64decode
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 STATUSES = ("ok", "error", "memory", "nan", "crash", "timeout")
 LARGEST = 2**63  # counts and seeds are below it
@@ -16,7 +16,7 @@ LONGEST = 1e12  # seconds; what is longer overflows where times are added
 DIGITS = re.compile(r"[0-9a-f]{64}")
 STATE_NAME = re.compile(r"\d{1,20}\.\d{1,20}\.\d{1,20}(\.[0-9a-f]{16})?")  # a task's, and a digest
 
-Kind = Callable[[Any], bool]
+Kind = Callable[[object], bool]
 
 
 def optional(kind: Kind) -> Kind:
@@ -24,44 +24,44 @@ def optional(kind: Kind) -> Kind:
     return lambda value: value is None or kind(value)
 
 
-def text(value: Any) -> bool:
+def text(value: object) -> TypeGuard[str]:
     """Whether a value is a text."""
     return isinstance(value, str)
 
 
-def texts(value: Any) -> bool:
+def texts(value: object) -> bool:
     """Whether a value is a list of texts."""
     return isinstance(value, list) and all(map(text, value))
 
 
-def flag(value: Any) -> bool:
+def flag(value: object) -> bool:
     """Whether a value is true or false."""
     return isinstance(value, bool)
 
 
-def count(value: Any) -> bool:
+def count(value: object) -> TypeGuard[int]:
     """Whether a value is a count, 0 or more."""
     return type(value) is int and 0 <= value < LARGEST
 
 
-def positive(value: Any) -> bool:
+def positive(value: object) -> TypeGuard[int]:
     """Whether a value is a count, 1 or more."""
     return count(value) and value > 0
 
 
-def n_splits(value: Any) -> bool:
+def n_splits(value: object) -> bool:
     """Whether a value is a count of folds."""
     return positive(value) and value <= MOST_FOLDS
 
 
-def number(value: Any) -> bool:
+def number(value: object) -> TypeGuard[float]:
     """Whether a value is a number that a float can be, NaN and infinities included."""
     if type(value) is int:
         return abs(value) < 2**1023
     return isinstance(value, float | bool)
 
 
-def seconds(value: Any) -> bool:
+def seconds(value: object) -> TypeGuard[float]:
     """Whether a value is a time; that of a clock that was set back is negative."""
     return number(value) and abs(value) < LONGEST
 
@@ -71,48 +71,48 @@ def duration(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value < LONGEST
 
 
-def span(value: Any) -> bool:
+def span(value: object) -> bool:
     """Whether a value is the beginning and the end of an evaluation, and its worker."""
     if not (isinstance(value, list) and len(value) == 3 and all(map(seconds, value[:2]))):
         return False
     return value[0] <= value[1] and text(value[2])
 
 
-def prediction(value: Any) -> bool:
+def prediction(value: object) -> bool:
     """Whether a value is a predicted score, the ends of its interval, and a resource."""
     if not (isinstance(value, list) and len(value) == 4 and positive(value[3])):
         return False
     return all(isinstance(x, float) and math.isfinite(x) for x in value[:3])
 
 
-def status(value: Any) -> bool:
+def status(value: object) -> bool:
     """Whether a value is the status of an evaluation."""
     return value in STATUSES
 
 
-def scores(value: Any) -> bool:
+def scores(value: object) -> bool:
     """Whether a value is a score, or a score for each metric."""
     if isinstance(value, dict):
         return len(value) > 0 and all(map(number, value.values()))
     return number(value)
 
 
-def numbers(value: Any) -> bool:
+def numbers(value: object) -> bool:
     """Whether a value is numbers by name."""
     return isinstance(value, dict) and all(map(number, value.values()))
 
 
-def bounds(value: Any) -> bool:
+def bounds(value: object) -> bool:
     """Whether a value is bounds: of each the metric, the operator and the value."""
     return _list_of(value, _is_bound)
 
 
-def sample(value: Any) -> bool:
+def sample(value: object) -> bool:
     """Whether it has the fields of a `RowSample`, of which older versions lack the last."""
     return _list_of(value, optional(number)) and len(value) in (4, 5) and positive(value[0])
 
 
-def rows(value: Any) -> bool:
+def rows(value: object) -> bool:
     """Whether a value is numbers of 4 bytes each, as `base64` writes them."""
     try:
         return text(value) and len(b64decode(value, validate=True)) % 4 == 0
@@ -120,70 +120,70 @@ def rows(value: Any) -> bool:
         return False
 
 
-def curve(value: Any) -> bool:
+def curve(value: object) -> bool:
     """Whether a value is a list of count, scores and training scores."""
     return _list_of(value, _is_point) and len(value) > 0
 
 
-def record(value: Any) -> bool:
+def record(value: object) -> bool:
     """Whether a value is entries by name; what they are, their own schema knows."""
     return isinstance(value, dict)
 
 
-def records(value: Any) -> bool:
+def records(value: object) -> bool:
     """Whether a value is a list of records."""
     return _list_of(value, record)
 
 
-def state_name(value: Any) -> bool:
+def state_name(value: object) -> bool:
     """Whether a value is the name of a state's file."""
     return text(value) and STATE_NAME.fullmatch(value) is not None
 
 
-def sha(value: Any) -> bool:
+def sha(value: object) -> bool:
     """Whether a value is a SHA-256."""
     return text(value) and DIGITS.fullmatch(value) is not None
 
 
-def ascii_text(value: Any) -> bool:
+def ascii_text(value: object) -> bool:
     """Whether a value is a text that a signature can be."""
     return text(value) and value.isascii()
 
 
-def params(value: Any) -> bool:
+def params(value: object) -> bool:
     """Whether a value is a candidate; what its entries are, its space knows."""
     return isinstance(value, dict)
 
 
-def random_state(value: Any) -> bool:
+def random_state(value: object) -> bool:
     """Whether a value is a seed, or the state of a generator."""
     return count(value) or (isinstance(value, dict) and isinstance(value.get("state"), list))
 
 
-def versions(value: Any) -> bool:
+def versions(value: object) -> bool:
     """Whether a value is the versions of libraries, by name."""
     return _texts_by_name(value) and "sklearn" in value
 
 
-def parts(value: Any) -> bool:
+def parts(value: object) -> bool:
     """Whether a value is what `fingerprint` returns."""
     return isinstance(value, dict) and all(map(_is_part, value.values()))
 
 
-def plan(value: Any) -> bool:
+def plan(value: object) -> bool:
     """Whether a value is the rungs of a plan."""
     return _list_of(value, lambda rung: _list_of(rung, count) and len(rung) == 6)
 
 
-def _list_of(value, kind):
+def _list_of(value: object, kind: Kind) -> TypeGuard[list]:
     return isinstance(value, list) and all(map(kind, value))
 
 
-def _texts_by_name(value):
+def _texts_by_name(value: object) -> TypeGuard[dict[str, str]]:
     return isinstance(value, dict) and all(map(text, value.values()))
 
 
-def _is_part(value):
+def _is_part(value: object) -> bool:
     return (
         isinstance(value, dict)
         and text(value.get("sha"))
@@ -193,7 +193,7 @@ def _is_part(value):
     )
 
 
-def _is_point(value):
+def _is_point(value: object) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 3
@@ -203,7 +203,7 @@ def _is_point(value):
     )
 
 
-def _is_bound(value):
+def _is_bound(value: object) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 3

@@ -215,6 +215,7 @@ def test_refit_repeats_the_epochs_that_were_scored():
     search.fit(X, y)
     expected = clone(pipe).set_params(**search.best_params_)
     Xt = expected[0].fit_transform(X)
+    expected[1].random_state = np.random.RandomState(0)  # one for all epochs
     for _ in range(search.best_n_resources_):
         expected[1].partial_fit(Xt, y, classes=np.unique(y))
     np.testing.assert_array_equal(search.best_estimator_[1].coef_, expected[1].coef_)
