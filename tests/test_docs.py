@@ -72,13 +72,21 @@ def targets():
                     yield f"{path}.{name}"
 
 
-@pytest.mark.parametrize("target", sorted(targets()))
-def test_docstrings_name_parameters_returns_and_errors(target):
+def test_docstrings_name_parameters_returns_and_errors():
+    assert found(problems_of_docstring, targets()) == {}
+
+
+def found(check, paths):
+    """What a check finds, by the path of each object in which it finds something."""
+    return {path: problems for path in paths if (problems := check(path))}
+
+
+def problems_of_docstring(target):
     problems = [error for error in validate(target)["errors"] if error[0] not in STYLE]
     if "\n" not in inspect.getdoc(eval_path(target)).partition("\n\nExamples\n")[0]:
         # One line says it all where names and annotations do; nothing may be half documented.
         problems = [error for error in problems if error[0] not in ("PR01", "RT01", "YD01")]
-    assert problems == []
+    return problems
 
 
 def eval_path(path):
@@ -89,30 +97,34 @@ def eval_path(path):
     return obj
 
 
-@pytest.mark.parametrize("path", [path for path, _ in public_objects()])
-def test_every_public_name_has_an_example(path):
+def test_every_public_name_has_an_example():
+    assert found(has_no_example, [path for path, _ in public_objects()]) == {}
+
+
+def has_no_example(path):
     own = vars(eval_path(path)).get("__doc__") if inspect.isclass(eval_path(path)) else None
-    assert ">>> " in (own or eval_path(path).__doc__), "add Examples to the docstring"
+    return ">>> " not in (own or eval_path(path).__doc__)
 
 
 def is_error(obj):
     return inspect.isclass(obj) and issubclass(obj, Exception)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p, o in public_objects() if p.startswith("sksearch.") and not is_error(o)],
-)
-def test_documented_defaults_are_those_of_the_signature(path):
-    obj = eval_path(path)
+def test_documented_defaults_are_those_of_the_signature():
+    paths = [p for p, o in public_objects() if p.startswith("sksearch.") and not is_error(o)]
+    assert found(wrong_defaults, paths) == {}
+
+
+def wrong_defaults(path):
+    obj, wrong = eval_path(path), []
     doc = inspect.getdoc(obj) or ""
     for name, parameter in inspect.signature(obj).parameters.items():
-        found = re.search(rf"^{name} : .*default=(\S+)$", doc, flags=re.MULTILINE)
-        if found and parameter.default is not inspect.Parameter.empty:
-            written = (
-                found[1].replace("np.nan", "nan").replace('"', "'").replace("5/6", str(5 / 6))
-            )
-            assert written == repr(parameter.default)
+        match = re.search(rf"^{name} : .*default=(\S+)$", doc, flags=re.MULTILINE)
+        if match and parameter.default is not inspect.Parameter.empty:
+            text = match[1].replace("np.nan", "nan").replace('"', "'").replace("5/6", str(5 / 6))
+            if text != repr(parameter.default):
+                wrong.append((name, text))
+    return wrong
 
 
 @pytest.mark.parametrize("search", SEARCHES)
