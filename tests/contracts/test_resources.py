@@ -346,6 +346,12 @@ def test_limits_of_a_user_who_names_none(resource, estimator, expected):
     assert as_resource(resource, estimator).limits(estimator, 4000, 5, 2) == expected
 
 
+def test_the_fewest_rows_are_four_of_each_class():
+    resource = as_resource("n_samples", SGDClassifier())
+    assert resource.limits(SGDClassifier(), 200, 5, 10) == (40, 200)
+    assert resource.limits(SGDClassifier(), 30, 5, 10) == (30, 30)
+
+
 @pytest.mark.parametrize(
     ("resource", "estimator", "words"),
     [

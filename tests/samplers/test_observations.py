@@ -166,6 +166,16 @@ def test_results_after_a_tiny_part_of_the_training_are_not_looked_at(transfer):
     assert pairs(observe(history, Start(1), transfer, 9)) == [(2, 27)]
 
 
+@pytest.mark.parametrize("transfer", ["rung", "joint"])
+def test_a_fortieth_of_the_largest_resource_is_enough_to_learn_from(transfer):
+    for largest, n_seen in ((80, 3), (81, 0)):
+        history = History(Problem(Space({"x": uniform(0, 20)}), 1, largest))
+        for i in range(3):
+            history.start({"x": float(i)}, 0, 2)
+            history.tell(i, 2, Result(score(i, 2), 10 * i + 2))
+        assert len(observe(history, Start(2), transfer, 1).y) == n_seen
+
+
 def test_joint_takes_all_results_in_the_order_of_telling():
     history = history_by_hand()
     data = observe(history, Start(MID, 1), "joint")
