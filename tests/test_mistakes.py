@@ -260,6 +260,20 @@ MISTAKES = {
         lambda: fit(KNeighborsClassifier(), {"n_neighbors": [500, 600]}),
         r"No candidate has a finite score.*Expected n_neighbors <= n_samples_fit",
     ),
+    "the target among the columns": (
+        lambda: fit(SVR(), data=(np.column_stack([X_NUMBERS, Y_NUMBERS]), Y_NUMBERS)),
+        "Column 4 of X is y itself.*leave it out of X",
+    ),
+    "the target in the table": (
+        lambda: fit(
+            HistGradientBoostingClassifier(max_iter=2), {"max_depth": [1, 2]},
+            data=(TEXTS[["n"]].assign(species=Y), pd.Series(Y)),
+        ),
+        "Column 'species' of X is y itself",
+    ),
+    "a constant target": (
+        lambda: fit(SVR(), data=(X, np.full(len(X), 2.0))), r"y is .*2\.0.* in each row.*nothing",
+    ),
 }  # fmt: skip
 
 
@@ -296,6 +310,21 @@ def test_a_mistake_is_named_with_its_cure(name):
 )
 def test_what_looks_like_a_mistake_and_is_none_is_allowed(search):
     search.set_params(n_iter=2, random_state=0).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "data",
+    [
+        (np.column_stack([X, Y != 0]), Y),
+        (np.arange(10.0)[:, None], np.arange(10.0)),  # so few rows are a toy
+        (sparse.csr_array(X), Y),
+        (X, np.where(np.arange(150) == 149, 1.0, 0.0)),
+    ],
+    ids=["nearly the target", "few rows", "sparse", "nearly constant"],
+)
+def test_data_that_only_look_wrong_are_allowed(data):
+    fit(SVR(), data=data, cv=KFold(2), scoring="neg_mean_absolute_error")
 
 
 def test_there_are_sixty():

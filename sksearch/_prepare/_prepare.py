@@ -33,6 +33,7 @@ from sksearch._prepare._input import (
     warn_of_index,
     with_plain_numbers,
 )
+from sksearch._prepare._leaks import warn_of_target
 from sksearch._prepare._options import Composer, Options
 from sksearch._prepare._problem import adapt, make_problem
 from sksearch._prepare._scoring import check_scoring, check_task
@@ -228,5 +229,6 @@ def _checked_input(
     params = check_method_params(X, params=params)
     check_target(options.estimator, y)
     check_task(options.goal.scoring, options.estimator, y)
+    warn_of_target(options.estimator, X, y)
     check_sample_weight(X, params)
     return X, y, params
