@@ -186,6 +186,28 @@ def test_a_space_that_has_no_more_is_noted_once(tmp_path):
     assert (kinds.count("header"), kinds.count("ask"), kinds.count("tell")) == (1, 3, 3)
 
 
+class Few:
+    """A distribution of three values, which only draws can tell."""
+
+    def rvs(self, random_state=None):
+        return random_state.randint(3) / 10
+
+
+@pytest.mark.filterwarnings("ignore:The search space has no new candidate")
+def test_that_a_space_has_no_more_is_noted_before_what_is_resumed(tmp_path):
+    def search():
+        return sks.SuccessiveHalvingSearchCV(
+            Noisy(), {"quality": Few()}, resource="epochs", max_resources=9, cv=2, random_state=0,
+            scoring=scorer, refit=False, checkpoint_dir=tmp_path,
+        )  # fmt: skip
+
+    fit_and_stop(search(), 9)
+    search().fit(X, Y)
+    asked = [r["t"] if r["k"] == "ask" else r["k"] for r in records_of(tmp_path)]
+    begun = [each for each in asked if each not in ("header", "tell", "stop", "won")]
+    assert begun == [0, 1, 2, "exhausted", 1, 1]
+
+
 def test_only_the_estimator_as_it_is_may_be_outside_of_the_space(tmp_path):
     def search():
         return sks.SearchCV(
@@ -319,10 +341,10 @@ def test_a_model_that_the_disk_refuses_travels_on(tmp_path, monkeypatch):
 # ---- a smaller search
 
 
-def legs(*events):
+def legs(*events, folds=lambda n_splits, resource, spent: range(n_splits)):
     """What a search has evaluated, by params and resources of each leg, resource and fold."""
     memo = {}
-    resource = SimpleNamespace(folds=lambda n_splits, resource, spent: range(n_splits))
+    resource = SimpleNamespace(folds=folds)
     setup = SimpleNamespace(context=SimpleNamespace(resource=resource, splits=[0, 1]))
     known = Evaluations(setup, memo, lambda *key: key)
     for event in events:
@@ -353,6 +375,17 @@ def test_an_evaluation_is_known_by_all_that_went_before_it():
         for key, i in expected.items()
         for fold in range(2)
     }
+
+
+def test_where_folds_are_the_resource_a_leg_has_the_folds_of_its_own():
+    memo, _ = legs(
+        asked(0, 1, "a"), Told(0, 1, [Output(test_scores=0.0)]), asked(0, 2),
+        Told(0, 2, [Output(test_scores=1.0)]), asked(1, 2, "b"), ended(1, 2),
+        folds=lambda n_splits, resource, spent: range(spent, resource),
+    )  # fmt: skip
+    assert list(memo) == [
+        ((), "a", 1, 0), ((("a", 1),), "a", 2, 1), ((), "b", 2, 0), ((), "b", 2, 1),
+    ]  # fmt: skip
 
 
 def test_a_fold_that_had_ended_of_a_job_that_had_not_is_known():
