@@ -36,7 +36,7 @@ def header(tmp_path_factory):
         Curve(), {"quality": uniform()}, resource="epochs", max_resources=9, cv=2, refit=False,
         return_train_score=True, random_state=0, checkpoint_dir=folder,
     )  # fmt: skip
-    search.fit([[0.0]] * 6, [0.0] * 6)
+    search.fit([[0.0]] * 6, [0.0, 1.0] * 3)
     return read_journal(folder)[0]
 
 
