@@ -23,7 +23,7 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> None:
     if (values == values[0]).all():
         if is_regressor(estimator):
             warn(
-                f"y is {values[0]!r} in each row, so there is nothing to learn and every "
+                f"y is {values[0]} in each row, so there is nothing to learn and every "
                 "candidate has the same score: pass the column that you want to predict.",
                 UserWarning,
                 stacklevel=2,

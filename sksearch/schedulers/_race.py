@@ -32,6 +32,7 @@ GROWTH = 1.25  # of neighbouring rungs: each fold is one up to 5; of 100 folds 2
 # Degrees of freedom that the spread of other candidates' differences counts for, at most: more
 # would not let a candidate's own spread speak.
 MAX_WEIGHT = 16
+TINY = 1e-12  # of a variance: what rounding leaves of differences that are equal
 
 
 @dataclass(frozen=True)
@@ -264,8 +265,8 @@ class RaceState:
             return 0.0, 1
         others = [scores for i, scores in self.finished.items() if i != self.leader]
         variances = (best - np.array(others)).var(axis=1, ddof=1) if others else np.empty(0)
-        # Candidates with equal scores everywhere say nothing about those that differ.
-        variances = variances[variances > 0]
+        # Candidates that differ by the same on each fold say nothing about the others.
+        variances = variances[variances > TINY * best.var()]
         if not len(variances):  # the leader's own scores vary more, as a rule, than differences
             return float(best.var(ddof=1)), 1
         weight = min(MAX_WEIGHT, len(variances) * (k - 1))

@@ -31,7 +31,7 @@ def test_a_pool_is_killed_with_its_queue_full_and_no_thread_dies(monkeypatch):
     )
     for seed in range(3):
         with pytest.raises(RuntimeError, match="too good to be true"):
-            search.set_params(random_state=seed).fit(np.zeros((4, 1)), np.zeros(4))
+            search.set_params(random_state=seed).fit(np.zeros((4, 1)), np.arange(4))
     assert errors == []
 
 
@@ -47,7 +47,7 @@ class Slow(Curve):
         print("begun", flush=True)
         time.sleep(60)
 
-RandomSearchCV(Slow(), {"quality": uniform(0, 1)}, n_jobs=2).fit(np.zeros((20, 1)), np.zeros(20))
+RandomSearchCV(Slow(), {"quality": uniform(0, 1)}, n_jobs=2).fit(np.zeros((20, 1)), np.arange(20))
 """
 
 

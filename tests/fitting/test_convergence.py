@@ -37,6 +37,25 @@ def test_a_search_that_has_found_the_top_stops():
     assert reached[FEWEST - 1]
 
 
+def test_a_difference_has_the_error_of_overlapping_folds():
+    history = History(Problem(Space({"x": uniform(0, 1)}), seed=0))
+    folds = [(0.9, 0.8, 0.7), (0.6, 0.7, 0.8), (0.9, 0.5, 0.4), (0.7,)]
+    for x, each in enumerate(folds):
+        trial = history.start({"x": x / 9}, 0, 1)
+        history.tell(trial.id, 1, Result(float(np.mean(each)), 1.0, fold_scores=each))
+    differences = np.subtract(folds[0], folds[1:3])
+    variance = np.mean([np.var(each, ddof=1) for each in differences])
+    expected = np.sqrt(variance * (1 / 3 + 1 / 2))
+    assert Convergence(1)._standard_error(history) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("gain", "ends"), [(0.99, True), (1.01, False)])
+def test_a_search_ends_when_the_gain_is_under_the_error(gain, ends, monkeypatch):
+    monkeypatch.setattr(Convergence, "_standard_error", lambda self, history: 0.03)
+    monkeypatch.setattr(Convergence, "_expected_gain", lambda self, history, data: gain * 0.03)
+    assert any(told(lambda x, i: x)) == ends
+
+
 def test_a_search_that_gets_better_and_better_goes_on():
     # The standard error is tiny, and what is expected of the next candidates is not.
     assert not any(told(lambda x, i: float(np.sin(40 * x)), n=30, spread=1e-6))

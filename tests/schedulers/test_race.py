@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.stats import loguniform, uniform
+from scipy.stats import loguniform, norm, t, uniform
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, RepeatedStratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -345,3 +345,31 @@ def test_others_count_for_no_more_than_sixteen_degrees_of_freedom():
     assert state._pooled()[1] == 15
     state.finished[4] = rng.random(6)
     assert state._pooled()[1] == 16
+
+
+@pytest.mark.parametrize("r", [1, 2, 4])
+def test_a_candidate_is_dropped_beyond_the_quantile_that_the_notes_state(r):
+    rng, k, share = np.random.default_rng(r), 5, 0.2 / 5
+    state = RaceState([1, 2, 3, 4, 5], 0.2, leader=0)
+    state.finished = {i: rng.random(k) for i in range(3)}
+    state.finished[3] = state.finished[0] - 0.1  # whose differences say nothing
+    state._variances = state._pooled()
+    differences = state.finished[0] - np.array([state.finished[1], state.finished[2]])
+    q = norm.isf(share)
+    selected = 1 - q * norm.pdf(q) / norm.cdf(q)
+    pattern = rng.normal(size=r) * 0.1
+    squares = 8 * differences.var(axis=1, ddof=1).mean() / selected
+    squares += ((pattern - pattern.mean()) ** 2).sum()
+    nu = 8 + r - 1
+    edge = t.isf(share, nu) * np.sqrt(squares / nu * (k - r) / (k * r))
+    for behind, hopeless in ((edge * 1.001, True), (edge * 0.999, False)):
+        state.idle[9] = state.finished[0][:r] - (pattern - pattern.mean()) - behind
+        assert state._is_hopeless(9) == hopeless
+
+
+def test_while_none_has_finished_but_the_leader_its_own_spread_stands_for_differences():
+    state = RaceState([1, 2, 3], 0.2, leader=0)
+    state.finished = {0: np.array([0.1, 0.2, 0.6])}
+    assert state._pooled() == (pytest.approx(np.var([0.1, 0.2, 0.6], ddof=1)), 1)
+    state.finished[1] = state.finished[0] + 0.5
+    assert state._pooled() == (pytest.approx(np.var([0.1, 0.2, 0.6], ddof=1)), 1)
