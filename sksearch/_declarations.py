@@ -75,7 +75,7 @@ class Told:
     Parameters
     ----------
     at_once : bool, default=False
-        Results as they come in, and not in the order in which jobs were asked for, so that
+        Results as they come in, and not in an order that the history fixes, so that
         decisions depend on the workers' speed: for schedulers.
     by_fold : bool, default=False
         Results fold by fold, by which candidates are compared, see `Problem.races`: for

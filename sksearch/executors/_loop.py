@@ -1,18 +1,19 @@
 """The loop: ask, submit, wait, tell."""
 
+import heapq
 import math
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from sksearch._clock import now
 from sksearch.base import Job
 from sksearch.executors._base import Executor, Finished
 from sksearch.executors._signals import Interrupts
-from sksearch.history import Result
+from sksearch.history import History, Result
 from sksearch.study import Study
 
 GRACE_SECONDS = 1.0  # for what runs at Ctrl-C
@@ -62,10 +63,10 @@ def drive(
 ) -> None:
     """Run a study to its end.
 
-    Results are told in the order in which the jobs were asked for, whatever the order in which
-    they end. With a `batch_size` the oldest is told only when so many jobs are under way, or when
-    there is nothing to ask for, however soon it ended: so what a proposal knows does not depend
-    on timing.
+    Results are told in the order in which their jobs would end if each unit of resource took as
+    long, whatever the order in which they end. With a `batch_size` the next is told only when so
+    many jobs are under way, or when there is nothing to ask for, however soon it ended: so what a
+    proposal knows does not depend on timing.
     If the study's scheduler is asynchronous, results are told as they come in, and a job is asked
     for when a worker has nothing to do; where tasks are short, one before that.
 
@@ -95,7 +96,7 @@ def drive(
         if study.scheduler.told.at_once:
             _tell_as_they_come(jobs, executor)
         else:
-            _tell_in_order(jobs, executor, batch_size)
+            _tell_in_turn(jobs, executor, batch_size)
     except (KeyboardInterrupt, SystemExit):
         workload.on_interrupt()
         jobs.finish_interrupted()
@@ -103,11 +104,11 @@ def drive(
     jobs.finish()
 
 
-def _tell_in_order(jobs: "_PendingJobs", executor: Executor, batch_size: int | None) -> None:
-    """Ask while there is room, and tell the oldest job first, until the search is over."""
+def _tell_in_turn(jobs: "_PendingJobs", executor: Executor, batch_size: int | None) -> None:
+    """Ask while there is room, and tell each job when it is its turn, until the search is over."""
     while True:
         if batch_size is None:
-            jobs.tell_oldest()
+            jobs.tell_next()
         if jobs.must_stop():
             return
         running = jobs.running_tasks()
@@ -116,10 +117,10 @@ def _tell_in_order(jobs: "_PendingJobs", executor: Executor, batch_size: int | N
             continue
         if not jobs:
             return
-        if not jobs.oldest_is_done():
+        if not jobs.next_is_done():
             jobs.wait(running)
         if batch_size is not None:
-            jobs.tell_oldest(limit=1)
+            jobs.tell_next(limit=1)
 
 
 def _tell_as_they_come(jobs: "_PendingJobs", executor: Executor) -> None:
@@ -139,12 +140,42 @@ def _tell_as_they_come(jobs: "_PendingJobs", executor: Executor) -> None:
         jobs.wait(running)
 
 
-@dataclass(eq=False)
-class _PendingJob:
-    """A job and the futures of its tasks."""
+class _Turns:
+    """When jobs would end if each unit of resource took as long; a function of the history's log.
 
-    job: Job
-    futures: list[Future]
+    A job begins when it is asked for, at the turn of the job that was told before.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history, self._n_read, self._time = history, 0, 0
+        self._ends: dict[tuple[int, int], int] = {}
+
+    def of(self, job: Job) -> int:
+        """When a job that was asked for, and not told, would end."""
+        log = self._history.log
+        for event, trial_id, resource in log[self._n_read :]:
+            key = trial_id, resource
+            if event == "ask":
+                self._ends[key] = self._time + self._units(*key)
+            else:
+                self._time = self._ends.pop(key)
+        self._n_read = len(log)
+        return self._ends[job.trial_id, job.resource]
+
+    def _units(self, trial_id: int, resource: int) -> int:
+        """Count of units that a job pays for."""
+        continues = self._history.problem.continues
+        return resource - (self._history.trials[trial_id].spent(resource) if continues else 0)
+
+
+@dataclass(order=True)
+class _PendingJob:
+    """A job and the futures of its tasks, ordered by its turn to be told."""
+
+    turn: int
+    number: int
+    job: Job = field(compare=False)
+    futures: list[Future] = field(compare=False)
 
     def is_done(self) -> bool:
         """Whether all tasks have an outcome."""
@@ -152,11 +183,12 @@ class _PendingJob:
 
 
 class _PendingJobs:
-    """The jobs that were asked for and not told, oldest first."""
+    """The jobs that were asked for and not told: a heap, whose first is told next."""
 
     def __init__(self, study: Study, executor: Executor, workload: Workload):
         self._study, self._executor, self._workload = study, executor, workload
-        self._jobs: deque[_PendingJob] = deque()
+        self._jobs: list[_PendingJob] = []
+        self._turns, self._numbers = _Turns(study.history), count()
         self._running: dict[Future, Any] = {}  # tasks that were not done when we last looked
         self._seconds_left: float | None = None
         self._told_seconds = 0.0
@@ -199,7 +231,8 @@ class _PendingJobs:
                 self._running[futures[-1]] = task
             else:
                 futures.append(Finished(output))
-        self._jobs.append(_PendingJob(job, futures))
+        pending = _PendingJob(self._turns.of(job), next(self._numbers), job, futures)
+        heapq.heappush(self._jobs, pending)
         return True
 
     def running_tasks(self) -> list[Future]:
@@ -231,22 +264,31 @@ class _PendingJobs:
 
     # ---- tell
 
-    def oldest_is_done(self) -> bool:
-        """Whether all tasks of the oldest job are done."""
+    def next_is_done(self) -> bool:
+        """Whether all tasks are done of the job whose turn it is."""
         return self._jobs[0].is_done()
 
-    def tell_oldest(self, limit: float = math.inf) -> None:
-        """Tell the oldest jobs as far as they are done, at most `limit` of them."""
+    def tell_next(self, limit: float = math.inf) -> None:
+        """Tell the jobs whose turn it is as far as they are done, at most `limit` of them."""
         while limit and self._jobs and self._jobs[0].is_done():
-            self._tell(self._jobs.popleft())
+            self._tell(heapq.heappop(self._jobs))
             limit -= 1
 
     def tell_done(self) -> None:
         """Tell all jobs that are done, the oldest of them first."""
-        for pending in list(self._jobs):
-            if pending.is_done():
-                self._jobs.remove(pending)
-                self._tell(pending)
+        done = {job.number: job for job in self._by_age() if job.is_done()}
+        self._keep(lambda job: job.number not in done)
+        for job in done.values():
+            self._tell(job)
+
+    def _by_age(self) -> list[_PendingJob]:
+        """The jobs, oldest first."""
+        return sorted(self._jobs, key=lambda job: job.number)
+
+    def _keep(self, is_kept: Callable[[_PendingJob], bool]) -> None:
+        """Forget other jobs."""
+        self._jobs = list(filter(is_kept, self._jobs))
+        heapq.heapify(self._jobs)
 
     def tasks_are_short(self) -> bool:
         """Whether the tasks of the jobs that were told took little time, on average."""
@@ -270,9 +312,9 @@ class _PendingJobs:
         while self._jobs and self._seconds_to_stop() > 0:
             running = [f for f in self._jobs[0].futures if not f.done()]
             self._wait(running)
-            self.tell_oldest()
+            self.tell_next()
         # Who comes after one that is stopped is not told: a search that goes on finds its output.
-        self.tell_oldest()
+        self.tell_next()
         if self._seconds_to_stop() < math.inf:
             left = [future for future in all_tasks if not future.done()]
             while left and self._seconds_to_stop() > 0:
@@ -288,15 +330,13 @@ class _PendingJobs:
         end = now() + GRACE_SECONDS
         while (running := self.running_tasks()) and (left := end - now()) > 0:
             self._executor.wait(running, left)
-        for pending in list(self._jobs):
-            # The signal that ended the search matters more than an error.
-            if any(f.done() and f.exception() for f in pending.futures):
-                self._jobs.remove(pending)
+        # The signal that ended the search matters more than an error.
+        self._keep(lambda job: not any(f.done() and f.exception() for f in job.futures))
         self.tell_done()
 
     def _cancel(self) -> None:
         """Drop the jobs that have not begun, or not with all of their tasks."""
-        for pending in reversed(self._jobs):
+        for pending in reversed(self._by_age()):
             for future in reversed(pending.futures):
                 future.cancel()
-        self._jobs = deque(p for p in self._jobs if not any(f.cancelled() for f in p.futures))
+        self._keep(lambda job: not any(future.cancelled() for future in job.futures))

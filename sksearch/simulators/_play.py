@@ -68,7 +68,7 @@ def play(
     Notes
     -----
     A search class on a `SimulatedEstimator` with the same integer as ``random_state`` has the same
-    history: both tell results in the order in which jobs were asked for.
+    history: both tell results in the same order.
 
     Examples
     --------
