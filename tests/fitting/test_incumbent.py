@@ -23,7 +23,7 @@ def test_equals_count_as_candidates_in_vain_and_the_first_leads():
 
 
 def history_of(*results):
-    """A history of trials with these results at one fold of two, and at both where there are two."""
+    """A history of trials with these results at one fold of two, and at both if there are two."""
     history = History(Problem(Space({"x": uniform(0, 1)}), 1, 2, seed=0))
     for x, of_rungs in enumerate(results):
         trial = history.start({"x": x / 10}, 0, 1)
