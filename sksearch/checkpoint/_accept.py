@@ -21,8 +21,9 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
         Directory of the search.
     *names : str
         As the error of `fit` gives them. The name of a global, such as ``"__main__.T0"``: it is
-        no longer compared in this directory. ``"code"``: your functions and classes, as they are
-        at the next start, become those of the search.
+        no longer compared in this directory. ``"globals"``: all of them, where they are too many
+        to be listed. ``"code"``: your functions and classes, as they are at the next start, become
+        those of the search.
 
     Raises
     ------
@@ -54,7 +55,9 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
     journal = Path(checkpoint_dir).expanduser() / JOURNAL
     _, search = next(read_events([header], journal, len(earlier) + 1))
     parts = search.parts if isinstance(search, Header) else {}
-    known = [CODE_CHANGES, *parts.get(GLOBALS, {}).get("items", {})]
+    known = [CODE_CHANGES]
+    if GLOBALS in parts:
+        known += parts[GLOBALS].get("items", [GLOBALS])
     if not names:
         raise TypeError(f"Name what you accept. Known are {', '.join(known)}.")
     for name in names:

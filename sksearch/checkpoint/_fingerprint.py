@@ -114,8 +114,11 @@ def check_same(
 def _changed_globals(
     changes: list, path: str | Path, with_code: bool, accepted: Collection[str]
 ) -> list:
-    """Leave those out that are accepted; warn of those that are of this start."""
-    changes = [change for change in changes if change[0] not in accepted]
+    """Leave those out that are accepted; warn of those that are of this start.
+
+    Too many to be listed have one name, that of all.
+    """
+    changes = [change for change in changes if (change[0] or GLOBALS) not in accepted]
     if not with_code or CODE_CHANGES in accepted:
         changes = [each for each in changes if DIGEST.sub("", each[1]) != DIGEST.sub("", each[2])]
     of_start = [change for change in changes if change[0] is not None and is_of_start(*change[1:])]
@@ -145,7 +148,7 @@ def _message(
         lines[-1] += OWN
     is_code = {n: n != GLOBALS and old[n].get("bare") == new[n].get("bare", "") for n in found}
     if all(is_code[name] or name == GLOBALS for name in found):
-        names = [change[0] for change in found.get(GLOBALS, []) if change[0] is not None]
+        names = [change[0] or GLOBALS for change in found.get(GLOBALS, [])]
         names += [CODE_CHANGES] * any(is_code.values())
         texts = ", ".join(map(repr, [str(path), *names]))
         lines.append(

@@ -1,6 +1,5 @@
 """A search as its checkpoint directory tells it: without the data, and while it runs."""
 
-import math
 import os
 import re
 import warnings
@@ -271,8 +270,6 @@ class SavedSearch:
 
 class _Names:
     """Stands in for the space of a search whose objects are not here: names alone."""
-
-    size = math.inf
 
     def __init__(self, names: list[str]) -> None:
         self.names = names

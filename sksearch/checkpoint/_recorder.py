@@ -71,7 +71,7 @@ class JournalRecorder(Recorder):
         self.checkpoint = checkpoint
         self.folder = checkpoint.states
         self._know_search()
-        self.unfinished_jobs: list = []
+        self.unfinished_jobs: list  # known when the journal is replayed
         self.ending = Ending()
         header = checkpoint.header
         self.goes_on = header is not None
@@ -87,7 +87,7 @@ class JournalRecorder(Recorder):
         self._exhausted = False
         self._memo: dict[str | None, Output] = {}
         self._extends, self._same_versions = False, True
-        self._versions: dict[str, str] = {}
+        self._versions: dict[str, str]
         self._warned = False
         self._spooled: set[str] = set()
 

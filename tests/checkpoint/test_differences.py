@@ -183,7 +183,10 @@ def test_a_value_of_a_start_is_told_by_its_statement(was, now, is_so):
 
 def test_globals_that_are_too_many_to_be_listed_are_compared_as_a_whole():
     old, new = (part(sha, f"x: {sha}{OF_START}time()") for sha in ("1", "2"))
-    assert "globals differs: it was x: 1" in message({GLOBALS: old}, {GLOBALS: new})
+    text = message({GLOBALS: old}, {GLOBALS: new})
+    assert "globals differs: it was x: 1" in text
+    assert text.endswith("sksearch.checkpoint.accept_changes('runs/a', 'globals')")
+    assert check_same({GLOBALS: old}, {GLOBALS: new}, "a", accepted={GLOBALS}) is False
 
 
 def test_the_way_out_is_named_where_only_code_and_globals_differ():

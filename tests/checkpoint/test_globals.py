@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sksearch import RandomSearchCV, minimize
-from sksearch.checkpoint import SearchMismatchError, accept_changes
+from sksearch.checkpoint import SearchMismatchError, _fingerprint, accept_changes
 from sksearch.checkpoint._lines import decode, encode
 
 HEAD = """
@@ -344,6 +344,17 @@ def test_a_global_that_is_accepted_is_no_longer_compared(script, tmp_path):
         script.start("R[0]", f"R = [{value}]")
     with pytest.raises(SearchMismatchError, match="the code of"):
         script.start("R[-1]", "R = [3]")
+
+
+def test_globals_that_are_too_many_to_be_listed_are_accepted_as_one(script, tmp_path, monkeypatch):
+    monkeypatch.setattr(_fingerprint, "N_ITEMS", 0)
+    script.start("R[0]", "R = [1]")
+    with pytest.raises(SearchMismatchError, match=r"accept_changes\('.*', 'globals'\)"):
+        script.start("R[0]", "R = [2]")
+    with pytest.raises(ValueError, match=r"What can be accepted: code, globals\.$"):
+        accept_changes(tmp_path / "run", "users_module.R")
+    accept_changes(tmp_path / "run", "globals")
+    script.start("R[0]", "R = [2]")
 
 
 def test_only_what_is_compared_can_be_accepted(script, tmp_path):

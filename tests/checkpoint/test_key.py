@@ -60,6 +60,7 @@ ODD = {
     "readable by all": (lambda path: write(path, KEY, 0o644), True),
     "readable by the group": (lambda path: write(path, KEY, 0o640), True),
     "writable by all": (lambda path: write(path, KEY, 0o622), True),
+    "a program of others": (lambda path: write(path, KEY, 0o601), True),
     "open to all": (lambda path: write(path, KEY, 0o777), True),
     "a link": (link, False),
     "a link to nothing": (lambda path: path.symlink_to(path.with_name("none")), False),

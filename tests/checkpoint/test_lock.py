@@ -215,8 +215,9 @@ def test_the_holder_of_a_lock_is_named(is_own_pid, is_own_host, words, tmp_path)
         assert lock_module._holder(file) == words.format(pid=pid, host=host)
 
 
-def test_a_lock_may_not_say_who_holds_it(tmp_path):
-    (tmp_path / "lock").touch()
+@pytest.mark.parametrize("content", [b"", b"12 host", b"\xff\xfe host\n"[:3]])
+def test_a_lock_may_not_say_who_holds_it(content, tmp_path):
+    (tmp_path / "lock").write_bytes(content)
     with FileIO(tmp_path / "lock") as file:
         assert lock_module._holder(file) == "it does not say which process"
 

@@ -205,6 +205,7 @@ def test_a_batch_is_as_many_candidates_as_are_asked_for_or_keep_all_workers_busy
     assert [auto.n_under_way(n_tasks) for n_tasks in (1, 3, 8, 20)] == [8, 3, 1, 1]
     assert Workers(n_jobs=8, batch_size=5).n_under_way(3) == 5
     assert Workers(n_jobs=8).n_under_way(3) == 1
+    assert not Workers(n_jobs=8).are_needed
 
 
 def test_what_is_broadcast_comes_back_and_large_arrays_are_shared(tmp_path):

@@ -230,6 +230,21 @@ def test_what_an_earlier_process_left_is_suspect_and_comes_first(stop, suspects)
     assert jobs.log == ([] if stop == 0 else ["told 0", "told 1", "told 2"])
 
 
+def test_behind_what_there_is_no_time_for_nothing_is_told():
+    ours = study(3)
+    unfinished = [ours.ask(), ours.ask()]
+    with VirtualClock():
+        jobs = Jobs(unfinished=unfinished, known=("1",), stop=0)
+        drive(ours, Scripted(), jobs)
+    assert jobs.log == []
+
+
+def test_what_ended_just_when_the_time_for_it_was_up_is_told():
+    executor = Scripted(ends(0, 1, 2, after=5))
+    log = run(executor, Jobs(stop=5), batch_size=3)
+    assert [line for line in log if "told" in line] == ["told 0", "told 1", "told 2"]
+
+
 # ---- Ctrl-C
 
 
