@@ -301,6 +301,14 @@ def test_what_only_ends_a_search_may_change(tmp_path):
         assert trials(minimize(bowl, SPACE, **args, **changes)) == trials(first)
 
 
+def test_a_search_that_had_its_candidates_in_time_has_not_run_out_of_it_later(tmp_path):
+    args = {"n_iter": 4, "random_state": 0, "checkpoint_dir": tmp_path}
+    first = minimize(bowl, SPACE, timeout=60, **args)
+    again = minimize(bowl, SPACE, timeout=1e-9, **args)
+    assert first.message == again.message == "All candidates were evaluated."
+    assert trials(first) == trials(again)
+
+
 def test_its_folder_is_read_without_the_function(tmp_path):
     bound = Bound("memory", "<=", 0.5)
     args = {"n_iter": 8, "random_state": 0, "checkpoint_dir": tmp_path, "constraints": bound}

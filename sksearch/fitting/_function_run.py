@@ -137,7 +137,9 @@ class FunctionRun(Workload):
 
     def seconds_left(self) -> float | None:
         """Until the deadline; 0 when the search has ended."""
-        left = self._setup.time.left()
+        # One that was finished in an earlier process was so in time.
+        was_finished = self._recorder.ending.why == "finished"
+        left = None if was_finished else self._setup.time.left()
         if self.message is None and left is not None:
             if left > 0:
                 return left
