@@ -52,9 +52,13 @@ from sksearch._prepare._options import Composer, Options
 from sksearch._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.estimators import (
+    OneOf,
+    Size,
     default_space,
     first_candidates,
+    first_of_each,
     listed,
+    union_of_spaces,
     unknown_parts,
     without_optimum,
 )
@@ -110,14 +114,33 @@ def space_for(
     A default space lacks what the resource is, and a count of iterations that training finds
     where the resource cuts training into pieces.
     """
+    size, is_whole = _size(X), not cuts_training(resource)
+
+    def left(space: dict) -> dict:
+        return {
+            name: values
+            for name, values in space.items()
+            if name != resource and (is_whole or not isinstance(values, Outcome))
+        }
+
+    if isinstance(estimator, OneOf):
+        by_model = _is_by_model(param_distributions, estimator)
+        if param_distributions is None or by_model:
+            return list(map(left, union_of_spaces(estimator, size, param_distributions)))
     if param_distributions is not None:
         return param_distributions
-    is_whole = not cuts_training(resource)
-    return {
-        name: values
-        for name, values in default_space(estimator, **_sizes(X)).items()
-        if name != resource and (is_whole or not isinstance(values, Outcome))
-    }
+    return left(default_space(estimator, n_samples=size.n_samples, n_features=size.n_features))
+
+
+def _is_by_model(given: Any, estimator: OneOf) -> bool:
+    """Whether a space names models, each with a space; ValueError where some are none."""
+    if not isinstance(given, dict) or not all(isinstance(v, dict) for v in given.values()):
+        return False
+    names = [name for name, _ in estimator.named]
+    for name in given:
+        if name not in names:
+            raise ValueError(f"param_distributions names {name!r}, and the models are {names}.")
+    return True
 
 
 def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
@@ -171,7 +194,7 @@ def first_guesses(
     values, is_given = estimator.get_params(), options.space is not None
     own = space.baseline(values, inside=is_given)
     guesses = {} if own is None else {space.key(own): own}
-    others = () if earlier else first_candidates(estimator, **_sizes(X))
+    others = () if earlier else _known_candidates(options, estimator, X, own is not None)
     for params in (*given_guesses(None, space, earlier, None), *others):
         if space.contains(params):
             guesses.setdefault(space.key(params), params)
@@ -180,9 +203,23 @@ def first_guesses(
     return allowed_guesses((tuple(guesses.values()), is_own), allows, given=False)
 
 
+def _known_candidates(
+    options: Options, estimator: Estimator, X: Samples, has_own: bool
+) -> list[dict]:
+    """What is good on many tables; of several models their own values come before it."""
+    size = _size(X)
+    if isinstance(estimator, OneOf):
+        given = options.space if _is_by_model(options.space, estimator) else None
+        spaces = union_of_spaces(estimator, size, given)
+        return first_of_each(estimator, size, spaces)[has_own:]
+    return first_candidates(estimator, n_samples=size.n_samples, n_features=size.n_features)
+
+
 def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) -> tuple[str, ...]:
     """Say what was chosen for the user: `filled` has the parts that were left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
+    if isinstance(options.estimator, OneOf):
+        notes.append(f"models: {', '.join(name for name, _ in options.estimator.named)}")
     if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]
         unknown = listed(unknown_parts(options.estimator))
@@ -216,7 +253,7 @@ def _brief(part: Sampler | Scheduler) -> str:
     return f"{type(part).__name__}({', '.join(f'{name}={given[name]!r}' for name in own)})"
 
 
-def _sizes(X: Samples) -> dict[str, int | None]:
+def _size(X: Samples) -> Size:
     shape: Any = getattr(X, "shape", ())
     n_features = int(shape[1]) if len(shape) == 2 else None
-    return {"n_samples": max(1, num_samples(X)), "n_features": n_features or None}
+    return Size(max(1, num_samples(X)), n_features or None)

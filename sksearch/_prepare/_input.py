@@ -20,7 +20,7 @@ from sksearch._compat import (
 )
 from sksearch._plain import warn
 from sksearch._typing import Estimator, Folding, Samples, Targets
-from sksearch.estimators import family_of, last_step
+from sksearch.estimators import each_of, family_of, last_step
 
 T = TypeVar("T")
 
@@ -144,8 +144,8 @@ def check_target(estimator: Estimator, y: Targets) -> None:
             _check_numbers(estimator, y)
         return
     _check_labels(y)
-    last = last_step(estimator)
-    family_of(last).check_labels(last, to_numpy(y))
+    for last in map(last_step, each_of(estimator)):
+        family_of(last).check_labels(last, to_numpy(y))
     if type_of_target(y).startswith("continuous"):
         raise ValueError(
             f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "

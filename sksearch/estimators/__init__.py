@@ -30,6 +30,11 @@ from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, P
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._linear import Linear, StochasticGradient
 from sksearch.estimators._mlp import MLP
+from sksearch.estimators._one_of import OneOf
+from sksearch.estimators._one_of import each_of as each_of
+from sksearch.estimators._one_of import first_of_each as first_of_each
+from sksearch.estimators._one_of import model_of as model_of
+from sksearch.estimators._one_of import union_of_spaces as union_of_spaces
 from sksearch.estimators._optima import without_optimum as without_optimum
 from sksearch.estimators._parts import Size
 from sksearch.estimators._pipeline import check_resampled as check_resampled
@@ -49,6 +54,7 @@ from sksearch.estimators._xgboost import XGBoost, XGBoostForest
 __all__ = [
     "Family",
     "Growth",
+    "OneOf",
     "Size",
     "default_space",
     "family_of",

@@ -89,6 +89,11 @@ def _model(estimator):
     return f"{name}__{prefix}", model
 
 
+def filled(space: SpaceDict, own: dict[str, Any]) -> dict[str, Any]:
+    """Make a candidate of an estimator's own values, as far as they lie in its space."""
+    return _fill(space, own, {}, "", {})
+
+
 def _fill(
     space: SpaceDict, own: dict, entry: dict, prefix: str, canonical: dict[str, str]
 ) -> dict[str, Any]:

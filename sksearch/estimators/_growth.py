@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from sksearch._clock import now
 
 from ._family import families, family_of, fit
+from ._one_of import with_parameter
 from ._pipeline import enter, last_step
 from ._state import Labels, State
 
@@ -282,6 +283,7 @@ def growth_of(estimator: Any, name: str) -> Growth:
     >>> growth_of(HistGradientBoostingClassifier(max_iter=30), "max_iter").own
     30
     """
+    estimator = with_parameter(estimator, name)
     owner = last_step(estimator)
     path, _, leaf = name.rpartition("__")
     at = estimator.get_params()[path] if path else estimator

@@ -9,6 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from sksearch._description import counted
 from sksearch._reader import SearchTable, folds_text
+from sksearch.estimators import each_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity
@@ -87,7 +88,8 @@ def headline(table: SearchTable) -> str:
     """Name the search and say how much was done."""
     n_failed = len(table.failed)
     failed = f" ({n_failed:,} failed)" if n_failed else ""
-    estimator = type(table.estimator).__name__
+    models = each_of(table.estimator)
+    estimator = type(table.estimator).__name__ if len(models) == 1 else f"{len(models)} models"
     parts = [
         counted(len(table.candidates), "candidate") + failed,
         counted(table.n_folds, "fold"),

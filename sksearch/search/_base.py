@@ -32,6 +32,7 @@ from sksearch._prepare import (
 from sksearch._typing import Samples, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
+from sksearch.estimators import OneOf, model_of
 from sksearch.executors import Limits, Workers
 from sksearch.fitting import (
     CV_LINES,
@@ -141,6 +142,11 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         super().__init_subclass__(**kwargs)
         for kind in cls._known_as:
             kind.register(cls)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "estimator" and isinstance(value, list | tuple):
+            value = OneOf(list(value))
+        super().__setattr__(name, value)
 
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
@@ -392,7 +398,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         leaf = root.subcontext(task_name="refit-with-best-params")
         with leaf.propagate_callback_context(best), found.seeds(self.best_index_):
             leaf.call_on_fit_task_begin(**hook)
-            self.best_estimator_, self.refit_time_ = found.trained(self.best_index_, best)
+            best, self.refit_time_ = found.trained(self.best_index_, best)
+            self.best_estimator_ = model_of(best)
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)

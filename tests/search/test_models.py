@@ -1,0 +1,276 @@
+"""Many models in one search: a list of estimators in the place of one."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from scipy.stats import loguniform, randint
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_validate
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report
+from sksearch.estimators import OneOf
+from sksearch.plotting import ImportanceDisplay, ParallelDisplay, SliceDisplay
+from sksearch.spaces import default_models
+from tests import interrupted
+from tests.checkpoint.test_resume import fit_and_stop, outcome
+
+X, Y = load_iris(return_X_y=True)
+MODELS = [
+    DecisionTreeClassifier(random_state=0),
+    make_pipeline(StandardScaler(), SVC()),
+    GradientBoostingClassifier(n_estimators=20, random_state=0),
+]
+NAMED = list(zip("ABC", MODELS, strict=True))
+ARGS = {"n_iter": 9, "cv": 3, "random_state": 0, "batch_size": 1}
+
+
+def models_of(search):
+    return [params["model"] for params in search.cv_results_["params"]]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return SearchCV(NAMED, **ARGS).fit(X, Y)
+
+
+def test_each_model_is_tried_with_its_own_values_before_any_is_tried_twice(found):
+    assert models_of(found)[:3] == ["A", "B", "C"]
+    assert models_of(found)[3:7] == ["B", "C", "B", "C"]  # nothing is recorded of trees
+    first, second, third = found.cv_results_["params"][:3]
+    assert first["A__max_depth"] is None  # outside of the default space, as it is
+    assert second["B__svc__C"] == 1.0
+    assert third["C__learning_rate"] == 0.1
+
+
+def test_each_candidate_has_the_params_of_its_model_alone(found):
+    for params in found.cv_results_["params"]:
+        assert {name.partition("__")[0] for name in params} == {"model", params["model"]}
+
+
+def test_the_best_is_a_plain_model_with_the_best_params(found):
+    name = found.best_params_["model"]
+    own = {
+        key.removeprefix(f"{name}__"): value
+        for key, value in found.best_params_.items()
+        if key != "model"
+    }
+    expected = clone(dict(NAMED)[name]).set_params(**own).fit(X, Y)
+    assert type(found.best_estimator_) is type(expected)
+    assert found.best_estimator_.get_params() != {}
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    assert found.n_features_in_ == 4
+    assert list(found.classes_) == [0, 1, 2]
+
+
+def test_a_count_of_iterations_is_found_for_the_model_that_has_one(found):
+    for params in found.cv_results_["params"][1:]:
+        assert ("C__n_estimators" in params) == (params["model"] == "C")
+
+
+def test_report_pictures_and_importance_know_several_models(found):
+    text = str(report(found))
+    assert text.startswith("SearchCV(3 models): 9 candidates")
+    assert f"model='{found.best_params_['model']}'" in text
+    for display in (SliceDisplay, ParallelDisplay, ImportanceDisplay):
+        assert display.from_search(found).plot().figure_
+    assert found.to_frame()["model"].nunique() == 3
+
+
+def test_the_plan_names_the_models():
+    plan = str(SearchCV(NAMED, **ARGS).plan(X, Y))
+    assert "models: A, B, C" in plan
+    assert "B__svc__gamma" in plan
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_the_count_of_workers_changes_nothing(found, n_jobs):
+    with parallel_config("threading"):
+        other = SearchCV(NAMED, **ARGS, n_jobs=n_jobs).fit(X, Y)
+    assert outcome(other) == outcome(found)
+
+
+@pytest.mark.parametrize("after", [2, 8, 15])
+def test_a_search_that_was_stopped_goes_on_to_the_same_end(after, tmp_path):
+    def search(folder):
+        return SearchCV(NAMED, **ARGS, scoring=interrupted.scorer, checkpoint_dir=folder)
+
+    fit_and_stop(search(tmp_path), after)
+    expected = search(None).fit(interrupted.X, interrupted.Y)
+    assert outcome(search(tmp_path).fit(interrupted.X, interrupted.Y)) == outcome(expected)
+
+
+def test_it_is_an_ordinary_estimator(found):
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+    copied = clone(found)
+    assert copied.estimator.named[1][0] == "B"
+    assert is_classifier(copied)
+    assert not is_regressor(copied)
+    assert copied.get_params()["estimator__B__svc__C"] == 1.0
+    copied.set_params(estimator__B__svc__C=9.0, estimator__model="B")
+    assert copied.estimator.steps[0][1].get_params()["svc__C"] == 9.0
+    scores = cross_validate(
+        make_pipeline(StandardScaler(), copied.set_params(n_iter=3)), X, Y, cv=2
+    )
+    assert scores["test_score"].min() > 0.8
+
+
+def test_models_without_names_have_those_of_their_classes():
+    assert [name for name, _ in OneOf([*MODELS, SVC()]).named] == [
+        "decisiontreeclassifier", "svc-1", "gradientboostingclassifier", "svc-2",
+    ]  # fmt: skip
+    assert SearchCV(MODELS).estimator.named == SearchCV(MODELS).estimator.named
+
+
+def test_a_space_may_be_given_for_some_models():
+    search = SearchCV(NAMED, {"A": {"max_depth": [1, 2]}}, **ARGS).fit(X, Y)
+    of_a = [p for p in search.cv_results_["params"] if p["model"] == "A"]
+    assert of_a
+    assert all(set(p) == {"model", "A__max_depth"} for p in of_a)
+    assert all(p["A__max_depth"] in (1, 2) for p in of_a)
+
+
+def test_a_space_of_ones_own_is_as_it_is():
+    space = [
+        {"model": ["A"], "A__max_depth": randint(1, 5)},
+        {"model": ["B"], "B__svc__C": loguniform(0.1, 10)},
+    ]
+    search = RandomSearchCV(NAMED, space, n_iter=12, cv=3, random_state=0).fit(X, Y)
+    assert set(models_of(search)) == {"A", "B"}
+
+
+def test_rungs_go_with_several_models():
+    search = HyperbandSearchCV(
+        NAMED[:2], None, resource="n_samples", min_resources=30, cv=3, random_state=0
+    ).fit(X, Y)
+    assert set(models_of(search)) == {"A", "B"}
+
+
+class Unknown(ClassifierMixin, BaseEstimator):
+    """A model that nobody knows: it says the class of the largest column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[np.zeros(len(X), int)]
+
+
+def test_a_model_that_nothing_is_known_of_takes_part_as_it_is():
+    search = SearchCV([("A", MODELS[0]), ("U", Unknown())], **ARGS).fit(X, Y)
+    assert models_of(search).count("U") == 1
+    assert {"model": "U"} in list(search.cv_results_["params"])
+
+
+def test_regressors_too():
+    Xr, yr = load_diabetes(return_X_y=True)
+    search = SearchCV([Ridge(), KNeighborsRegressor()], n_iter=4)
+    assert is_regressor(search)
+    assert search.fit(Xr, yr).best_score_ > 0.4
+
+
+@pytest.mark.parametrize(
+    ("models", "error", "words"),
+    [
+        ([], ValueError, "list of models is empty"),
+        ([SVC], TypeError, r"pass an instance, SVC\(\)"),
+        ([SVC(), 3], TypeError, "3 is no estimator"),
+        ([SVC(), Ridge()], ValueError, "not of one kind: SVC, Ridge"),
+        ([("a", SVC()), ("a", SVC())], ValueError, "'a' cannot be that of a model"),
+        ([("a__b", SVC())], ValueError, "'a__b' cannot be that of a model"),
+        ([("model", SVC())], ValueError, "'model' cannot be that of a model"),
+    ],
+)
+def test_what_cannot_be_searched_together_is_refused(models, error, words):
+    with pytest.raises(error, match=words):
+        SearchCV(models, timeout=1)
+
+
+def test_a_space_for_a_model_that_is_none_is_refused():
+    with pytest.raises(
+        ValueError, match=re.escape("names 'D', and the models are ['A', 'B', 'C']")
+    ):
+        SearchCV(NAMED, {"D": {"C": [1]}}, **ARGS).fit(X, Y)
+    with pytest.raises(ValueError, match="model='Z' is none of A, B, C"):
+        OneOf(NAMED, "Z")
+
+
+# ---- a list for the data at hand
+
+
+def table(n=90):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "age": rng.normal(40, 9, n), "n": rng.integers(0, 9, n), "city": rng.choice([*"abc"], n),
+        "kind": pd.Categorical(rng.choice(["u", "v"], n)), "ok": rng.random(n) < 0.5,
+        "day": pd.date_range("2020-01-01", periods=n),
+    })  # fmt: skip
+    frame.loc[::9, "age"] = np.nan
+    frame.loc[3, "city"] = None
+    return frame, np.where((frame["age"].fillna(40) > 42) ^ (frame["city"] == "a"), "yes", "no")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_default_models_take_mixed_columns_with_gaps():
+    frame, y = table()
+    for name, model in default_models(frame, y):
+        fitted = clone(model).fit(frame, y)
+        assert fitted.score(frame, y) > 0.6, name
+        assert list(fitted.feature_names_in_) == list(frame.columns)
+    polars = pytest.importorskip("polars")
+    assert default_models(polars.from_pandas(frame), y)[0][1].fit(frame, y)
+
+
+def test_default_models_of_arrays():
+    gaps = np.where(X > 6.5, np.nan, X)
+    names = [name for name, _ in default_models(gaps, Y)]
+    assert names == ["linear", "forest", "boosting", "net", "kernel"]
+    for _, model in default_models(gaps, Y)[:3]:
+        assert clone(model).fit(gaps, Y).score(gaps, Y) > 0.8
+    assert [n for n, _ in default_models(np.zeros((5001, 2)), np.arange(5001) % 2)][-1] == "net"
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "classifies"),
+    [
+        (["a", "b"] * 50, None, True), (np.arange(100) % 20, None, True),
+        (np.arange(100.0) % 2, None, True), (np.arange(100), None, False),
+        (np.arange(100) / 7, None, False), (np.arange(100) % 2, "regression", False),
+        (np.arange(100), "classification", True),
+    ],
+)  # fmt: skip
+def test_the_task_is_told_by_the_target(y, task, classifies):
+    models = default_models(np.zeros((100, 2)), y, task=task)
+    assert all(is_classifier(model) == classifies for _, model in models)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "task", "words"),
+    [
+        (X, Y, "ranking", "task='ranking' must be"), (X, Y[:9], None, "one target for each"),
+        (X[:, 0], Y, None, "X must be a table"), (X, X, None, "one target"),
+    ],
+)  # fmt: skip
+def test_what_is_no_table_has_no_default_models(X, y, task, words):
+    with pytest.raises(ValueError, match=words):
+        default_models(X, y, task=task)
+
+
+def test_a_search_over_the_default_models():
+    frame, y = table()
+    search = SearchCV(default_models(frame, y)[:3], n_iter=5, cv=3, random_state=0).fit(frame, y)
+    assert search.score(frame, y) > 0.6
+    assert list(search.feature_names_in_) == list(frame.columns)
