@@ -392,6 +392,17 @@ def test_what_a_killed_process_has_not_synced_is_synced_before_it_is_built_upon(
         assert (folder / "journal.jsonl").stat().st_ino in synced
 
 
+def test_what_was_not_synced_is_synced_at_the_end(journal, monkeypatch):
+    folder, _ = journal
+    with Checkpoint(folder) as checkpoint:
+        checkpoint.append({"k": "ask", "t": 9, "r": 1, "p": {}}, sync=False)
+        synced, fsync = [], os.fsync
+        monkeypatch.setattr(
+            os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), fsync(fd))
+        )
+    assert (folder / "journal.jsonl").stat().st_ino in synced
+
+
 def test_names_that_a_killed_process_has_not_synced_are_synced_by_the_next(tmp_path, monkeypatch):
     """Or a loss of power takes the whole directory, with what has been acknowledged since."""
     folder = tmp_path / "a" / "b"

@@ -248,6 +248,13 @@ def spool_name(folder):
     return decode(file.read_bytes())["of"]
 
 
+def test_an_output_of_what_was_told_is_removed_at_the_next_start(tmp_path):
+    fit_and_stop(make("random", tmp_path, tmp_path / "log"), 4)
+    Spool(tmp_path / "spool", spool_name(tmp_path)).write("0.1.0", Output(test_scores=9.0))
+    fit_and_stop(make("random", tmp_path, tmp_path / "log"), 2)
+    assert "0.1.0.json" not in [file.name for file in (tmp_path / "spool").iterdir()]
+
+
 def test_an_output_that_an_older_version_has_left_is_used(tmp_path):
     fit_and_stop(make("random", tmp_path), 4)
     write_spool(tmp_path / "spool", "1.1.1", output_to_record(Output(test_scores=9.0)))
