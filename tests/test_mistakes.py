@@ -77,7 +77,7 @@ MISTAKES = {
     "the data first": (lambda: RandomSearchCV(SVC(), SPACE, X, Y), "name it"),
     # estimators
     "a class": (lambda: fit(SVC), r"pass an instance, SVC\(\)"),
-    "a list of estimators": (lambda: fit([SVC(), GaussianNB()]), "one estimator.*Pipeline"),
+    "a list of estimators": (lambda: fit([SVC(), GaussianNB()]), "Did you mean 'svc__C'"),
     "a name": (lambda: fit("svc"), "estimator.*implementing 'fit'.*'svc'"),
     "swapped": (lambda: RandomSearchCV(SPACE, SVC()).fit(X, Y), "before its param_distributions"),
     # spaces

@@ -8,6 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from sksearch._plain import warn
+from sksearch.estimators import model_of
 from sksearch.executors import Executor, Interrupts, SerialExecutor
 from sksearch.fitting import (
     NO_CALLBACKS,
@@ -57,7 +58,7 @@ def make_ensemble(run: Run, rows: list[Row]) -> AveragedClassifier | AveragedReg
             for fold in range(len(row.outputs)):
                 model = _model(run, executor, row.trial_id, fold, row.n_resources)
                 if model is not None:
-                    models.append(FrozenEstimator(model))
+                    models.append(FrozenEstimator(model_of(model)))
     if not models:
         warn(
             "No candidate has a finite score, so there are no models to average: ensemble_ is "

@@ -129,6 +129,11 @@ def space_for(
             return list(map(left, union_of_spaces(estimator, size, param_distributions)))
     if param_distributions is not None:
         return param_distributions
+    if any(isinstance(part, OneOf) for part in estimator.get_params().values()):
+        raise ValueError(
+            "One of the steps is a OneOf, and the models of a search are not searched inside of "
+            "another estimator: pass the list to the search, each with the steps before it."
+        )
     return left(default_space(estimator, n_samples=size.n_samples, n_features=size.n_features))
 
 

@@ -191,8 +191,9 @@ def _evaluated(cls: type, field: Field) -> Any:
 # ---- texts
 
 ESTIMATOR = """
-estimator : estimator object
-    What to tune: anything with scikit-learn's interface, Pipelines included.
+estimator : estimator object, or list of such or of pairs (str, estimator)
+    What to tune: anything with scikit-learn's interface, Pipelines included. Of a list the best
+    model is found, too: see `sksearch.estimators.OneOf`.
 """
 
 HEAD = f"""{ESTIMATOR.rstrip()}
@@ -200,7 +201,8 @@ param_distributions : dict, list of dict or None, default=None
     As for ``RandomizedSearchCV``: lists of choices, or distributions with an ``rvs`` method,
     such as ``scipy.stats.loguniform(1e-4, 1)``. A list of dicts is a union: each candidate
     comes from one of them. `sksearch.space.When` makes a parameter active only under a
-    condition on another one. None: `sksearch.spaces.default_space` of the estimator.
+    condition on another one. None: `sksearch.spaces.default_space` of the estimator. Of several
+    models a dict may have spaces by their names.
 """
 
 COMMON = """

@@ -40,11 +40,10 @@ class CanFit(HasMethods):
                     f"estimator: its step {name!r} is the class {step.__name__}: pass an "
                     f"instance, {step.__name__}()."
                 )
-        if isinstance(val, list | tuple | dict):
+        if isinstance(val, dict):
             raise TypeError(
-                f"estimator={val!r:.80} is a {kind.__name__}, and a search has one estimator, "
-                "before its param_distributions: of several, make each a choice for a step, as in "
-                "Pipeline([('model', a)]) with {'model': [a, b]}."
+                f"estimator={val!r:.80} is a dict: pass an estimator, or a list of pairs "
+                "(name, estimator), before its param_distributions."
             )
         if not super().is_satisfied_by(val):
             return False

@@ -208,6 +208,18 @@ def test_a_space_for_a_model_that_is_none_is_refused():
         OneOf(NAMED, "Z")
 
 
+def test_models_inside_of_a_pipeline_are_refused_and_not_left_out():
+    with pytest.raises(ValueError, match="pass the list to the search"):
+        SearchCV(make_pipeline(StandardScaler(), OneOf(NAMED)), **ARGS).fit(X, Y)
+
+
+def test_an_ensemble_is_of_plain_models():
+    space = {"A": {"max_depth": [1, 2]}, "B": {"svc__C": [1, 2]}}
+    search = SearchCV(NAMED[:2], space, **ARGS | {"n_iter": 3}, ensemble_size=2).fit(X, Y)
+    kinds = {type(frozen.estimator) for frozen in search.ensemble_.models}
+    assert kinds <= {type(model) for model in MODELS}
+
+
 # ---- a list for the data at hand
 
 
