@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import defaultdict
 from importlib.util import find_spec
 
 # Each process of the tests has one core. Before anything loads OpenMP or a BLAS, which start a
@@ -17,6 +18,8 @@ if not find_spec("torch"):
 
 #: Engines of others: a cluster may fail by itself. What was tried again is named in the summary.
 CLUSTERS = {"dask", "ray", "spark", "mpi"}
+#: Cases of a function that run by default; the others are further cases of a matrix.
+ENOUGH_CASES = 8
 #: Seconds for a test on one. On a busy machine its start takes minutes, and one that was cut short
 #: cannot be repeated: in a process where Spark has half started it never will.
 CLUSTER_SECONDS = 600
@@ -37,6 +40,8 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in _further_cases(items):
+        item.add_marker(pytest.mark.whole)
     for item in items:
         if item.nodeid.startswith("docs/"):  # one test for a whole page
             item.add_marker(pytest.mark.slow)
@@ -48,6 +53,18 @@ def pytest_collection_modifyitems(config, items):
         left = [item for item in items if item.get_closest_marker("whole")]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
+
+
+def _further_cases(items):
+    """Cases of functions with more than enough, all but some that are spread evenly over them."""
+    functions = defaultdict(list)
+    for item in items:
+        functions[item.nodeid.partition("[")[0]].append(item)
+    for cases in functions.values():
+        n = max(ENOUGH_CASES, len(cases))
+        for i, item in enumerate(cases):
+            if i and i * ENOUGH_CASES // n == (i - 1) * ENOUGH_CASES // n:
+                yield item
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,6 +6,8 @@ from typing import Any
 from ._family import class_names, family_named, family_of
 from ._parts import Size, SpaceDict
 
+# The method by which a class says itself what is searched of it.
+DECLARED = "__sksearch_space__"
 # At most so many parameters of a transformer, of one branch of an ensemble, of all but the model.
 OF_A_TRANSFORMER = 2
 OF_A_BRANCH = 3
@@ -82,6 +84,8 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
     dict or None
         None if no class of the estimator is known; empty if there is nothing to search.
     """
+    if hasattr(type(estimator), DECLARED):
+        return _declared(estimator, size)
     for name in class_names(estimator):
         if name == "sklearn.Pipeline":
             return _pipeline(estimator, size)
@@ -96,6 +100,17 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
         if space is not None:
             return _listed(estimator, space)
     return None
+
+
+def _declared(estimator, size):
+    """What a class says itself."""
+    space = getattr(estimator, DECLARED)(n_samples=size.n_samples, n_features=size.n_features)
+    if not isinstance(space, dict):
+        raise TypeError(
+            f"{type(estimator).__name__}.{DECLARED} returned {space!r:.80}, and has to return a "
+            "dict of names and choices or distributions."
+        )
+    return space
 
 
 def unknown_parts(estimator: Any) -> dict[str, Any]:

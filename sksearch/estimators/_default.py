@@ -69,6 +69,10 @@ def default_space(
     Unknown steps of a pipeline are left as they are; the plan of a search names them. At most two
     parameters of a transformer are searched.
 
+    A class of your own says what is searched of it by a method
+    ``__sksearch_space__(self, n_samples, n_features)``, which returns such a dict; both counts may
+    be None. For a class of others register a `sksearch.estimators.Family`.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline

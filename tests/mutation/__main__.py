@@ -73,6 +73,7 @@ def main(arguments=None):
         options = [
             "-q",
             "-s",
+            "--whole",
             "-p",
             "no:cacheprovider",
             *([] if args.slow else ["-m", "not slow"]),
