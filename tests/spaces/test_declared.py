@@ -62,5 +62,5 @@ def test_what_is_no_space_is_refused():
         def __sksearch_space__(self, n_samples, n_features):
             return ["shrinkage"]
 
-    with pytest.raises(TypeError, match="Wrong.__sksearch_space__ returned .* return a dict"):
+    with pytest.raises(TypeError, match=r"Wrong\.__sksearch_space__ returned .* return a dict"):
         SearchCV(Wrong(), n_iter=2).fit(X, Y)
