@@ -1,0 +1,114 @@
+"""One search over many models, beside a search of each of them, at equal processor seconds.
+
+On tables of `tables.py` (2,000 rows to search with, up to 10,000 others to test on, three frozen
+folds) `SearchCV(default_models(X, y), timeout=30)` runs once, and `SearchCV` with each of these
+models alone as long. Nobody knows beforehand which of them is best; `regret` is how far the list,
+or each model, is behind the best of them on the test rows, with the last training in the time.
+
+    python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
+        [--record FILE]
+
+With a record, a line of JSON for each run, it goes on where it was stopped.
+"""
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from _tables_cases import DEVELOPMENT, TABLES, make_case
+from _tables_clock import REFERENCE_SECONDS, run_for, workload
+
+from sksearch import SearchCV
+from sksearch.spaces import default_models
+
+LIST = "all of them"
+
+
+def run(table, name, seed_index, seconds):
+    """Search, and return what was found."""
+    case = make_case(table, "mlp", seed_index)  # whose columns are not prepared
+    task = "classification" if case.is_classifier else "regression"
+    models = default_models(case.X, case.y, task=task)
+    workload()  # the first training of a process is slower
+    scale = workload() / REFERENCE_SECONDS
+    chosen = models if name == LIST else [pair for pair in models if pair[0] == name]
+    searched = chosen if name == LIST else chosen[0][1]
+    entries = run_for(seconds, scale, partial(search, case, searched, seconds), ends_itself=True)
+    return {"table": table, "name": name, "seed": seed_index, "seconds": seconds, **entries[-1]}
+
+
+def search(case, estimator, seconds, trace):
+    """Fit, and note the score of the winner on the test rows."""
+    warnings.simplefilter("ignore")
+    trace.clock.install("sksearch._clock")
+    found = SearchCV(estimator, timeout=seconds, cv=case.folds, random_state=case.seed)
+    found.fit(case.X, case.y)
+    at = trace.clock.now()
+    test = found.score(case.X_test, case.y_test)
+    model = str(found.best_params_.get("model", ""))
+    trace.note({}, found.best_score_, test=float(test), model=model, ended=at)
+
+
+def names_of(table, seed_index):
+    """The list, and the models in it."""
+    case = make_case(table, "mlp", seed_index)
+    return [LIST, *(name for name, _ in default_models(case.X, case.y))]
+
+
+def show(lines):
+    """Print scores on the test rows, and how far each is behind the best model of its table."""
+    names = list(dict.fromkeys(line["name"] for line in lines))
+    runs = dict.fromkeys((line["table"], line["seed"]) for line in lines)
+    print(f"{'table':20}" + "".join(f"{name:>13}" for name in names) + "   chosen")
+    regrets = {name: [] for name in names}
+    for table, seed in runs:
+        found = {x["name"]: x for x in lines if (x["table"], x["seed"]) == (table, seed)}
+        if len(found) < len(names):
+            continue
+        best = max(found[name]["test"] for name in names if name != LIST)
+        for name in names:
+            regrets[name].append(best - found[name]["test"])
+        scores = "".join(f"{found[name]['test']:13.4f}" for name in names)
+        print(f"{table:20}{scores}   {found[LIST]['model']}")
+    means = "".join(f"{np.mean(regrets[name]):13.4f}" for name in names)
+    print(f"{'mean regret':20}{means}")
+    worst = "".join(f"{np.max(regrets[name]):13.4f}" for name in names)
+    print(f"{'largest regret':20}{worst}")
+
+
+def main():
+    """Run what is missing, and print."""
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        names = ("OMP", "OPENBLAS", "MKL", "BLIS")
+        os.environ.update({f"{name}_NUM_THREADS": "1" for name in names})
+        os.execv(sys.executable, [sys.executable, *sys.argv])  # read when libraries are loaded
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tables", nargs="+", default=DEVELOPMENT, choices=TABLES)
+    parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--record", type=Path)
+    args = parser.parse_args()
+    lines = []
+    if args.record and args.record.exists():
+        lines = [json.loads(line) for line in args.record.read_text().splitlines()]
+        lines = [line for line in lines if line["seconds"] == args.seconds]
+    known = {(line["table"], line["name"], line["seed"]) for line in lines}
+    for seed in range(args.seeds):
+        for table in args.tables:
+            for name in names_of(table, seed):
+                if (table, name, seed) in known:
+                    continue
+                lines.append(run(table, name, seed, args.seconds))
+                if args.record:
+                    with args.record.open("a") as file:
+                        file.write(json.dumps(lines[-1]) + "\n")
+    show(lines)
+
+
+if __name__ == "__main__":
+    main()
