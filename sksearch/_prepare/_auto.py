@@ -224,10 +224,11 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
     """Say what was chosen for the user: `filled` has the parts that were left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
     if isinstance(options.estimator, OneOf):
-        notes.append(f"models: {', '.join(name for name, _ in options.estimator.named)}")
+        names = [name for name, _ in options.estimator.named]
+        notes.append(f"models: {', '.join(names)}, each with its own values at first")
     if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]
-        unknown = listed(unknown_parts(options.estimator))
+        unknown = listed(_unknown_of(options.estimator))
         rest = f"; nothing is known of {unknown}" if unknown else ""
         notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}{rest}")
     if problem.has_baseline:
@@ -247,6 +248,17 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
         if name in options.left
     ]
     return tuple(notes)
+
+
+def _unknown_of(estimator: Estimator) -> dict[str, Any]:
+    """Parts that nothing is known of, by name; of several models those of each."""
+    if not isinstance(estimator, OneOf):
+        return unknown_parts(estimator)
+    return {
+        f"{name}__{path}" if path else name: part
+        for name, model in estimator.named
+        for path, part in unknown_parts(model).items()
+    }
 
 
 def _brief(part: Sampler | Scheduler) -> str:

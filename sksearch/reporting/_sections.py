@@ -9,7 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from sksearch._description import counted
 from sksearch._reader import SearchTable, folds_text
-from sksearch.estimators import each_of
+from sksearch.estimators import OneOf, each_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity
@@ -181,8 +181,10 @@ def _default(facts):
     if at is None:
         return None
     own = words.score(table.means[at], _error(facts))
+    several = isinstance(table.estimator, OneOf)
+    name = table.estimator.named[0][0] if several else "the estimator"
     if at == table.best:
-        return Section("Untuned", ("The winner is the estimator as it is.",))
+        return Section("Untuned", (f"The winner is {name} as it is.",))
     default, folds, tail = table.candidates[at].row, "", ""
     if default.is_complete:
         gain = facts.selected.corrected - default.score
@@ -193,7 +195,7 @@ def _default(facts):
         gain = float(np.nanmean(table.winner.scores - default.scores))
         folds, tail = f", {default.folds}", " on these"
     gained = f"tuning gains {words.score(max(gain, 0), _error(facts))}{tail}"
-    return Section("Untuned", (f"{own}  for the estimator as it is{folds}: {gained}",))
+    return Section("Untuned", (f"{own}  for {name} as it is{folds}: {gained}",))
 
 
 def _tied(facts, full):

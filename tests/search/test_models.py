@@ -173,6 +173,7 @@ def test_a_model_that_nothing_is_known_of_takes_part_as_it_is():
     search = SearchCV([("A", MODELS[0]), ("U", Unknown())], **ARGS).fit(X, Y)
     assert models_of(search).count("U") == 1
     assert {"model": "U"} in list(search.cv_results_["params"])
+    assert "nothing is known of U (Unknown)" in str(search.plan(X, Y))
 
 
 def test_regressors_too():
