@@ -407,6 +407,8 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
         If there are parameters for transformers, but no transformers.
     """
     head, (name, _) = pipeline[:-1], pipeline.steps[-1]
+    if hasattr(pipeline, "prefixed"):  # one of several models, all of which get the same
+        fit_params = pipeline.prefixed(fit_params)
     if routing_enabled():
         last_params = process_routing(pipeline, "fit", **fit_params)[name].fit
         routing = get_routing_for_object(head) if head.steps else None

@@ -20,7 +20,7 @@ from sksearch._compat import (
 )
 from sksearch._plain import warn
 from sksearch._typing import Estimator, Folding, Samples, Targets
-from sksearch.estimators import each_of, family_of, last_step
+from sksearch.estimators import OneOf, each_of, family_of, last_step
 
 T = TypeVar("T")
 
@@ -281,6 +281,10 @@ def check_fit_params(
     """
     if routing_enabled():
         return  # which has refused them
+    if isinstance(estimator, OneOf):
+        for model in each_of(estimator):
+            check_fit_params(last_step(model), params, (), by_epochs)
+        return
     prefix, searched = "", set(searched)
     while isinstance(estimator, Pipeline):
         steps = dict(estimator.steps)

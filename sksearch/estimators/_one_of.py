@@ -8,13 +8,14 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
+from sksearch._compat import routing_enabled
 from sksearch.space import Outcome
 
 from ._composed import find_space
 from ._default import own_candidate
 from ._first import filled, first_candidates
 from ._parts import Size, SpaceDict
-from ._pipeline import last_step
+from ._pipeline import last_step, path_of_last_step
 
 WHICH = "model"  # the parameter that names the one that it is
 
@@ -108,9 +109,36 @@ class OneOf(Pipeline):
         if "models" in params:
             self.models = params.pop("models")
             self.named = _named(self.models)
+        is_replaced = any(name in params for name, _ in self.named)
         self._set_params("named", **params)
+        if is_replaced:
+            self.models = list(self.named)
         self._choose()
         return self
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit the model that it is.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Training data.
+        **params : dict
+            For ``fit`` of the model, of a pipeline for that of its last step.
+
+        Returns
+        -------
+        self : OneOf
+            Itself.
+        """
+        return super().fit(X, y, **self.prefixed(params))
+
+    def prefixed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters of ``fit`` with the names that a pipeline has for them."""
+        if routing_enabled():
+            return fit_params
+        path = path_of_last_step(self)
+        return {f"{path}__{name}": value for name, value in fit_params.items()}
 
     def __getitem__(self, which: Any) -> Any:
         return Pipeline(self.steps)[which]

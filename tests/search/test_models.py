@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -207,6 +207,24 @@ def test_a_space_for_a_model_that_is_none_is_refused():
         SearchCV(NAMED, {"D": {"C": [1]}}, **ARGS).fit(X, Y)
     with pytest.raises(ValueError, match="model='Z' is none of A, B, C"):
         OneOf(NAMED, "Z")
+
+
+def test_weights_go_to_each_model():
+    weights = np.where(Y == 2, 0.0, 1.0)  # the third class counts for nothing
+    search = SearchCV(NAMED, **ARGS | {"n_iter": 6}).fit(X, Y, sample_weight=weights)
+    assert set(search.statuses_) == {"ok"}
+    assert 2 not in search.predict(X)
+    with pytest.raises(ValueError, match=r"svc__sample_weight, which fit of .* does not take"):
+        SearchCV(NAMED, **ARGS).fit(X, Y, svc__sample_weight=weights)
+    with pytest.raises(ValueError, match="sample_weight, which fit of KNeighborsClassifier"):
+        SearchCV([*NAMED, ("K", KNeighborsClassifier())], **ARGS).fit(X, Y, sample_weight=weights)
+
+
+def test_a_model_can_be_replaced():
+    one = OneOf(NAMED).set_params(B=KNeighborsClassifier(), model="B")
+    assert type(clone(one).steps[0][1]) is KNeighborsClassifier
+    assert [name for name, _ in clone(one).named] == ["A", "B", "C"]
+    assert one.set_params(models=[SVC()], model=None).get_params()["svc__C"] == 1.0
 
 
 def test_models_inside_of_a_pipeline_are_refused_and_not_left_out():
