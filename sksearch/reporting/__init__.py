@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sksearch.reporting._front import check_choice as check_choice
     from sksearch.reporting._front import choose as choose
     from sksearch.reporting._mlflow import to_mlflow
+    from sksearch.reporting._nested import NestedReport
     from sksearch.reporting._report import Report, report
 else:
     __getattr__, __dir__ = on_demand(__name__)
@@ -22,6 +23,7 @@ else:
 __all__ = [
     "Advice",
     "AfterSearch",
+    "NestedReport",
     "ParetoFront",
     "Report",
     "best",

@@ -59,9 +59,9 @@ class AfterSearch:
         report : Report
             Printed it is text, in a notebook HTML; see `sksearch.report`.
         """
-        from sksearch.reporting._report import report
+        from sksearch.reporting._report import report_of
 
-        return report(self, path, full=full)
+        return report_of(self, path, full=full)
 
     def show(self) -> Any:
         """Draw what matters on one sheet: curves, importance, slices, and rungs or two parameters.

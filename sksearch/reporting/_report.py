@@ -1,26 +1,20 @@
 """The report of a fitted search: text, HTML, a file."""
 
 import os
-import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sksearch._plain import printable
 from sksearch._reader import FinishedSearch
+from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Advice, Facts, advise
 from sksearch.reporting._html import fragment, page
+from sksearch.reporting._nested import NestedReport, is_nested
 from sksearch.reporting._rivals import read_results
 from sksearch.reporting._sections import Section, find_facts, headline, write_sections
 
-WIDTH = 96
-MARGIN = 10  # columns of the titles
 N_ADVICE = 5
-WRAP: dict[str, Any] = {
-    "width": WIDTH - MARGIN,
-    "subsequent_indent": "  ",
-    "break_long_words": False,
-    "break_on_hyphens": False,
-}
 
 
 class Report:
@@ -62,7 +56,7 @@ class Report:
     def __str__(self) -> str:
         lines = [headline(self._facts.table)]
         for section in self._sections:
-            lines += _block(section.title, (*section.lines, *section.notes))
+            lines += words.block(section.title, (*section.lines, *section.notes))
         return printable("\n".join([*lines, *self._next()]))
 
     def __repr__(self) -> str:
@@ -105,25 +99,29 @@ class Report:
         """What to do next, numbered."""
         shown = self._shown_advice()
         if not shown:
-            return _block("Next", ("Nothing looks wrong.",))
+            return words.block("Next", ("Nothing looks wrong.",))
         lines = []
         for i, advice in enumerate(shown, 1):
             lines.append(f"{i}. {advice.text}")
             if advice.code:
                 lines.append(f"       {advice.code}")
-        return _block("Next", tuple(lines))
+        return words.block("Next", tuple(lines))
 
 
 def report(
-    search: FinishedSearch, path: str | os.PathLike | None = None, *, full: bool = False
-) -> Report:
+    search: FinishedSearch | Mapping[str, Any],
+    path: str | os.PathLike | None = None,
+    *,
+    full: bool = False,
+) -> Report | NestedReport:
     """Tell what a fitted search has found, and what to do next.
 
     Parameters
     ----------
     search : estimator
         A fitted search of this library, or ``GridSearchCV``, ``RandomizedSearchCV`` or a halving
-        search of scikit-learn. Its results are read, nothing is trained.
+        search of scikit-learn. Its results are read, nothing is trained. Or what scikit-learn's
+        ``cross_validate`` returned for a search with ``return_estimator=True``.
     path : str, path-like or None, default=None
         Where to write the report as a page of HTML with pictures. None: nowhere.
     full : bool, default=False
@@ -131,8 +129,8 @@ def report(
 
     Returns
     -------
-    report : Report
-        Printed it is text, in a notebook HTML.
+    report : Report or NestedReport
+        Printed it is text, in a notebook HTML. Of a nested cross-validation it has no page.
 
     Raises
     ------
@@ -164,6 +162,13 @@ def report(
     Next      1. There was one candidate, so nothing was chosen. Give several values.
                      param_distributions['n_neighbors'] = [2, 5, 10]
     """
+    return NestedReport(search) if is_nested(search) else report_of(search, path, full=full)
+
+
+def report_of(
+    search: FinishedSearch, path: str | os.PathLike | None = None, *, full: bool = False
+) -> Report:
+    """Make the report of one search; arguments as those of `report`."""
     table = read_results(search)
     if table.estimator is None:
         raise TypeError(
@@ -174,12 +179,3 @@ def report(
     if path is not None:
         made.save(path)
     return made
-
-
-def _block(title, lines):
-    """A title with its lines beside it; indented lines are code, which is not broken."""
-    out: list[str] = []
-    for line in lines:
-        out += [line] if line.startswith(" ") else textwrap.wrap(line, **WRAP) or [""]
-    heads = [title.ljust(MARGIN), *[" " * MARGIN] * (len(out) - 1)]
-    return [(head + text).rstrip() for head, text in zip(heads, out, strict=True)]

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,14 @@ from sksearch.history import Params
 from sksearch.space import native
 
 LONGEST = 48  # characters of one value
+WIDTH = 96
+MARGIN = 10  # columns of the titles
+WRAP: dict[str, Any] = {
+    "width": WIDTH - MARGIN,
+    "subsequent_indent": "  ",
+    "break_long_words": False,
+    "break_on_hyphens": False,
+}
 
 
 def number(x: float) -> str:
@@ -85,3 +94,12 @@ def is_literal(x: Any) -> bool:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return False
     return type(again) is type(x) and bool(again == x)
+
+
+def block(title: str, lines: Iterable[str]) -> list[str]:
+    """A title with its lines beside it; indented lines are code, which is not broken."""
+    out: list[str] = []
+    for line in lines:
+        out += [line] if line.startswith(" ") else textwrap.wrap(line, **WRAP) or [""]
+    heads = [title.ljust(MARGIN), *[" " * MARGIN] * (len(out) - 1)]
+    return [(head + text).rstrip() for head, text in zip(heads, out, strict=True)]
