@@ -8,7 +8,8 @@ or each model, is behind the best of them on the test rows, with the last traini
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
         [--record FILE]
 
-The runs that the page of measurements shows are in ``records/many_models.jsonl``. With a record, a line of JSON for each run, it goes on where it was stopped.
+The runs that the page of measurements shows are in ``records/many_models.jsonl``. With a record, a
+line of JSON for each run, it goes on where it was stopped.
 """
 
 import argparse
