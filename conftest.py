@@ -4,6 +4,7 @@ import os
 import signal
 from collections import defaultdict
 from importlib.util import find_spec
+from pathlib import Path
 
 # Each process of the tests has one core. Before anything loads OpenMP or a BLAS, which start a
 # thread for each core: threads that wait for each other take twice the time of the tests.
@@ -18,6 +19,7 @@ if not find_spec("torch"):
 
 #: Engines of others: a cluster may fail by itself. What was tried again is named in the summary.
 CLUSTERS = {"dask", "ray", "spark", "mpi"}
+TESTS = Path(__file__).parent / "tests"
 #: Cases of a function that run by default; the others are further cases of a matrix.
 ENOUGH_CASES = 8
 #: Seconds for a test on one. On a busy machine its start takes minutes, and one that was cut short
@@ -59,7 +61,8 @@ def _further_cases(items):
     """Cases of functions with more than enough, all but some that are spread evenly over them."""
     functions = defaultdict(list)
     for item in items:
-        functions[item.nodeid.partition("[")[0]].append(item)
+        if item.path.is_relative_to(TESTS):  # and not those of scikit-learn, of which all count
+            functions[item.nodeid.partition("[")[0]].append(item)
     for cases in functions.values():
         n = max(ENOUGH_CASES, len(cases))
         for i, item in enumerate(cases):

@@ -145,7 +145,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "estimator" and isinstance(value, list | tuple):
-            value = OneOf(list(value))
+            with suppress(TypeError, ValueError):  # which `fit` raises
+                value = OneOf(list(value))
         super().__setattr__(name, value)
 
     @abstractmethod

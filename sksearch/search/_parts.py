@@ -4,6 +4,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from sksearch._compat import HasMethods
+from sksearch.estimators import OneOf
 
 MODULE = "torch.nn.modules.module.Module"
 SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
@@ -40,6 +41,8 @@ class CanFit(HasMethods):
                     f"estimator: its step {name!r} is the class {step.__name__}: pass an "
                     f"instance, {step.__name__}()."
                 )
+        if isinstance(val, list | tuple):  # it could not be made when it was passed
+            OneOf(list(val))
         if isinstance(val, dict):
             raise TypeError(
                 f"estimator={val!r:.80} is a dict: pass an estimator, or a list of pairs "

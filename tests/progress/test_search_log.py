@@ -15,7 +15,7 @@ from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch.progress import _status_line
 from tests.fakes import Curve, Failing
 
-X, Y = np.zeros((12, 1)), np.zeros(12)
+X, Y = np.zeros((12, 1)), np.arange(12.0)
 SPACE = {"quality": uniform(0, 1)}
 FAILURES = pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
 

@@ -196,8 +196,9 @@ def test_regressors_too():
     ],
 )
 def test_what_cannot_be_searched_together_is_refused(models, error, words):
+    search = SearchCV(models, timeout=1)
     with pytest.raises(error, match=words):
-        SearchCV(models, timeout=1)
+        search.fit(X, Y)
 
 
 def test_a_space_for_a_model_that_is_none_is_refused():
