@@ -290,7 +290,8 @@ def growth_of(estimator: Any, name: str) -> Growth:
     family, own = family_of(owner), owner.get_params().get(leaf)
     growth = family.growth(leaf, own if isinstance(own, int) else None)
     if growth is None or leaf not in family.counts or at is not owner:
-        known = [f"{each.counts[0]} of {each.title}" for each in families() if each.counts]
+        with_count = [each for each in families() if each.counts and each.title]
+        known = [f"{each.counts[0]} of {each.title}" for each in with_count]
         raise ValueError(
             f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot be "
             "trained further and further by it. It is for the count of iterations of the last "
