@@ -111,6 +111,14 @@ class SearchCV(BaseSearch):
     >>> bool(search.best_score_ > 0.97)
     True
 
+    The best of several models:
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> models = [KNeighborsClassifier(), SVC()]
+    >>> search = SearchCV(models, n_iter=6, random_state=0).fit(X, y)
+    >>> sorted({params["model"] for params in search.cv_results_["params"]})
+    ['kneighborsclassifier', 'svc']
+
     Everything by hand:
 
     >>> from scipy.stats import loguniform
