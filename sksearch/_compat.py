@@ -36,6 +36,7 @@ from sklearn.model_selection._validation import (
 from sklearn.model_selection._validation import (
     _warn_or_raise_about_fit_failures as warn_or_raise_about_fit_failures,
 )
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _convert_to_numpy, get_namespace, get_namespace_and_device
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -91,6 +92,7 @@ __all__ = [
     "owner_of",
     "pre_dispatch_count",
     "routing_enabled",
+    "safe_indexing",
     "safe_split",
     "set_generator_of_mlp",
     "set_rate_of_mlp",

@@ -12,6 +12,7 @@ PART_OF_CURVE = 0.2  # of the time, for one candidate whose count of iterations 
 PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
 PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
 PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
+PART_OF_MEMBERS = 0.2  # of the time without the last training, for those of other members
 PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
 SLACK = 1.5  # as many times what that of the estimator as it is takes is no less allowed
 
@@ -29,6 +30,8 @@ class TimeLimit:
         Seconds for all, the last training included; None for no limit.
     overtime : float or None, default=None
         Seconds after that, when what runs is stopped; None: it is waited for.
+    has_members : bool, default=False
+        Whether the last training is followed by those of others, for an average of candidates.
 
     Attributes
     ----------
@@ -53,6 +56,7 @@ class TimeLimit:
 
     timeout: float | None = None
     overtime: float | None = None
+    has_members: bool = False
     for_last: float = field(default=0.0, init=False)
     was_up: float = field(default=0.0, init=False)
     stands_still: bool = field(default=False, init=False)
@@ -111,6 +115,15 @@ class TimeLimit:
             return None
         return max(PART_OF_LAST * self.timeout, SLACK * untuned)
 
+    def of_members(self, last: float) -> float:
+        """Return the seconds for the trainings of other members, where the last one takes `last`.
+
+        A function of what a record has, so that a search that goes on has the same members.
+        """
+        if self.timeout is None:
+            return math.inf
+        return PART_OF_MEMBERS * max(0.0, self.timeout - last)
+
     def is_long(self, seconds: float) -> bool:
         """Whether a training to measure the cost takes too many of them."""
         return self.timeout is not None and seconds > PART_OF_MEASURE * self.timeout
@@ -120,6 +133,8 @@ class TimeLimit:
         if leaves_some and self.timeout is not None:
             seconds = min(seconds, (1 - PART_TO_CHOOSE) * self.timeout)
         self.for_last = seconds
+        if self.has_members and self.timeout is not None:
+            self.for_last += self.of_members(seconds)
 
 
 def on_more_rows(seconds: float, n_rows: float, n_samples: float, growth: float = 1.0) -> float:

@@ -5,8 +5,8 @@
 The script is run once undisturbed. Then it is killed with SIGKILL again and again, each of its
 searches with a ``checkpoint_dir`` of its own, and started again, until it has been killed often
 enough and may end. Its searches must end as the undisturbed ones did, and no evaluation that had
-ended, no step of a model that had been trained, and no model of an ensemble may be paid for again.
-What ran at the moment of a kill may.
+ended and no step of a model that had been trained may be paid for again. What ran at the moment of
+a kill may.
 
 A search whose ``random_state`` is None gets 0. Results that depend on time cannot be equal: those
 of asynchronous searches with several workers, and of a ``timeout``.
@@ -32,7 +32,6 @@ from pathlib import Path
 from typing import Any
 
 from sksearch._description import describe
-from sksearch._finish import _models
 from sksearch._plain import say
 from sksearch.checkpoint import Told, read_as, read_journal
 from sksearch.fitting import Context, Output, Task, _run, evaluate
@@ -41,7 +40,7 @@ from sksearch.search import _base
 __all__ = ["Report", "main", "torment"]
 
 LIMIT = 3600  # seconds that one run of a script may take
-WHAT = re.compile(r"begin|end|model|\d+again")  # units of training that are repeated, the last one
+WHAT = re.compile(r"begin|end|\d+again")  # units of training that are repeated, the last one
 VICTIM = "import sys; from sksearch.chaos import _run_script; _run_script(*sys.argv[1:])"
 
 
@@ -103,8 +102,6 @@ class Report:
         Count of evaluations that had ended, and were run again.
     steps_again : int, default=0
         Units of the resource that models had been trained for, and were again.
-    models_again : int, default=0
-        Count of models of ensembles that the undisturbed search did not train.
     equal : bool, default=True
         Whether all searches ended as the undisturbed ones.
 
@@ -121,20 +118,18 @@ class Report:
     in_flight: int = 0
     again: int = 0
     steps_again: int = 0
-    models_again: int = 0
     equal: bool = True
 
     @property
     def is_good(self) -> bool:
         """Whether all promises were kept."""
-        return self.equal and not self.again + self.steps_again + self.models_again
+        return self.equal and not self.again + self.steps_again
 
     def __str__(self):
         bars = [
             (self.equal, "each search ends as the undisturbed one"),
             (not self.again, f"{self.again} evaluations that had ended are run again"),
             (not self.steps_again, f"{self.steps_again} units of training are paid for again"),
-            (not self.models_again, f"{self.models_again} models of ensembles are trained again"),
         ]
         head = (
             f"{self.kills} kills, {self.evaluations} evaluations, {self.in_flight} of them ran at"
@@ -166,14 +161,6 @@ class _Logged:
             file.write(f"{self.number} {task.name} {what}\n")
 
 
-class _LoggedModel(_Logged):
-    """The same for models of an ensemble that are trained after the search."""
-
-    def __call__(self, context: Context, task: Task, environment: Any) -> Output:
-        self.write(task, "model")
-        return evaluate(context, task, environment)
-
-
 def _run_script(script: str, folder: str, disturbed: str) -> None:
     """Run a script; its searches log their evaluations, and leave what they have found."""
     numbers, found = count(), []
@@ -185,7 +172,6 @@ def _run_script(script: str, folder: str, disturbed: str) -> None:
         seed = 0 if search.random_state is None else search.random_state
         search.set_params(checkpoint_dir=own, random_state=seed)
         _run.evaluate = _Logged(f"{folder}/log", number)
-        _models.evaluate = _LoggedModel(f"{folder}/log", number)
         fit(search, *args, **kwargs)
         found.append(_outcome(search, *args[:1]))
         return search
@@ -201,9 +187,8 @@ def _run_script(script: str, folder: str, disturbed: str) -> None:
 def _outcome(search, X=None):
     """Text of everything that a search has found, but for times."""
     results = {n: list(v) for n, v in search.cv_results_.items() if not n.endswith("_time")}
-    models = [getattr(search, name, None) for name in ("best_estimator_", "ensemble_")]
-    fitted: Any = [model for model in models if X is not None and hasattr(model, "predict")]
-    said = [model.predict(X) for model in fitted]
+    best: Any = getattr(search, "best_estimator_", None)
+    said = [best.predict(X)] if X is not None and hasattr(best, "predict") else []
     return describe([results, search.statuses_, getattr(search, "best_params_", None), said])
 
 
@@ -253,22 +238,20 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Repo
     expected = pickle.loads((plain / "result").read_bytes())
     if not expected:
         raise RuntimeError(f"{script} fits no search of sksearch.")
-    n_models = sum(what == "model" for _, what in _lines(plain))
     numbers = count()
     while report.kills < n_kills:
         (own := folder / str(next(numbers))).mkdir()
-        n_trained = _one_run(script, n_kills, seconds, own, rng, report)
-        report.models_again += max(0, n_trained - n_models)
+        _one_run(script, n_kills, seconds, own, rng, report)
         report.equal &= pickle.loads((own / "result").read_bytes()) == expected
     return report
 
 
 def _one_run(script, n_kills, seconds, folder, rng, report):
-    """Kill a script until it has ended, or often enough; how many models it trains at its end."""
+    """Kill a script until it has ended, or often enough."""
     kills: list[tuple[int, set[str]]] = []  # count of lines, and what had ended by then
     window = 0.15 * seconds
     while True:
-        n_before, n_begun = len(_lines(folder)), _n_begun(folder)
+        n_begun = _n_begun(folder)
         process = _start(script, folder, disturbed=True)
         _wait_for_begin(process, folder, n_begun)
         spares = report.kills >= n_kills
@@ -287,7 +270,6 @@ def _one_run(script, n_kills, seconds, folder, rng, report):
     report.evaluations += len(set(begun))
     report.again += again
     report.in_flight += len(begun) - len(set(begun)) - again
-    return sum(what == "model" for _, what in lines[n_before:])
 
 
 def _start(script, folder, disturbed):
@@ -324,7 +306,7 @@ def _lines(folder):
 
 def _n_begun(folder):
     """Count of what has begun so far."""
-    return sum(what in ("begin", "model") for _, what in _lines(folder))
+    return sum(what == "begin" for _, what in _lines(folder))
 
 
 def _ended(folder, lines):

@@ -92,7 +92,7 @@ def cases():
             estimator, space, transfer="joint", n_iterations=2, batch_size=2, **args
         ),
         "Hyperband algorithm1": sksearch.HyperbandSearchCV(
-            estimator, space, candidates="algorithm1", ensemble_size=2, **args
+            estimator, space, candidates="algorithm1", ensemble=2, **args
         ),
         "GP portfolio": sksearch.GPBayesSearchCV(
             estimator, space, acquisition="portfolio", n_iter=20, batch_size=3

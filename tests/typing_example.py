@@ -61,7 +61,7 @@ def searches() -> None:
     BOHBSearchCV(MODEL, SPACE, scheduler="asynchronous", transfer="all", min_resources="auto")
     GPHyperbandSearchCV(MODEL, SPACE, acquisition="ei", initial_params={"alpha": 1e-3})
     TPEHalvingSearchCV(MODEL, SPACE, devices=[0, 1])
-    GPHalvingSearchCV(MODEL, SPACE, ensemble_size=5)
+    GPHalvingSearchCV(MODEL, SPACE, ensemble=5)
     IncrementalEvaluationSearchCV(MODEL, [SPACE], population="gp", budget=100, keep=0.5, step=2)
     SearchCV(MODEL, timeout=60)
     SearchCV(

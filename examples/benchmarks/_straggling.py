@@ -30,7 +30,7 @@ BOOSTING = GradientBoostingClassifier(subsample=0.5)
 KINDS = {
     "epochs": (sks.HyperbandSearchCV, SGDClassifier(), *ALPHA, EPOCHS),
     "epochs, an ensemble": (
-        sks.BOHBSearchCV, MLPClassifier((5,)), *ALPHA, EPOCHS | {"ensemble_size": 3},
+        sks.BOHBSearchCV, MLPClassifier((5,)), *ALPHA, EPOCHS | {"ensemble": True},
     ),
     "iterations": (sks.SuccessiveHalvingSearchCV, BOOSTING, *RATE, TREES | {"n_candidates": 18}),
     "rows": (
@@ -39,7 +39,7 @@ KINDS = {
     ),
     "rows, an ensemble": (
         sks.HyperbandSearchCV, DecisionTreeClassifier(splitter="random"), *PRUNING,
-        {"resource": "n_samples", "cv": 2, "ensemble_size": 3},
+        {"resource": "n_samples", "cv": 2, "ensemble": True},
     ),
     "folds": (
         sks.HyperbandSearchCV, DecisionTreeClassifier(splitter="random"), *PRUNING,
@@ -50,7 +50,7 @@ KINDS = {
     ),
     "whole fits": (sks.TPESearchCV, DecisionTreeClassifier(splitter="random"), *PRUNING, FITS),
     "whole fits, an ensemble": (
-        sks.RandomSearchCV, MLPClassifier((5,), max_iter=5), *ALPHA, FITS | {"ensemble_size": 3},
+        sks.RandomSearchCV, MLPClassifier((5,), max_iter=5), *ALPHA, FITS | {"ensemble": True},
     ),
 }  # fmt: skip
 

@@ -1,20 +1,15 @@
 """`Found`: what a run has found, as tables, fronts and models."""
 
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sklearn.base import clone
+import numpy as np
 
-from sksearch._clock import now
-from sksearch._finish._models import best_rows, make_ensemble
-from sksearch._finish._refit import train_on_all
-from sksearch._seeds import seeded
-from sksearch._typing import Estimator
+from sksearch._finish._members import Members, best_rows
+from sksearch._finish._refit import LastTraining
 from sksearch.fitting import (
-    AveragedClassifier,
-    AveragedRegressor,
+    N_AVERAGED,
     Output,
     Row,
     RowScores,
@@ -26,7 +21,7 @@ from sksearch.fitting import (
     warn_if_none_keeps_bounds,
 )
 from sksearch.history import History, Result
-from sksearch.reporting import ParetoFront
+from sksearch.reporting import Ensemble, ParetoFront
 
 
 @dataclass(frozen=True)
@@ -91,53 +86,51 @@ class Found:
         row = self.rows[index]
         return schedule_of(self.history.trials, row.trial_id, row.n_resources)
 
-    def trained(self, index: int, best: Estimator) -> tuple[Any, float]:
-        """Train an estimator on all rows of the data, by the path that a row was scored on.
+    def last_training(self, index: int) -> LastTraining:
+        """Return how the candidate of a row is trained on all rows of the data."""
+        row = self.rows[index]
+        outcome = self.run.setup.problem.space.outcome(self.history.trials[row.trial_id].params)
+        outputs = [replace(out, curve=None, rows=None, predictions=None) for out in row.outputs]
+        light = replace(row, outputs=outputs, new_outputs=[])
+        return LastTraining(light, outcome[0] if outcome else None, self.schedule(index))
+
+    def ensemble(self, ranks: np.ndarray, index: int, winner: Any) -> tuple[Ensemble, Any]:
+        """Average the best candidates.
 
         Parameters
         ----------
+        ranks : ndarray of int
+            Of the rows, by the metric that counts.
         index : int
-            Of the row.
-        best : estimator object
-            Unfitted, with the params of the row.
+            Row of the winner.
+        winner : estimator object
+            Its model, trained on all rows.
 
         Returns
         -------
-        estimator : estimator object
-            Fitted.
-        seconds : float
-            That it took.
+        ensemble : Ensemble
+            Who is in it.
+        model : estimator object
+            The average; `winner` where others bring nothing.
         """
-        start, row = now(), self.rows[index]
-        space = self.run.setup.problem.space
-        outcome = space.outcome(self.history.trials[row.trial_id].params)
-        found = outcome[0] if outcome else None
-        estimator = train_on_all(self.run.context, best, row, found, self.schedule(index))
-        return estimator, now() - start
+        setup, results = self.run.setup, self.results
+        violations = np.array([result.violation for result in results])
+        statuses = [result.status for result in results]
+        args = self.rows, ranks, statuses, violations
+        names = [index, *(i for i in best_rows(*args) if i != index)][:N_AVERAGED]
+        n_folds = len(self.rows[index].outputs)
+        if not all(output.predictions for output in self.rows[index].outputs):
+            names = [index]
+        names = [i for i in names if len(self.rows[i].outputs) == n_folds]
+        if len(names) == 1:
+            return Ensemble({index: 1.0}, [self.rows[index].params], None, None), winner
+        rows = {i: self.rows[i] for i in names}
+        trainings = {i: self.last_training(i) for i in names}
+        seconds = [self.run.incumbent.seconds_to_refit(*_key(row)) for row in rows.values()]
+        average, model = Members(setup, rows, trainings, seconds).average(winner)
+        params = [self.rows[i].params for i in average.weights]
+        return Ensemble(average.weights, params, average.score, average.alone), model
 
-    def seeds(self, index: int) -> AbstractContextManager[None]:
-        """Return a context in which the global generators are those of the last training."""
-        row, context = self.rows[index], self.run.context
-        return seeded(context.seed, row.trial_id, len(context.splits), row.n_resources)
 
-    def untrained(self, index: int) -> Any:
-        """Return the estimator with the params of a row."""
-        params = clone(self.rows[index].params, safe=False)
-        return clone(self.run.context.estimator).set_params(**params)
-
-    def ensemble(
-        self, results: dict[str, Any], refit: object
-    ) -> AveragedClassifier | AveragedRegressor | None:
-        """Average the models of the best rows; None where there are none.
-
-        Parameters
-        ----------
-        results : dict
-            ``cv_results_``.
-        refit : object
-            May name the metric that counts.
-        """
-        setup = self.run.setup
-        statuses, wins = [each.status for each in self.results], setup.plan.any_rung_wins
-        size = setup.ensemble_size
-        return make_ensemble(self.run, best_rows(self.rows, results, statuses, size, refit, wins))
+def _key(row: Row) -> tuple[int, int]:
+    return row.trial_id, row.n_resources

@@ -1,49 +1,73 @@
-"""The best candidate, trained on all rows."""
+"""The last training of a candidate, on all rows."""
 
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from sksearch._seeds import seeded
 from sksearch._typing import Estimator, Samples, Targets
 from sksearch.base import Resource, State
 from sksearch.estimators import Labels, growth_of
 from sksearch.fitting import Context, Row, change_to
 
 
-def train_on_all(
-    context: Context, best: Estimator, row: Row, found: str | None, schedule: list[dict[str, Any]]
-) -> Any:
-    """Train a clone with the params of a row by the path that it was scored on.
+@dataclass(frozen=True)
+class LastTraining:
+    """The training of a candidate on all rows, by the path that it was scored on.
 
     Parameters
     ----------
-    context : Context
-        Of the search.
-    best : estimator object
-        Unfitted, with the params of the row.
     row : Row
-        Of ``cv_results_``.
+        Of ``cv_results_``, without what only its scores need.
     found : str or None
         The parameter that training has found, if there is one.
     schedule : list of dict
         Which params held from which count of units on.
-
-    Returns
-    -------
-    estimator : estimator object
-        Fitted on all rows.
     """
-    rows, state = (context.X, context.y), State(best)
-    args = context.classes, context.fit_params
-    if found is not None and found in row.params:
-        return growth_of(best, found).refit(state, rows, row.params[found], *args).estimator
-    if len(schedule) > 1:
-        way = schedule, row.n_resources, context.changing
-        return follow(context.resource, best, *way, *rows, *args)
-    n_steps = int(np.median([output.n_steps for output in row.outputs]))
-    return context.resource.refit(state, *rows, row.n_resources, n_steps, *args).estimator
+
+    row: Row
+    found: str | None
+    schedule: list[dict[str, Any]]
+
+    def seeds(self, context: Context) -> AbstractContextManager[None]:
+        """Return a context in which the global generators are those of this training."""
+        row = self.row
+        return seeded(context.seed, row.trial_id, len(context.splits), row.n_resources)
+
+    def untrained(self, context: Context) -> Any:
+        """Return the estimator with the params of the candidate."""
+        return clone(context.estimator).set_params(**clone(self.row.params, safe=False))
+
+    def run(self, context: Context, estimator: Estimator) -> Any:
+        """Train an estimator.
+
+        Parameters
+        ----------
+        context : Context
+            Of the search.
+        estimator : estimator object
+            What `untrained` has returned.
+
+        Returns
+        -------
+        estimator : estimator object
+            Fitted.
+        """
+        row, found = self.row, self.found
+        rows, state = (context.X, context.y), State(estimator)
+        args = context.classes, context.fit_params
+        if found is not None and found in row.params:
+            growth = growth_of(estimator, found)
+            return growth.refit(state, rows, row.params[found], *args).estimator
+        if len(self.schedule) > 1:
+            way = self.schedule, row.n_resources, context.changing
+            return follow(context.resource, estimator, *way, *rows, *args)
+        n_steps = int(np.median([output.n_steps for output in row.outputs]))
+        return context.resource.refit(state, *rows, row.n_resources, n_steps, *args).estimator
 
 
 def follow(

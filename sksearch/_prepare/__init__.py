@@ -10,6 +10,7 @@ from sksearch._prepare._options import Goal as Goal
 from sksearch._prepare._options import Knowledge as Knowledge
 from sksearch._prepare._options import Options as Options
 from sksearch._prepare._options import Spending as Spending
+from sksearch._prepare._options import most_averaged as most_averaged
 from sksearch._prepare._prepare import prepare as prepare
 from sksearch._prepare._problem import fits_whole as fits_whole
 from sksearch._prepare._rows import choose_rows as choose_rows

@@ -101,7 +101,7 @@ def make_space(
     check_names(estimator, space)
     check_values(estimator, space)
     warn_of_seeds(space)
-    check_outcomes(estimator, space, resource, options.ensemble_size)
+    check_outcomes(estimator, space, resource)
     _check_optimum(options, estimator, space)
     return space
 

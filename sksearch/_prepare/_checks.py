@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 
 from sksearch._compat import (
     fault_of,
@@ -51,22 +51,6 @@ def check_memory_limit(n_bytes: int | None) -> None:
         )
 
 
-def check_ensemble(size: int | None, estimator: Estimator, classes: Labels) -> None:
-    """Raise ValueError if models of this kind cannot be averaged."""
-    if size is None:
-        return
-    if not (is_classifier(estimator) or is_regressor(estimator)):
-        raise ValueError(
-            f"ensemble_size={size} averages predictions, but {type(estimator).__name__} is "
-            "neither a classifier nor a regressor: leave it out."
-        )
-    if isinstance(classes, list):
-        raise ValueError(
-            f"ensemble_size={size} averages the classes of one target column, but y has "
-            f"{len(classes)}: leave it out, or search for each column by itself."
-        )
-
-
 def check_training(
     resource: Resource, estimator: Estimator, space: Space, fit_params: dict, X: Samples
 ) -> None:
@@ -82,9 +66,7 @@ def cuts_training(resource: str | Resource | None) -> bool:
     return acts_on(resource) in ("calls", "training")
 
 
-def check_outcomes(
-    estimator: Estimator, space: Space, resource: str | Resource | None, ensemble_size: int | None
-) -> None:
+def check_outcomes(estimator: Estimator, space: Space, resource: str | Resource | None) -> None:
     """Raise ValueError for a count that training cannot find."""
     for name in space.outcomes:
         steps = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
@@ -95,12 +77,6 @@ def check_outcomes(
                 f"param_distributions[{name!r}] is an Outcome, which is found within one training "
                 f"of a candidate, and resource={resource!r} cuts training into pieces: "
                 "take resource='n_samples' or 'folds', or take the Outcome out of the space."
-            )
-        if ensemble_size is not None:
-            raise ValueError(
-                f"ensemble_size={ensemble_size} needs models with the count of iterations "
-                f"that is found, and those of param_distributions[{name!r}], an Outcome, are "
-                "trained beyond it: leave one of them out."
             )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sksearch._typing import Estimator, Folding, Scoring
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.executors import Workers
-from sksearch.fitting import Folds, Stops, bounds_of
+from sksearch.fitting import N_AVERAGED, Folds, Stops, bounds_of
 from sksearch.space import Space
 
 MIN_FOLDS_TO_RACE = 3
@@ -81,6 +81,15 @@ class Spending:
         return self.min_resources == self.max_resources == "auto"
 
 
+def most_averaged(ensemble: Any) -> int:
+    """Return the largest count of models that are averaged; 0 for the best one alone.
+
+    `ensemble` is as for a search: whether to, or the count.
+    """
+    is_flag = isinstance(ensemble, bool | np.bool_)
+    return (N_AVERAGED if ensemble else 0) if is_flag else int(ensemble)
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user of a search has asked for.
@@ -97,8 +106,10 @@ class Options:
         Slices.
     timeout, overtime : float or None
         Seconds.
-    error_score, return_train_score, verbose, ensemble_size : object
+    error_score, return_train_score, verbose : object
         As for a search.
+    ensemble : int
+        Largest count of models that are averaged; 0 for the best one alone.
     left : frozenset of str
         "sampler" and "scheduler" where the user leaves them to the search, and "cv" of a search
         that chooses folds where no splitter is passed.
@@ -117,7 +128,7 @@ class Options:
     error_score: Any
     return_train_score: bool
     verbose: int
-    ensemble_size: int | None
+    ensemble: int
     left: frozenset[str] = frozenset()
 
     @property

@@ -12,8 +12,8 @@ from sksearch._compat import check_method_params, num_samples
 from sksearch._earlier import read_earlier, with_knowledge
 from sksearch._prepare._aiming import aimed, aims_of, check_metric, rule_for
 from sksearch._prepare._auto import choices, first_guesses, make_space
+from sksearch._prepare._averaging import check_ensemble, with_kept_rows
 from sksearch._prepare._checks import (
-    check_ensemble,
     check_memory_limit,
     check_schedule,
     check_training,
@@ -104,7 +104,7 @@ def prepare(
     space = make_space(options, own, estimator, data.X)
     filled = with_plain_numbers(search._filled(data.folds))
     resource = _resource_of(filled, estimator, space, data)
-    check_ensemble(options.ensemble_size, estimator, data.classes)
+    check_ensemble(options.ensemble, estimator, goal)
     # From a copy: the seed must not depend on how many candidates were settled beforehand.
     sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
     scheduler = Audited(scheduler, spending.audit) if spending.audit else scheduler
@@ -127,10 +127,10 @@ def prepare(
         seed=problem.seed, n_candidates=plan.n_candidates,
     )  # fmt: skip
     return Setup(
-        context, problem, sampler, scheduler, plan,
+        with_kept_rows(options, context), problem, sampler, scheduler, plan,
         params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
-        time=TimeLimit(options.timeout, options.overtime),
-        stops=options.stops, workers=options.workers, ensemble_size=options.ensemble_size,
+        time=TimeLimit(options.timeout, options.overtime, has_members=options.ensemble > 1),
+        stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=goal.refit if callable(goal.refit) else None,
         columns=() if resource.acts_on == "fits" else search._columns,
     )  # fmt: skip

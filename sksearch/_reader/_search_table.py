@@ -77,7 +77,12 @@ class SearchTable:
     @property
     def trained(self) -> Any:
         """The winner as it was trained on all rows, or else what was tuned."""
-        return getattr(self.source, "best_estimator_", self.estimator)
+        source: Any = self.source
+        ensemble = getattr(source, "ensemble_", None)
+        if ensemble is not None and len(ensemble) > 1:  # and the winner need not be in it
+            models = dict(zip(ensemble.weights, source.best_estimator_.models, strict=True))
+            return getattr(models.get(source.best_index_), "estimator", self.estimator)
+        return getattr(source, "best_estimator_", self.estimator)
 
     @property
     def unit(self) -> str:

@@ -26,7 +26,7 @@ NO_SETTINGS = {
     "estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience", "stop",
     "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
-    "ensemble_size", "select", "func", "space", "target", "callback",
+    "select", "func", "space", "target", "callback",
 }  # fmt: skip
 # Settings that may grow: the search then goes on where it ended.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
@@ -183,6 +183,8 @@ def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) 
     params = dict(params)
     if params["initial_params"] == "auto" and not setup.problem.initial_params:
         params["initial_params"] = None  # which is what it means there
+    if "ensemble" in params:
+        params["ensemble"] = bool(params["ensemble"])  # whether predictions are kept
     params["prior_results"] = setup.earlier or None  # whatever they were read from
     n_splits = len(setup.context.splits)
     resource = setup.context.resource

@@ -224,12 +224,12 @@ class JournalRecorder(Recorder):
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
-    def stop(self, why: str, keep: set[str], timeout: float | None = None) -> None:
-        """Append that the search has ended; if it is finished only the states to keep stay."""
+    def stop(self, why: str, timeout: float | None = None) -> None:
+        """Append that the search has ended; if it is finished no state stays."""
         if not self.ending.why or why == "finished" != self.ending.why:  # else nothing is new
             self._append(Stopped(why, timeout))
         if why == "finished":
-            self.checkpoint.sweep(keep)
+            self.checkpoint.sweep(set())
 
     def record_winner(self, trial_id: int, resource: int) -> None:
         """Append who won: a function as ``refit``, or a rule, cannot be asked later."""

@@ -51,6 +51,12 @@ def _write_state(state: Any) -> dict[str, Any] | None:
     return STATE.write(replace(state, signature=sign(state.sha)))
 
 
+def _of_numbers(key: str) -> Entry:
+    """An entry of numbers of 4 bytes each, where there are any."""
+    kind = kinds.optional(kinds.rows)
+    return Entry(key, kind, lambda rows: b64encode(rows).decode(), b64decode, is_sparse=True)
+
+
 OUTPUT = Schema(
     Output,
     {
@@ -70,10 +76,8 @@ OUTPUT = Schema(
         "curve": Entry("curve", kinds.optional(kinds.curve), is_sparse=True),
         "span": Entry("span", kinds.optional(kinds.span), is_sparse=True),
         "measures": Entry("measures", kinds.optional(kinds.numbers), is_sparse=True),
-        "rows": Entry(
-            "rows", kinds.optional(kinds.rows), lambda rows: b64encode(rows).decode(), b64decode,
-            is_sparse=True,
-        ),
+        "rows": _of_numbers("rows"),
+        "predictions": _of_numbers("predictions"),
     },
     is_closed=True,
 )  # fmt: skip

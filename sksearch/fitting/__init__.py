@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._callbacks import CallbackContext as CallbackContext
     from sksearch.fitting._callbacks import callback_arguments as callback_arguments
     from sksearch.fitting._callbacks import root_callback_context as root_callback_context
+    from sksearch.fitting._curves import value_of as value_of
     from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor
     from sksearch.fitting._evaluation import change_to as change_to
     from sksearch.fitting._evaluation import evaluate as evaluate
@@ -31,12 +32,16 @@ if TYPE_CHECKING:
     from sksearch.fitting._function_run import FunctionRun as FunctionRun
     from sksearch.fitting._keywords import KnownNames as KnownNames
     from sksearch.fitting._keywords import known_names as known_names
+    from sksearch.fitting._known_model import known_model as known_model
     from sksearch.fitting._lineage import legs_to as legs_to
     from sksearch.fitting._lineage import schedule_of as schedule_of
     from sksearch.fitting._out_of_fold import METHODS as METHODS
     from sksearch.fitting._out_of_fold import digest_of_folds as digest_of_folds
     from sksearch.fitting._out_of_fold import out_of_fold as out_of_fold
     from sksearch.fitting._plan import PlannedRung, SearchPlan
+    from sksearch.fitting._predictions import as_classes as as_classes
+    from sksearch.fitting._predictions import kept_rows as kept_rows
+    from sksearch.fitting._predictions import read_predictions as read_predictions
     from sksearch.fitting._results import COLUMNS as COLUMNS
     from sksearch.fitting._results import Outputs as Outputs
     from sksearch.fitting._results import Row as Row
@@ -50,6 +55,8 @@ if TYPE_CHECKING:
     from sksearch.fitting._results import results_of as results_of
     from sksearch.fitting._results import table_of as table_of
     from sksearch.fitting._results import warn_if_none_keeps_bounds as warn_if_none_keeps_bounds
+    from sksearch.fitting._row_metrics import contributions as contributions
+    from sksearch.fitting._row_metrics import value_by_formula as value_by_formula
     from sksearch.fitting._row_sample import RowSample as RowSample
     from sksearch.fitting._row_sample import measured_sample as measured_sample
     from sksearch.fitting._row_sample import seconds_of_one_fit as seconds_of_one_fit
@@ -59,14 +66,18 @@ if TYPE_CHECKING:
     from sksearch.fitting._run import Recorder as Recorder
     from sksearch.fitting._run import Replayable as Replayable
     from sksearch.fitting._run import Run as Run
+    from sksearch.fitting._scores import score as score
     from sksearch.fitting._scores import scores_have_names as scores_have_names
     from sksearch.fitting._setup import Setup as Setup
     from sksearch.fitting._setup import Stops as Stops
     from sksearch.fitting._states import SavedState as SavedState
+    from sksearch.fitting._states import as_state as as_state
+    from sksearch.fitting._states import dump_state as dump_state
     from sksearch.fitting._states import first_line as first_line
     from sksearch.fitting._tasks import Context as Context
     from sksearch.fitting._tasks import Output as Output
     from sksearch.fitting._tasks import Task as Task
+    from sksearch.fitting._top_trials import N_AVERAGED as N_AVERAGED
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

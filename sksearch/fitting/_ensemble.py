@@ -1,5 +1,6 @@
 """Fitted models averaged into one: what becomes of the best candidates of a search."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +10,15 @@ from sklearn.utils.metaestimators import available_if
 
 from sksearch._compat import to_numpy
 from sksearch._typing import Samples
+from sksearch.fitting._predictions import Classes, labels_of, shares_of
 
 
 class _Averaged(BaseEstimator):
     """What both kinds share."""
 
-    def __init__(self, models: list) -> None:
+    def __init__(self, models: list, weights: Sequence[float] | None = None) -> None:
         self.models = models
+        self.weights = weights
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Do nothing: the models are fitted.
@@ -32,12 +35,22 @@ class _Averaged(BaseEstimator):
         """
         return self
 
+    def _mean(self, parts: Sequence[Any]) -> Any:
+        """Mean of what the models have given, by their weights."""
+        weights = np.ones(len(parts)) if self.weights is None else np.asarray(self.weights)
+        total: Any = 0.0
+        for weight, part in zip(weights, parts, strict=True):
+            total = total + weight * part
+        return total / weights.sum()
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.models[0]).input_tags
+        inner = get_tags(self.models[0])
+        tags.input_tags = inner.input_tags
+        tags.target_tags = inner.target_tags
         return tags
 
     @property
@@ -51,26 +64,63 @@ class _Averaged(BaseEstimator):
         return self.models[0].feature_names_in_
 
 
+class Voting(ClassifierMixin, BaseEstimator):
+    """A classifier by shares of classes."""
+
+    def _known(self) -> Classes:
+        """Labels of each column of the target."""
+        raise NotImplementedError
+
+    def _shares(self, X: Samples) -> list[np.ndarray]:
+        """Shares of the classes of each column of the target, for each row."""
+        raise NotImplementedError
+
+    @property
+    def classes_(self) -> Any:
+        """Labels, a list of arrays if the target has several columns."""
+        known = self._known()
+        return known[0] if len(known) == 1 else known
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class with the largest mean probability, or the most votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Anything that the models take.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Labels; of equals the one that is sorted first.
+        """
+        return labels_of(self._shares(X), self._known())
+
+
 def _all_have_probabilities(self: Any) -> bool:
     return all(hasattr(model, "predict_proba") for model in self.models)
 
 
-class AveragedClassifier(ClassifierMixin, _Averaged):
+class AveragedClassifier(Voting, _Averaged):
     """Fitted classifiers, their probabilities averaged.
 
-    Where a model has no ``predict_proba`` each model has one vote instead. A class that a model
-    has never seen gets nothing from it.
+    A model without ``predict_proba`` gives its vote instead. A class that a model has never seen
+    gets nothing from it.
 
     Parameters
     ----------
     models : list of estimator objects
-        Fitted classifiers of one target column. They are not trained again; inside of a
-        ``FrozenEstimator``, where a search puts them, ``clone`` keeps them too.
+        Fitted classifiers. They are not trained again; inside of a ``FrozenEstimator``, where a
+        search puts them, ``clone`` keeps them too.
+    weights : sequence of float or None, default=None
+        How much each model counts; None for all alike.
+    classes : list of ndarray or None, default=None
+        Labels of each column of the target. None: those that at least one model knows.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels that at least one model knows.
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        Labels; a list if the target has several columns.
     n_features_in_ : int
         Count of features, if the models know it.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -87,44 +137,28 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
 
     Examples
     --------
-    >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from sksearch import RandomSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch.fitting import AveragedClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> search = RandomSearchCV(
-    ...     LogisticRegression(max_iter=1000), {"C": loguniform(1e-3, 1e3)}, cv=5,
-    ...     ensemble_size=3, random_state=0,
-    ... ).fit(X, y)
-    >>> len(search.ensemble_.models)
-    15
-    >>> bool(search.ensemble_.score(X, y) > 0.9)
+    >>> models = [LogisticRegression(max_iter=1000), DecisionTreeClassifier(random_state=0)]
+    >>> both = AveragedClassifier([model.fit(X, y) for model in models], weights=[3, 1])
+    >>> bool(both.score(X, y) > 0.95)
     True
     """
 
-    @property
-    def classes_(self) -> np.ndarray:
-        """Labels that at least one model knows."""
-        return np.unique(np.concatenate([to_numpy(model.classes_) for model in self.models]))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the largest mean probability, or the most votes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Anything that the models take.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Labels; of equals the one that is sorted first.
-        """
-        classes = self.classes_
-        return classes[self._shares(X, classes).argmax(axis=1)]
+    def __init__(
+        self,
+        models: list,
+        weights: Sequence[float] | None = None,
+        classes: list[np.ndarray] | None = None,
+    ) -> None:
+        super().__init__(models, weights)
+        self.classes = classes
 
     @available_if(_all_have_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """Return mean probabilities.
 
         Parameters
@@ -134,25 +168,24 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
+        probabilities : ndarray of shape (n_samples, n_classes), or list of ndarray
+            In the order of `classes_`; a list if the target has several columns.
         """
-        return self._shares(X, self.classes_)
+        shares = self._shares(X)
+        return shares[0] if len(shares) == 1 else shares
 
-    def _shares(self, X: Samples, classes: np.ndarray) -> np.ndarray:
-        """Means of probabilities, or of votes, for each row and class."""
-        total: Any = 0.0
-        soft = _all_have_probabilities(self)
-        for model in self.models:
-            if soft:
-                given = to_numpy(model.predict_proba(X))
-                share = np.zeros((len(given), len(classes)))
-                share[:, np.searchsorted(classes, to_numpy(model.classes_))] = given
-            else:
-                votes = np.searchsorted(classes, to_numpy(model.predict(X)).ravel())
-                share = np.eye(len(classes))[votes]
-            total = total + share
-        return total / len(self.models)
+    def _known(self) -> Classes:
+        if self.classes is not None:
+            return self.classes
+        known = [model.classes_ for model in self.models]
+        known = [each if isinstance(each, list) else [each] for each in known]
+        columns = zip(*known, strict=True)
+        return [np.unique(np.concatenate([*map(to_numpy, column)])) for column in columns]
+
+    def _shares(self, X: Samples) -> list[np.ndarray]:
+        known = self._known()
+        given = [shares_of(model, X, known) for model in self.models]
+        return [self._mean(column) for column in zip(*given, strict=True)]
 
 
 class AveragedRegressor(RegressorMixin, _Averaged):
@@ -163,6 +196,8 @@ class AveragedRegressor(RegressorMixin, _Averaged):
     models : list of estimator objects
         Fitted regressors, of one target column or several. They are not trained again; inside of
         a ``FrozenEstimator``, where a search puts them, ``clone`` keeps them too.
+    weights : sequence of float or None, default=None
+        How much each model counts; None for all alike.
 
     Attributes
     ----------
@@ -199,7 +234,4 @@ class AveragedRegressor(RegressorMixin, _Averaged):
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             In double precision.
         """
-        total: Any = 0.0
-        for model in self.models:
-            total = total + to_numpy(model.predict(X)).astype(np.float64)
-        return total / len(self.models)
+        return self._mean([to_numpy(m.predict(X)).astype(np.float64) for m in self.models])

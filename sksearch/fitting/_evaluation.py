@@ -9,7 +9,6 @@ import platform
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from itertools import pairwise
 from traceback import format_exc
 from typing import Any
@@ -34,6 +33,7 @@ from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import value_of
 from sksearch.fitting._lineage import NOTHING, Leg
 from sksearch.fitting._measures import measure
+from sksearch.fitting._predictions import kept_predictions
 from sksearch.fitting._row_sample import check_last_training
 from sksearch.fitting._row_scores import RowListener
 from sksearch.fitting._scores import (
@@ -138,9 +138,7 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
             _score_all(context, task, output, state, rows)
         if context.aims.measures and output.status == "ok":
             measure(context, task, output, state, test_rows[0])
-        if task.final and output.status == "ok":
-            _save_state(environment, task, output, replace(state, rows=None, y=None))
-        elif task.keep and state.n_steps > 0:
+        if task.keep and state.n_steps > 0:
             _save_state(environment, task, output, state)
     finally:
         output.stop = task.callbacks.call_on_fit_task_end(**hook)
@@ -260,6 +258,10 @@ def _record_curve(
         mean = wanted.mean(count, value)
         if mean > best:  # of the count that will be chosen, or of one near it
             best, output.rows = mean, listener.contributions(value)
+            if task.predicts:
+                before = now()
+                output.predictions = kept_predictions(context, task.fold, estimator, test[1])
+                output.score_time += now() - before
         return mean
 
     growth = growth_of(state.estimator, wanted.name)
@@ -277,7 +279,7 @@ def _fail(context: Context, output: Output, error: BaseException, start: float) 
     reraise_if_not_the_candidates(context, error)
     output.fit_time = now() - start
     output.status, output.error = failure(error)
-    output.curve = output.rows = None
+    output.curve = output.rows = output.predictions = None
     output.fit_error = printable(format_exc())
     output.test_scores = error_scores(context)
     output.train_scores = error_scores(context) if context.return_train_score else None
@@ -292,8 +294,10 @@ def _score_all(
     output.test_scores, output.status, output.error = score(
         context, state.estimator, *test, scorer=listener.scorer()
     )
-    output.score_time = now() - start
     if output.status == "ok":
         output.rows = listener.contributions(value_of(output.test_scores, context.metric))
+        if task.predicts:
+            output.predictions = kept_predictions(context, task.fold, state.estimator, test[1])
+    output.score_time = now() - start
     if context.return_train_score:
         output.train_scores, *_ = score(context, state.estimator, *train)

@@ -77,10 +77,10 @@ class FunctionRun(Workload):
             with Interrupts(), _entered(executor):
                 drive(self.study, executor, self, n)
         except BaseException:
-            recorder.stop("interrupted", keep=set())
+            recorder.stop("interrupted")
             raise
         why = {None: "finished", CALLBACK: "callback"}.get(self.message, "stopped")
-        recorder.stop(why, set(), self._setup.time.timeout if self.message == TIME_IS_UP else None)
+        recorder.stop(why, self._setup.time.timeout if self.message == TIME_IS_UP else None)
 
     # ---- what the loop calls
 
@@ -100,7 +100,7 @@ class FunctionRun(Workload):
         before = legs_to(history.trials, job.trial_id, job.spent) if job.spent else ()
         task = self._tasks[job.trial_id] = Task(
             job.trial_id, 0, job.params, job.resource, job.spent, None, before,
-            continues=False, keep=False, final=False, callbacks=None,
+            continues=False, keep=False, callbacks=None,
         )  # fmt: skip
         return [task]
 

@@ -49,12 +49,16 @@ class Incumbent:
         """Keep the time for the last training, if it is of this candidate."""
         if self._setup.plan.refit:
             leaves_some = self._setup.context.sample is not None
-            self._setup.time.keep_for_last(self._seconds_to_refit(job), leaves_some)
+            seconds = self.seconds_to_refit(job.trial_id, job.resource)
+            self._setup.time.keep_for_last(seconds, leaves_some)
 
-    def _seconds_to_refit(self, job: Job) -> float:
-        """Seconds on the folds, as many times more as all rows cost more than those of a fold."""
+    def seconds_to_refit(self, trial_id: int, resource: int) -> float:
+        """Foretell what it takes to train a candidate on all rows.
+
+        Seconds on the folds, as many times more as all rows cost more than those of a fold.
+        """
         context, history = self._setup.context, self._history
-        done = [(job.trial_id, job.resource)]
+        done = [(trial_id, resource)]
         if history.problem.continues:
             legs = legs_to(history.trials, *done[0])
             done = [(leg.trial_id, leg.resource) for leg in legs]
@@ -64,7 +68,7 @@ class Incumbent:
         if context.sample is not None:
             most, growth = context.sample.n_rows, context.sample.growth
             n_rows = [min(n, most) for n in n_rows]
-        seconds = sum(output.fit_time for output in fits) / len(context.folds(job.resource, 0))
+        seconds = sum(output.fit_time for output in fits) / len(context.folds(resource, 0))
         return on_more_rows(seconds, sum(n_rows) / len(n_rows), num_samples(context.X), growth)
 
 

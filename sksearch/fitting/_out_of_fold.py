@@ -1,13 +1,12 @@
 """Predictions of candidates for rows that they were not trained on."""
 
 import hashlib
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from sksearch._compat import (
@@ -24,6 +23,7 @@ from sksearch.executors import Executor, LostTask, TaskEnvironment, make_executo
 from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._evaluation import load_state, rows_of, seeds_of, train_further
 from sksearch.fitting._lineage import Leg, legs_to
+from sksearch.fitting._predictions import columns_of
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._tasks import Context, Task
 from sksearch.history import History, Params, Trial
@@ -85,7 +85,7 @@ class FoldPredictor:
         given, classes = getattr(model, method)(X), context.classes
         if isinstance(given, list) and classes is not None:  # one for each output
             parts = zip(given, model.classes_, classes, strict=True)
-            return np.hstack([_columns_of(*part, 0.0) for part in parts])
+            return np.hstack([columns_of(*part, 0.0) for part in parts])
         given = to_numpy(given)
         if method == "predict" or not isinstance(classes, np.ndarray):
             return given
@@ -94,14 +94,7 @@ class FoldPredictor:
         if given.ndim != 2 or given.shape[1] != len(model.classes_):  # a column for each pair
             return given
         lowest = 0.0 if method == "predict_proba" else given.min()
-        return _columns_of(given, model.classes_, classes, lowest)
-
-
-def _columns_of(given: Sized, seen: ArrayLike, classes: np.ndarray, lowest: float) -> np.ndarray:
-    """A column for each of all classes, of predictions for those that a fold has seen."""
-    whole = np.full((len(given), len(classes)), lowest)
-    whole[:, np.searchsorted(classes, to_numpy(seen))] = to_numpy(given)
-    return whole
+        return columns_of(given, model.classes_, classes, lowest)
 
 
 def _method_of(model: object, method: str) -> str:
@@ -207,7 +200,6 @@ def _task(context: Context, params: Params, legs: tuple[Leg, ...], fold: int) ->
         before=before,
         continues=context.resource.continues and bool(before),
         keep=False,
-        final=False,
         callbacks=NO_CALLBACKS,
     )
 

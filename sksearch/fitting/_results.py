@@ -68,6 +68,13 @@ class Outputs:
         self.new[trial_id, resource] = reached[len(kept) :]
         self.reached[trial_id, resource] = reached
 
+    def forget_predictions(self, trial: Trial) -> None:
+        """Free the predictions of a trial that is among the best no more."""
+        for resource in trial.results:
+            key = trial.id, resource
+            for output in (*self.reached[key], *self.new[key]):
+                output.predictions = None
+
     def all_new(self) -> list[Output]:
         """List the outputs of all evaluations, in the order of the jobs."""
         return [output for new in self.new.values() for output in new]

@@ -56,6 +56,13 @@ def contributions(
     return c if close and np.isfinite(c).all() else None
 
 
+def value_by_formula(function: Callable, y: np.ndarray, predicted: np.ndarray, **kw: Any) -> float:
+    """Return a metric for which `contributions` are known; many times as fast as the metric."""
+    with np.errstate(all="ignore"):
+        c: Any = FORMULAS[function](y, predicted, **kw)
+        return float(np.mean(c))
+
+
 # ---- ratios
 
 

@@ -29,7 +29,7 @@ from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import Kept, StateStore, dump_state
 from sksearch.fitting._tasks import Context, Output, Task
-from sksearch.fitting._top_trials import TopTrials, models_of
+from sksearch.fitting._top_trials import N_AVERAGED, TopTrials
 from sksearch.history import Result
 from sksearch.progress import Watch
 from sksearch.study import Study
@@ -115,11 +115,10 @@ class Recorder:
     def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
         """Record the outputs of a job that has ended."""
 
-    def stop(self, why: str, keep: set[str], timeout: float | None = None) -> None:
+    def stop(self, why: str, timeout: float | None = None) -> None:
         """Record that the search has ended, and `timeout` if it was up.
 
         It is "finished", was "stopped" by the user's limits or by a "callback", or "interrupted".
-        `keep` names the files of states that are needed.
         """
 
     def record_winner(self, trial_id: int, resource: int) -> None:
@@ -143,9 +142,7 @@ class Run(Workload):
         self.outputs = Outputs()
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins
-        self.best = TopTrials(setup.ensemble_size, self._any_rung_wins)
-        self._retired: set[int] = set()
-        self.models: dict[tuple[int, int], Any] = {}
+        self.best = TopTrials(N_AVERAGED if setup.ensemble else 0)
         self.done = self._heard_stop = self._is_up = False
         self._n_finite = 0
         may_train = not setup.workers.are_needed
@@ -176,7 +173,7 @@ class Run(Workload):
         with self.watch, Interrupts(), make_executor(evaluate, self.context, *args) as executor:
             self.check_hope()
             drive(self.study, executor, self, n)
-            self.keep_models()
+            self._check_end()
 
     # ---- what the loop calls
 
@@ -203,7 +200,7 @@ class Run(Workload):
                 state=self._state_for(job, fold),
                 before=before,
                 keep=job.resource < self._max_resources,
-                final=self.best.size > 0 and self._is_final(job, fold),
+                predicts=self._may_be_averaged(job),
                 callbacks=self._rungs.leaf(job),
             )
             for fold in self.context.folds(job.resource, job.spent)
@@ -323,25 +320,18 @@ class Run(Workload):
         self.on_result(job)
         self._is_news, self.states.keeps_files = True, False
 
-    def keep_models(self) -> None:
-        """Have the models of the best in memory, while what is in files can be read."""
+    def _check_end(self) -> None:
+        """Raise if nothing has a result, and warn where the time was too short."""
         self._check_results()
         if self._is_up and not self.done:
             self._warn_of_folds_left_out()
-        if self.best.size:
-            # Nobody may be at the top when the time is up.
-            best = self.best
-            best = best if len(best) else TopTrials.of(self.study.history, best.size)
-            self.models = models_of(self.states, best)
 
     def close(self, interrupted: bool = False) -> None:
         """End the contexts of rungs that were cut short, and record why no more is to come."""
         self._rungs.close()
         why = "stopped" if self.done or self._is_up else "finished"
         why = "interrupted" if interrupted else "callback" if self._heard_stop else why
-        files = self.states.files().items()
-        keep = {name for name, trial_id in files if trial_id in self.best}
-        self.recorder.stop(why, keep, self.time.timeout if self._is_up else None)
+        self.recorder.stop(why, self.time.timeout if self._is_up else None)
 
     def _try_rule(self, result: Result) -> None:
         """Ask a function that will choose the winner once it can be asked, and not at the end."""
@@ -386,17 +376,24 @@ class Run(Workload):
     # ---- inside
 
     def _free(self, job: Job, score: float) -> None:
-        """Drop the states that nobody goes on from, but for those of the best."""
+        """Drop the states that nobody goes on from, and predictions but those of the best."""
         history = self.study.history
-        gone = set(self.study.scheduler.retired(history, job))
-        self._retired |= gone
+        retired = self.study.scheduler.retired(history, job)
+        for trial_id in retired:
+            self.states.drop_trial(trial_id, len(self.context.splits))
+        if self.best.size == 0:
+            return
+        gone = set(retired)
         if self._any_rung_wins or job.resource == self.top:
-            left = self.best.enter(history.trials[job.trial_id], job.resource, score)
-            ended = (i for i in left if history.trials[i].resource == self.top)
-            gone.update(self._retired.intersection(left), ended)
+            gone.update(self.best.enter(history.trials[job.trial_id], job.resource, score))
         for trial_id in gone:
             if trial_id not in self.best:
-                self.states.drop_trial(trial_id, len(self.context.splits))
+                self.outputs.forget_predictions(history.trials[trial_id])
+
+    def _may_be_averaged(self, job: Job) -> bool:
+        """Whether a candidate may be averaged with others as it is after a job."""
+        may_win = self._any_rung_wins or self.plan.by_folds or job.resource == self.top
+        return self.best.size > 0 and may_win
 
     def _state_for(self, job: Job, fold: int) -> Kept | None:
         """The state to go on from; of a parent, which goes on, too, a copy."""
@@ -444,18 +441,14 @@ class Run(Workload):
                 stacklevel=2,
             )
 
-    def _is_final(self, job: Job, fold: int) -> bool:
-        """Whether a candidate at the top has the model that it has on this fold now."""
-        return job.resource == self.top or fold not in self.context.folds(self.top, job.resource)
-
     def _warn_lost_state(self, error: str) -> None:
         """Warn once of states that could not be kept."""
         if error and not self._warned:
             self._warned = True
             warn(
-                "A fitted estimator cannot travel from rung to rung, or into an ensemble, so it "
-                f"is trained again from the beginning: {error}. Where it cannot be pickled at "
-                "all, n_jobs=1 without checkpoint_dir keeps it in memory.",
+                "A fitted estimator cannot travel from rung to rung, so it is trained again from "
+                f"the beginning: {error}. Where it cannot be pickled at all, n_jobs=1 without "
+                "checkpoint_dir keeps it in memory.",
                 UserWarning,
                 stacklevel=2,
             )

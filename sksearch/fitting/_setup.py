@@ -44,7 +44,7 @@ class Setup:
     time: TimeLimit = field(default_factory=TimeLimit)
     stops: Stops = Stops()
     workers: Workers = field(default_factory=Workers)
-    ensemble_size: int | None = None
+    ensemble: int = 0  # largest count of models that are averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
     columns: tuple[str, ...] = ()  # of ``cv_results_``: what tells rows of a candidate apart
 

@@ -46,6 +46,8 @@ class Context:
     sample: RowSample | None = None  # rows of the training folds; None: all
     home: str = field(default_factory=here)  # the process whose classes states are of
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
+    #: By fold, the test rows whose predictions are kept for an average; None where nobody asks.
+    kept: list[np.ndarray] | None = None
 
     def folds(self, amount: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `amount` evaluates."""
@@ -65,9 +67,9 @@ class Task:
     before: tuple[Leg, ...]  # what it goes on from, stretch by stretch from nothing
     continues: bool  # whether there was a state; a lost one is trained again, leg by leg
     keep: bool  # whether a later rung may go on from here
-    final: bool  # whether the model itself is wanted, since no later rung trains it
     callbacks: Any  # a leaf of the tree of contexts
     curve: CurveTask | None = None  # a count that training finds
+    predicts: bool = False  # whether predictions are wanted, for an average of candidates
     seconds_before: float = 0.0  # of training, at earlier rungs that this one goes on from
 
     @property
@@ -97,7 +99,7 @@ class Output:
     fit_error: str | None = None  # traceback of the training's error, as in scikit-learn
     status: str = "ok"  # as in `Result`, and so is the error
     error: str = ""
-    state: Any = None  # a State, SavedState or bytes, if a later rung or an ensemble may want it
+    state: Any = None  # a State, SavedState or bytes, if a later rung may want it
     lost_state: str = ""  # why a state could not be read or written
     fit_time: float = 0.0  # seconds, and so is the score_time
     test_scores: Any = None  # a number, or a dict of them by metric
@@ -111,3 +113,4 @@ class Output:
     span: Any = None  # when it began and ended, and the worker's name; None if it is not known
     measures: dict | None = None  # what objectives and bounds need beside scores, by name
     rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
+    predictions: bytes | None = None  # of test rows, see `_predictions`; None: not wanted, or none

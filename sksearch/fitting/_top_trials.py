@@ -1,41 +1,23 @@
-"""The best candidates while a search runs, and their models."""
+"""The best candidates while a search runs."""
 
 import bisect
 import math
-from contextlib import suppress
-from typing import Any, Self
 
-from sksearch.fitting._states import StateStore, as_state
-from sksearch.history import History, Trial
+from sksearch.history import Trial
+
+N_AVERAGED = 30  # best candidates of which an average is chosen
 
 
 class TopTrials:
     """The best trials, at most `size`, in the order of rows of ``cv_results_``.
 
-    Those at one resource, or, if `any_rung_wins`, each at the rung where it was best.
+    Each is at the rung where it was best, of those that are entered.
     """
 
-    def __init__(self, size: int | None, any_rung_wins: bool = False) -> None:
-        self.size = size or 0
-        self._any_rung_wins = any_rung_wins
+    def __init__(self, size: int) -> None:
+        self.size = size
         # (-score, -resource, bracket, id), best first
         self._entries: list[tuple[float, int, int, int]] = []
-
-    @classmethod
-    def of(cls, history: History, size: int, any_rung_wins: bool = False) -> Self:
-        """The best of a history, at the largest resource that any trial has a score at."""
-        scored = [
-            (resource, trial, result.feasible_score)
-            for trial in history.trials
-            for resource, result in trial.results.items()
-            if math.isfinite(result.feasible_score)
-        ]
-        top = max((resource for resource, _, _ in scored), default=0)
-        best = cls(size, any_rung_wins)
-        for resource, trial, score in scored:
-            if any_rung_wins or resource == top:
-                best.enter(trial, resource, score)
-        return best
 
     def __contains__(self, trial_id: object) -> bool:
         return any(entry[-1] == trial_id for entry in self._entries)
@@ -55,13 +37,3 @@ class TopTrials:
             self._entries.remove(known)
         bisect.insort(self._entries, entry)
         return [self._entries.pop()[-1]] if len(self._entries) > self.size else []
-
-
-def models_of(states: StateStore, best: TopTrials) -> dict[tuple[int, int], Any]:
-    """Return the models of the best, by trial and fold, as far as states can be read."""
-    models = {}
-    for key, state in states.items():
-        if key[0] in best:
-            with suppress(Exception):
-                models[key] = as_state(state).estimator
-    return models

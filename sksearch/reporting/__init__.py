@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sksearch.reporting._choose import check_rule as check_rule
     from sksearch.reporting._choose import fastest, one_standard_error, simplest
     from sksearch.reporting._choose import rule_of as rule_of
+    from sksearch.reporting._ensemble import Ensemble
     from sksearch.reporting._front import ParetoFront, hypervolume_curve
     from sksearch.reporting._front import check_choice as check_choice
     from sksearch.reporting._front import choose as choose
@@ -23,6 +24,7 @@ else:
 __all__ = [
     "Advice",
     "AfterSearch",
+    "Ensemble",
     "NestedReport",
     "ParetoFront",
     "Report",

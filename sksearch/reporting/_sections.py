@@ -79,8 +79,9 @@ def find_facts(table: SearchTable) -> Facts:
 
 def write_sections(facts: Facts, full: bool) -> list[Section]:
     """Write all sections that have something to say."""
-    sections = [_winner(facts), _score(facts), _folds(facts), _default(facts), _tied(facts, full)]
-    sections += [_params(facts, full), _rungs(facts, full), _failed(facts, full)]
+    sections = [_winner(facts), _score(facts), _folds(facts), _default(facts), _ensemble(facts)]
+    sections += [_tied(facts, full), _params(facts, full), _rungs(facts, full)]
+    sections += [_failed(facts, full)]
     return [section for section in sections if section is not None]
 
 
@@ -196,6 +197,14 @@ def _default(facts):
         folds, tail = f", {default.folds}", " on these"
     gained = f"tuning gains {words.score(max(gain, 0), _error(facts))}{tail}"
     return Section("Untuned", (f"{own}  for {name} as it is{folds}: {gained}",))
+
+
+def _ensemble(facts):
+    """Who is averaged, and what that brings on folds that did not choose it."""
+    ensemble = getattr(facts.table.source, "ensemble_", None)
+    if ensemble is None:
+        return None
+    return Section("Ensemble", tuple(str(ensemble).splitlines()[:1]))
 
 
 def _tied(facts, full):

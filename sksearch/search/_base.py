@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
+from sksearch._clock import now
 from sksearch._compat import BaseSearchCV, Interval, fit_context
 from sksearch._finish import Found
 from sksearch._plain import plain_errors, say
@@ -26,6 +27,7 @@ from sksearch._prepare import (
     Spending,
     check_folder,
     choose_rows,
+    most_averaged,
     prepare,
     with_rows,
 )
@@ -48,6 +50,7 @@ from sksearch.fitting import (
     Stops,
     callback_arguments,
     digest_of_folds,
+    metric_that_counts,
     root_callback_context,
     seconds_of_one_fit,
 )
@@ -120,7 +123,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     max_retries: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
     devices: list | tuple | None = None
     checkpoint_dir: str | os.PathLike | None = None
-    ensemble_size: Count | None = None
+    ensemble: Annotated[Any, "boolean", Interval(Integral, 1, None, closed="left")] = False
 
     # Searches at several resources have parameters of these names.
     resource = None  # type: Any
@@ -214,10 +217,6 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         hook = callback_arguments(self, setup.context.X, setup.context.y, setup.params)
         root.call_on_fit_task_begin(**hook)
         found = self._keep_results(self._run(setup, root, recorder))
-        if self.ensemble_size is not None:
-            ensemble = found.ensemble(self.cv_results_, self.refit)
-            if ensemble is not None:
-                self.ensemble_ = ensemble
         if self.refit:
             self._refit(found, root, hook)
         root.call_on_fit_task_end(**hook)
@@ -311,7 +310,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             error_score=self.error_score,
             return_train_score=self.return_train_score,
             verbose=self.verbose,
-            ensemble_size=self.ensemble_size,
+            ensemble=most_averaged(self.ensemble),
             left=self._left(),
         )  # fmt: skip
 
@@ -395,13 +394,20 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     def _refit(self, found: Found, root: CallbackContext, hook: dict[str, Any]) -> None:
         """Train the best candidate on all rows."""
         self.interrupted_ = True  # until it has ended
-        best = found.untrained(self.best_index_)
+        training, context = found.last_training(self.best_index_), found.run.context
+        best, start = training.untrained(context), now()
         leaf = root.subcontext(task_name="refit-with-best-params")
-        with leaf.propagate_callback_context(best), found.seeds(self.best_index_):
+        with leaf.propagate_callback_context(best), training.seeds(context):
             leaf.call_on_fit_task_begin(**hook)
-            best, self.refit_time_ = found.trained(self.best_index_, best)
+            best = training.run(context, best)
             self.best_estimator_ = model_of(best)
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
         leaf.call_on_fit_task_end(**hook)
+        if self.ensemble:
+            metric = metric_that_counts(self.cv_results_, self.refit)
+            ranks = self.cv_results_[f"rank_test_{metric}"]
+            args = ranks, int(self.best_index_), self.best_estimator_
+            self.ensemble_, self.best_estimator_ = found.ensemble(*args)
+        self.refit_time_ = now() - start
         self.interrupted_ = False

@@ -313,10 +313,12 @@ checkpoint_dir : str, path-like or None, default=None
     with the smaller one. `sksearch.load_history` reads the directory without the data. ``{data}``
     in it stands for what tells X and y apart: so each outer fold of ``cross_val_score`` has a
     directory of its own, as in ``"runs/digits-{data}"``.
-ensemble_size : int or None, default=None
-    Count of the best candidates that become `ensemble_`: each at the rung where it was best if
-    it may win there, else those that got as much of the resource as the best one; all if there
-    are fewer. While the search runs their models alone are kept. None: no ensemble.
+ensemble : bool or int, default=False
+    Whether the best candidates are averaged, or how many of them at most. `best_estimator_` is
+    then their average: candidates and weights are chosen greedily by the score of averages of
+    their predictions for the test folds, and each is trained on all rows, in the time that
+    `timeout` leaves for it. Where that brings nothing, it is the best candidate alone. See
+    `ensemble_`.
 """
 
 N_INITIAL = """
@@ -373,7 +375,7 @@ cv_results_ : dict of numpy arrays
     says by how much bounds are broken, in units of each bound, and columns like
     ``mean_predict_time`` what was measured.
 best_estimator_ : estimator object
-    The best candidate trained on all rows, if `refit` is not False.
+    The best candidate trained on all rows, if `refit` is not False; with `ensemble` an average.
 best_score_ : float
     Mean score over folds of the best candidate. Not set if `refit` is callable.
 best_params_ : dict
@@ -384,12 +386,11 @@ scorer_ : callable or dict
     The scorer, a dict of them for several metrics.
 n_splits_ : int
     Count of folds.
-ensemble_ : AveragedClassifier or AveragedRegressor
-    The best `ensemble_size` candidates averaged, if that is not None: their models of all folds,
-    as they were trained in the search. `predict` of the search is still that of
-    `best_estimator_`.
+ensemble_ : sksearch.reporting.Ensemble
+    The candidates that `best_estimator_` averages, with their weights and what it brings, if
+    `ensemble` is set.
 refit_time_ : float
-    Seconds that the refit took.
+    Seconds that the refit took, that of other candidates in an ensemble included.
 multimetric_ : bool
     Whether there are several metrics.
 statuses_, errors_ : list of str

@@ -25,6 +25,7 @@ from sksearch import (
     minimize,
 )
 from sksearch.executors import FuturesBackend, VirtualClock
+from sksearch.fitting import AveragedClassifier
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
 from tests.executors import engines
@@ -95,10 +96,10 @@ COMMON = {"cv": 2, "random_state": 0, "error_score": "raise"}
 SEARCHES = {
     "pbt": (PBTSearchCV, {"population_size": 4, "step": 3} | EPOCHS),
     "halving": (SuccessiveHalvingSearchCV, {"n_candidates": 9} | EPOCHS),
-    "hyperband": (HyperbandSearchCV, {"n_iterations": 1, "ensemble_size": 2} | EPOCHS),
+    "hyperband": (HyperbandSearchCV, {"n_iterations": 1, "ensemble": True} | EPOCHS),
     "asha": (ASHASearchCV, {"n_candidates": 9} | EPOCHS),
     "incremental": (IncrementalEvaluationSearchCV, {"budget": 27} | EPOCHS),
-    "ensemble": (RandomSearchCV, {"n_iter": 4, "ensemble_size": 2}),
+    "ensemble": (RandomSearchCV, {"n_iter": 4, "ensemble": True}),
     "composed": (SearchCV, {"sampler": RandomSampler(), "scheduler": FullFidelity(3)}),
 }
 
@@ -128,10 +129,9 @@ def check_models(search, where):
     """Assert that models that came back are of the classes here."""
     global SCALE
     models = [search.best_estimator_]
-    if search.get_params().get("ensemble_size"):
-        models += search.ensemble_.models
+    if isinstance(models[0], AveragedClassifier):
+        models = [frozen.estimator for frozen in models[0].models]
     for model in models:
-        model = getattr(model, "estimator", model)
         assert type(model) is Learner, (where, type(model))
         assert type(model.kind) is Kind, where
         assert model.form is scaled, where

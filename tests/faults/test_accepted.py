@@ -229,7 +229,7 @@ def test_labels_that_are_missing_or_mixed_are_refused(label, match):
         {"target_score": np.nan},
         {"target_score": np.inf},
         {"n_iter": True},
-        {"ensemble_size": True},
+        {"ensemble": 0},
         {"max_retries": True},
         {"patience": True},
         {"timeout": True},

@@ -1,225 +1,309 @@
-"""The best candidates of a search averaged: which they are, and that nothing is trained for it."""
+"""The best candidates averaged: which they are, how much each counts, and what they promise."""
 
 import pickle
 import signal
-import threading
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 import joblib
 import numpy as np
 import pytest
-from scipy.stats import loguniform, uniform
+from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits, load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.datasets import load_diabetes, load_digits, load_iris, make_multilabel_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, train_test_split
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sksearch import (
     ASHASearchCV,
-    BOHBSearchCV,
     Bound,
     HyperbandSearchCV,
-    IncrementalEvaluationSearchCV,
-    PASHASearchCV,
+    PBTSearchCV,
     RandomSearchCV,
+    SearchCV,
     SuccessiveHalvingSearchCV,
     TPESearchCV,
 )
+from sksearch._finish import _average, _members
+from sksearch._finish._average import choose_average
+from sksearch.checkpoint import SearchMismatchError
 from sksearch.executors import FuturesBackend
-from sksearch.fitting import AveragedClassifier, AveragedRegressor
+from sksearch.fitting import AveragedClassifier, AveragedRegressor, _predictions
+from sksearch.search import _base
+from sksearch.space import Outcome
 from tests import interrupted
-from tests.fakes import Curve, Failing
 from tests.interrupted import Guessing, Trouble, scorer
 
 pytestmark = pytest.mark.timeout(120)
 
 X, y = load_iris(return_X_y=True)
-SCALED = StandardScaler().fit_transform(X)
+rng = np.random.default_rng(0)
+NOISY = X[:, :2] + rng.normal(scale=0.3, size=(150, 2))  # trees differ on it
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
-FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
+TREE = DecisionTreeClassifier(random_state=0)
+DEPTHS = {"max_depth": randint(1, 9), "min_samples_leaf": randint(1, 20)}
 EPOCHS = {"resource": "epochs", "max_resources": 9}
+SGD = SGDClassifier(loss="log_loss", random_state=0)
+ALPHA = {"alpha": loguniform(1e-5, 1e-1)}
 
 
-def chosen(search, size):
-    """Rows of the ensemble, looked up by hand."""
-    results = search.cv_results_
-    order = np.argsort(results["rank_test_score"], kind="stable")
-    if search.plan_.any_rung_wins:  # the best row of each candidate
-        first = {results["trial_id"][i]: i for i in order[::-1]}
-        return [i for i in order if first[results["trial_id"][i]] == i][:size]
-    top = results.get("n_resources", np.ones(len(order)))
-    return [i for i in order if top[i] == top[search.best_index_]][:size]
+def random_search(estimator=TREE, space=DEPTHS, **kwargs):
+    kwargs = {"n_iter": 12, "cv": FOLDS, "random_state": 0, "ensemble": True} | kwargs
+    return RandomSearchCV(estimator, space, **kwargs)
 
 
 # ---- it is what it says
 
 
-def by_epochs(estimator, X, y, n_epochs):
-    estimator.random_state = np.random.RandomState(estimator.random_state)  # one for all epochs
-    for _ in range(n_epochs):
-        estimator.partial_fit(X, y, classes=np.unique(NAMES))
-    return estimator
+def plainly_chosen(shares, labels, folds, metric, n_steps=25, in_vain=4):
+    """Greedy selection with replacement, written as a reader would."""
+
+    class Told(ClassifierMixin, BaseEstimator):
+        classes_ = np.unique(labels)
+
+        def predict_proba(self, rows):
+            return self.mean[rows]
+
+        def predict(self, rows):
+            return self.classes_[self.mean[rows].argmax(axis=1)]
+
+    def score(chosen):
+        model = Told()
+        model.mean = np.mean([shares[i] for i in chosen], axis=0)
+        return np.mean([get_scorer(metric)(model, test, labels[test]) for test in folds])
+
+    chosen, best, n_best = [], -np.inf, 0
+    while len(chosen) < n_steps and len(chosen) - n_best < in_vain:
+        values = [score([*chosen, i]) for i in range(len(shares))]
+        chosen.append(int(np.argmax(values)))
+        if max(values) > best:
+            best, n_best = max(values), len(chosen)
+    return chosen[:n_best]
 
 
-SGD = SGDClassifier(loss="log_loss", random_state=0)
-FOREST = RandomForestClassifier(random_state=0)
-ALPHA = {"alpha": loguniform(1e-5, 1e-1)}
-DEPTH = {"max_features": uniform(0.1, 0.9)}
+@pytest.mark.parametrize("metric", ["accuracy", "neg_log_loss", "f1_macro", "roc_auc_ovr"])
+def test_it_is_the_greedy_choice_by_predictions_out_of_fold(metric):
+    search = random_search(scoring=metric).fit(NOISY, NAMES)
+    results = search.cv_results_
+    order = [int(i) for i in np.argsort(results["rank_test_score"], kind="stable")]
+    shares = [
+        cross_val_predict(
+            clone(TREE).set_params(**results["params"][i]), NOISY, NAMES, cv=FOLDS,
+            method="predict_proba",
+        )
+        for i in order
+    ]  # fmt: skip
+    folds = [test for _, test in FOLDS.split(NOISY, NAMES)]
+    chosen = plainly_chosen(shares, NAMES, folds, metric)
+    expected = {order[i]: chosen.count(i) / len(chosen) for i in set(chosen)}
+    if search.ensemble_.gain:
+        assert search.ensemble_.weights == pytest.approx(expected)
+    else:
+        assert metric == "f1_macro"
+
+
+def test_its_models_are_trained_on_all_rows():
+    search = random_search(scoring="neg_log_loss").fit(NOISY, NAMES)
+    weights = search.ensemble_.weights
+    models = [
+        clone(TREE).set_params(**search.cv_results_["params"][i]).fit(NOISY, NAMES)
+        for i in weights
+    ]
+    given = [model.predict_proba(NOISY) for model in models]
+    expected = np.average(given, axis=0, weights=list(weights.values()))
+    np.testing.assert_allclose(search.predict_proba(NOISY), expected)
+    assert isinstance(search.best_estimator_, AveragedClassifier)
+    assert len(weights) > 1
+
+
+def test_what_it_brings_is_measured_on_folds_that_did_not_choose():
+    labels = rng.integers(2, size=(4, 200))
+
+    class Luck:
+        """Candidates that know nothing: each average is right by luck."""
+
+        def __len__(self):
+            return len(labels)
+
+        def score(self, part, predictions):
+            return float(((predictions > 0.5) == labels[part]).mean())
+
+    gains, chosen = [], []
+    for _ in range(20):
+        candidates = rng.random((12, *labels.shape))
+        average = choose_average(Luck(), candidates, [0] * 12, np.inf, 12)
+        gains.append(average.score - average.alone)
+        best = average.weights if len(average.weights) > 1 else {0: 1.0}
+        mean = sum(weight * candidates[i] for i, weight in best.items())
+        chosen.append(np.mean([Luck().score(k, mean[k]) for k in range(4)]))
+    assert abs(np.mean(gains)) < 0.02
+    assert max(chosen) > 0.55  # as they look to those who chose by them
+
+
+@pytest.mark.parametrize("how", ["one", "equal"])
+def test_one_candidate_is_used_alone_where_others_bring_nothing(how):
+    space = {"one": [0.3], "equal": [0.3, 0.30001]}[how]
+    search = random_search(Ridge(), {"alpha": space}, n_iter=len(space), cv=KFold(3)).fit(X, y)
+    assert isinstance(search.best_estimator_, Ridge)
+    assert search.ensemble_.weights == {search.best_index_: 1.0}
+    assert search.ensemble_.gain == 0
+    assert "used alone" in str(search.ensemble_)
+
+
+def test_there_are_no_more_models_than_asked_for():
+    whole, small = (random_search(ensemble=n).fit(NOISY, y) for n in (True, 2))
+    assert len(whole.ensemble_) > len(small.ensemble_) == 2
+    assert len(small.best_estimator_.models) == 2
+    assert isinstance(random_search(ensemble=1).fit(NOISY, y).best_estimator_, type(TREE))
+
+
+def test_it_is_better_on_new_rows():
+    X, y = load_digits(return_X_y=True)
+    net = make_pipeline(StandardScaler(), MLPClassifier((20,), max_iter=30))
+    space = {
+        "mlpclassifier__alpha": loguniform(1e-5, 1),
+        "mlpclassifier__learning_rate_init": loguniform(1e-3, 1e-1),
+    }
+    errors = []
+    for ensemble in (True, False):
+        search = random_search(net, space, n_iter=8, cv=3, ensemble=ensemble)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            errors.append(1 - search.fit(X[:900], y[:900]).score(X[900:], y[900:]))
+    assert errors[0] < 0.95 * errors[1]
+
+
+def test_dear_models_are_left_out():
+    shares = np.array([[0.4, 0.6], [0.9, 0.2], [0.3, 0.9]])  # of the right class of two rows
+
+    class Scores:
+        def __len__(self):
+            return 2
+
+        def score(self, part, predictions):
+            return float(predictions.min())
+
+    candidates = [[share, share] for share in shares]
+    free = choose_average(Scores(), candidates, [0, 5, 5], np.inf, 9)
+    dear = choose_average(Scores(), candidates, [0, 5, 5], 9, 9)
+    none = choose_average(Scores(), candidates, [0, 5, 5], 4, 9)
+    assert {1, 2} <= free.weights.keys()
+    assert len({1, 2} & dear.weights.keys()) == 1
+    assert none.weights == {0: 1.0}
+
+
+def test_a_search_with_a_timeout_keeps_time_for_its_models():
+    search = SearchCV(TREE, timeout=4, ensemble=True, random_state=0, cv=FOLDS)
+    start = time.perf_counter()
+    search.fit(NOISY, y)
+    assert 2.5 < time.perf_counter() - start < 5
+    assert len(search.ensemble_) > 1
+
+
+# ---- every kind of search
+
+
 HOWS = {
-    "whole fits": (RandomSearchCV, SGD, ALPHA, {}, SGDClassifier.fit),
-    "epochs": (HyperbandSearchCV, SGD, ALPHA, EPOCHS, by_epochs),
-    "rows": (HyperbandSearchCV, SGD, ALPHA, {"resource": "n_samples"}, SGDClassifier.fit),
-    "epochs, the top rung": (
-        HyperbandSearchCV, SGD, ALPHA, {**EPOCHS, "select": "top"}, by_epochs,
-    ),
+    "random": (RandomSearchCV, SGD, ALPHA, {"n_iter": 6}),
+    "TPE": (TPESearchCV, SGD, ALPHA, {"n_iter": 8}),
+    "epochs": (HyperbandSearchCV, SGD, ALPHA, EPOCHS),
+    "the top rung": (HyperbandSearchCV, SGD, ALPHA, EPOCHS | {"select": "top"}),
+    "rows": (HyperbandSearchCV, TREE, DEPTHS, {"resource": "n_samples"}),
     "trees": (
-        HyperbandSearchCV, FOREST, DEPTH, {"resource": "n_estimators", "max_resources": 9},
-        RandomForestClassifier.fit,
+        HyperbandSearchCV, RandomForestClassifier(random_state=0),
+        {"max_features": uniform(0.1, 0.9)}, {"resource": "n_estimators", "max_resources": 9},
     ),
     "folds": (
-        SuccessiveHalvingSearchCV, SGD, ALPHA, {"resource": "folds", "n_candidates": 9},
-        SGDClassifier.fit,
+        SuccessiveHalvingSearchCV, TREE, DEPTHS, {"resource": "folds", "n_candidates": 12},
+    ),
+    "race": (SearchCV, TREE, DEPTHS, {"n_iter": 12}),
+    "ASHA": (ASHASearchCV, SGD, ALPHA, EPOCHS | {"n_candidates": 9}),
+    "PBT": (PBTSearchCV, SGD, ALPHA, EPOCHS | {"population_size": 4, "step": 3}),
+    "a count that training finds": (
+        RandomSearchCV, HistGradientBoostingClassifier(random_state=0),
+        {"learning_rate": loguniform(0.02, 0.5), "max_iter": Outcome(60)}, {"n_iter": 5},
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_it_is_the_mean_over_the_best_candidates_and_their_folds(how):
-    cls, estimator, space, kwargs, train = HOWS[how]
-    search = cls(
-        estimator, space, cv=FOLDS, random_state=0, refit=False, ensemble_size=3, **kwargs
-    ).fit(SCALED, NAMES)
-    rows, probabilities = chosen(search, 3), []
-    for row in rows:
-        for train_rows, _ in FOLDS.split(X, y):
-            model = clone(estimator).set_params(**search.cv_results_["params"][row])
-            n = (search.cv_results_["n_resources"][row],) if train is by_epochs else ()
-            train(model, SCALED[train_rows], NAMES[train_rows], *n)
-            probabilities.append(model.predict_proba(SCALED))
-    ensemble = search.ensemble_
-    np.testing.assert_allclose(ensemble.predict_proba(SCALED), np.mean(probabilities, axis=0))
-    assert list(ensemble.classes_) == list(np.unique(NAMES))
-    assert ensemble.score(SCALED, NAMES) > 0.9
-    assert len(ensemble.models) == 3 * 3
-
-
-def test_of_a_hold_out_there_is_one_model_for_each_candidate():
-    cv = [train_test_split(np.arange(150), test_size=0.3, random_state=0)]
-    search = RandomSearchCV(SGD, ALPHA, cv=cv, random_state=0, ensemble_size=4).fit(X, NAMES)
-    assert len(search.ensemble_.models) == 4
-
-
-def test_who_breaks_a_bound_is_not_in_it():
-    args = DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 4, 5]}
-    search = RandomSearchCV(
-        *args, n_iter=4, cv=2, constraints=Bound("score", ">=", 0.8), ensemble_size=4
-    ).fit(X, y)
-    n_kept = int((search.cv_results_["violation"] == 0).sum())
-    assert 0 < n_kept < 4
-    assert len(search.ensemble_.models) == 2 * n_kept
-
-
-def test_predictions_of_the_search_are_those_of_its_best_estimator():
-    search = RandomSearchCV(SGD, ALPHA, random_state=0, ensemble_size=4).fit(X, NAMES)
-    same = RandomSearchCV(SGD, ALPHA, random_state=0).fit(X, NAMES)
-    assert not hasattr(same, "ensemble_")
-    np.testing.assert_array_equal(search.predict_proba(X), same.predict_proba(X))
-
-
-def test_there_are_no_more_candidates_than_got_as_much_as_the_best():
-    search = HyperbandSearchCV(
-        SGD, ALPHA, cv=2, random_state=0, ensemble_size=99, select="top", **EPOCHS
+def test_every_kind_of_search_has_one(how):
+    cls, estimator, space, kwargs = HOWS[how]
+    kwargs = {"scoring": "neg_log_loss", "cv": 3, "random_state": 0} | kwargs
+    search = cls(estimator, space, ensemble=True, **kwargs).fit(NOISY, NAMES)
+    plain = cls(estimator, space, **kwargs).fit(NOISY, NAMES)
+    np.testing.assert_array_equal(
+        search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
     )
-    n_top = search.fit(X, y).cv_results_["n_resources"].tolist().count(9)
-    assert len(search.ensemble_.models) == 2 * n_top
-    search.set_params(select="best").fit(X, y)
-    assert len(search.ensemble_.models) == 2 * len(search.history_.trials)
+    ensemble, results = search.ensemble_, search.cv_results_
+    assert len(ensemble) > 1
+    assert ensemble.gain > 0
+    assert list(ensemble.params) == [results["params"][i] for i in ensemble.weights]
+    if "n_resources" in results and not search.plan_.any_rung_wins:
+        top = results["n_resources"][search.best_index_]
+        assert {results["n_resources"][i] for i in ensemble.weights} == {top}
+    assert len({results.get("trial_id", range(999))[i] for i in ensemble.weights}) == len(ensemble)
+    assert search.score(NOISY, NAMES) > -1
+    if how == "a count that training finds":
+        counts = [model.estimator.n_iter_ for model in search.best_estimator_.models]
+        assert counts == [each["max_iter"] for each in ensemble.params]
 
 
-@pytest.mark.parametrize("cls", [ASHASearchCV, PASHASearchCV, BOHBSearchCV, TPESearchCV])
-def test_every_kind_of_search_has_one(cls):
-    kwargs = {} if cls is TPESearchCV else EPOCHS
-    search = cls(SGD, ALPHA, cv=2, random_state=0, ensemble_size=2, **kwargs).fit(X, y)
-    assert len(search.ensemble_.models) == 2 * len(chosen(search, 2))
-    assert search.ensemble_.score(X, y) > 0.6
-
-
-def test_of_incremental_evaluation_the_last_rung_is_below_the_maximum():
-    search = IncrementalEvaluationSearchCV(
-        Guessing(), {"quality": uniform()}, budget=40, cv=2, random_state=0, refit=False,
-        ensemble_size=2, select="top", **EPOCHS,
-    ).fit(interrupted.X, interrupted.Y)  # fmt: skip
-    assert search.cv_results_["n_resources"].max() < 9
-    assert len(search.ensemble_.models) == 2
-
-
-def test_equals_are_in_the_order_of_best_index():
-    space = {"quality": [0.5], "other": [3, 1, 2, 0]}
-    search = RandomSearchCV(Curve(), space, n_iter=4, cv=2, ensemble_size=2, random_state=0)
-    params = search.fit(X, y).cv_results_["params"]
-    taken = [model.other for model in search.ensemble_.models]
-    assert taken == [params[0]["other"]] * 2 + [params[1]["other"]] * 2
-    assert search.best_index_ == 0
-
-
-@pytest.mark.filterwarnings("ignore:param_distributions")
-def test_a_list_that_names_a_candidate_twice_has_it_once():
-    search = RandomSearchCV(Curve(), {"quality": [0.1, 0.7, 0.7]}, n_iter=3, ensemble_size=2)
-    assert [m.quality for m in search.fit(X, y).ensemble_.models] == [0.7] * 5 + [0.1] * 5
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more")
-@pytest.mark.parametrize("error_score", [np.nan, 9.0])
-def test_who_failed_is_not_in_it(error_score):
-    space = {"quality": [0.2, 0.4, 0.6, 0.8]}
-    search = RandomSearchCV(
-        Failing(), space, n_iter=4, cv=2, ensemble_size=3, error_score=error_score
-    ).fit(X, y)
-    assert sorted({model.quality for model in search.ensemble_.models}) == [0.2, 0.4]
-
-
-@pytest.mark.filterwarnings("ignore:One or more", "ignore:No candidate has a finite score, so the")
-def test_without_any_score_there_is_none():
-    search = RandomSearchCV(
-        Curve(), {"quality": [0.2, 0.4]}, n_iter=2, scoring=lambda *args: np.nan, ensemble_size=1
-    )
-    with pytest.warns(UserWarning, match="ensemble_ is not set"):
-        search.fit(X, y)
-    assert not hasattr(search, "ensemble_")
+@pytest.mark.filterwarnings("ignore:scikit-learn's")
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), RepeatedKFold(n_splits=2, n_repeats=2), 1])
+def test_folds_may_leave_rows_out_or_have_them_twice(cv):
+    cv = [(np.arange(0, 150, 2), np.arange(1, 150, 2))] if cv == 1 else cv
+    order = rng.permutation(150)
+    search = random_search(cv=cv, scoring="neg_log_loss").fit(NOISY[order], y[order])
+    assert len(search.ensemble_) > 1
 
 
 @pytest.mark.parametrize(
-    ("refit", "metric"),
-    [("low", "low"), ("high", "high"), (False, "high"), (lambda results: 2, "high")],
+    ("refit", "metric"), [("low", "low"), ("high", "high"), (lambda results: 2, "high")]
 )
-def test_the_metric_that_was_optimised_says_who_is_best(refit, metric):
-    scoring = {"high": lambda e, X, y: e.quality, "low": lambda e, X, y: -e.quality}
-    search = RandomSearchCV(
-        Curve(), {"quality": [0.1, 0.2, 0.3, 0.4]}, n_iter=4, cv=2, scoring=scoring, refit=refit,
-        ensemble_size=2,
-    ).fit(X, y)  # fmt: skip
-    expected = {"high": [0.4, 0.3], "low": [0.1, 0.2]}[metric]
-    assert [model.quality for model in search.ensemble_.models[::2]] == expected
+def test_the_metric_that_was_optimised_chooses(refit, metric):
+    def mean(sign):
+        return lambda model, X, y: sign * float(np.mean(model.predict(X)))
+
+    search = random_search(
+        Ridge(), {"alpha": [1e-3, 1, 10, 100, 1e4]}, n_iter=5, cv=KFold(3), refit=refit,
+        scoring={"high": mean(1), "low": mean(-1)},
+    ).fit(X[:, :2], X[:, 3])  # fmt: skip
+    winner = search.best_index_
+    assert search.ensemble_.weights == {winner: 1.0}, "a linear metric has no better average"
+    if not callable(refit):
+        assert winner == search.cv_results_[f"mean_test_{metric}"].argmax()
 
 
-@pytest.mark.parametrize("kwargs", [EPOCHS, {"resource": "n_samples"}])
-def test_when_time_is_up_it_is_of_those_who_came_furthest(kwargs):
-    search = HyperbandSearchCV(SGD, ALPHA, cv=2, timeout=1e-9, ensemble_size=3, **kwargs)
-    search.fit(X, y)
-    assert len(search.ensemble_.models) == 2 * len(search.cv_results_["params"]) == 2
+def test_a_candidate_that_violates_a_bound_is_not_in_it():
+    bound = Bound("model_size", "<=", 2200)
+    search = random_search(scoring="neg_log_loss", constraints=bound).fit(NOISY, y)
+    violations = search.cv_results_["violation"]
+    assert 0 < np.count_nonzero(violations) < 12
+    assert all(violations[i] == 0 for i in search.ensemble_.weights)
 
 
-# ---- nothing is trained for it, and nothing more is kept
+# ---- nothing is lost
 
 
 SPACE = {"quality": uniform()}
@@ -235,8 +319,16 @@ def make(name, **kwargs):
     cls, defaults = SEARCHES[name]
     log = None if kwargs.get("log") is None else str(kwargs["log"])
     kwargs.pop("log", None)
-    kwargs = {"cv": 2, "random_state": 0, "scoring": scorer, "refit": False} | defaults | kwargs
-    return cls(Guessing(log=log), SPACE, **{"ensemble_size": 2} | kwargs)
+    kwargs = {"cv": 3, "random_state": 0, "scoring": told} | defaults | kwargs
+    return cls(Guessing(log=log), SPACE, **{"ensemble": True} | kwargs)
+
+
+def told(estimator, X, y):
+    """A score that averages may improve, with the trouble of `interrupted.scorer`."""
+    if hasattr(estimator, "total_"):
+        scorer(estimator, X, y)
+    share = estimator.predict_proba(X)[:, 1]
+    return -float(np.mean((share - y) ** 2))
 
 
 def fit(search):
@@ -244,7 +336,7 @@ def fit(search):
 
 
 def bits(search):
-    return search.ensemble_.predict_proba(interrupted.X).tobytes()
+    return search.predict_proba(interrupted.X).tobytes(), repr(search.ensemble_)
 
 
 def n_steps(log):
@@ -252,85 +344,23 @@ def n_steps(log):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_nothing_is_trained_again(name, tmp_path):
-    fit(make(name, log=tmp_path / "with"))
-    fit(make(name, log=tmp_path / "without", ensemble_size=None))
-    assert n_steps(tmp_path / "with") == n_steps(tmp_path / "without")
-
-
-@pytest.mark.parametrize("name", SEARCHES)
-def test_what_is_lost_is_trained_again_with_the_same_bits(name, monkeypatch):
-    expected = fit(make(name))
-    monkeypatch.setattr("sksearch.fitting._run.models_of", lambda states, best: {})
-    assert bits(fit(make(name))) == bits(expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SEARCHES)
 def test_the_count_of_workers_changes_nothing(name):
-    expected = bits(fit(make(name)))
-    assert bits(fit(make(name, n_jobs=2))) == expected
+    expected = fit(make(name))
+    assert len(expected.ensemble_) > 1
+    assert bits(fit(make(name, n_jobs=2))) == bits(expected)
 
 
 @pytest.mark.slow
 def test_threads_and_pools_change_nothing():
-    # Threads share the global generators, hence the seed of its own.
-    search = HyperbandSearchCV(SGD, ALPHA, cv=2, random_state=0, ensemble_size=2, **EPOCHS)
-    expected = search.fit(X, y).ensemble_.predict_proba(X).tobytes()
+    search = random_search(scoring="neg_log_loss")
+    expected = search.fit(NOISY, y).predict_proba(NOISY).tobytes()
     with joblib.parallel_config("threading", n_jobs=2):
-        assert search.fit(X, y).ensemble_.predict_proba(X).tobytes() == expected
+        assert search.fit(NOISY, y).predict_proba(NOISY).tobytes() == expected
     with (
         ProcessPoolExecutor(1) as pool,
         joblib.parallel_config(FuturesBackend(pool), n_jobs=1),
     ):
-        assert search.fit(X, y).ensemble_.predict_proba(X).tobytes() == expected
-
-
-def test_models_that_cannot_leave_their_process_are_trained_again_here():
-    class Locked(Guessing):
-        def partial_fit(self, X, y, classes=None):
-            self.lock_ = threading.Lock()
-            return super().partial_fit(X, y, classes)
-
-    def search(n_jobs):
-        return RandomSearchCV(
-            Locked(), SPACE, n_iter=4, cv=2, random_state=0, refit=False, ensemble_size=2,
-            n_jobs=n_jobs,
-        )  # fmt: skip
-
-    with pytest.warns(UserWarning, match="cannot travel"):
-        elsewhere = fit(search(2))
-    assert bits(elsewhere) == bits(fit(search(1)))
-
-
-def test_in_memory_there_are_the_best_and_who_runs():
-    most = []
-
-    def count(estimator, X, y):
-        most.append(len(Guessing.alive))
-        return estimator.score(X, y)
-
-    Guessing.alive.clear()
-    search = fit(make("whole fits", scoring=count, n_iter=30))
-    assert max(most) <= (2 + 1) * 2
-    assert len(Guessing.alive) == len(search.ensemble_.models) == 4
-
-
-@pytest.mark.parametrize("name", ["whole fits", "epochs"])
-def test_on_disk_there_are_the_best_and_in_the_end_nobody_else(name, tmp_path):
-    most = []
-
-    def count(estimator, X, y):
-        most.append(len(list((tmp_path / "states").iterdir())))
-        return estimator.score(X, y)
-
-    n_going_on = 2 * 9 if name == "epochs" else 0
-    fit(make(name, scoring=count, checkpoint_dir=tmp_path))
-    assert max(most) <= (2 + 1) * 2 + n_going_on
-    assert len(list((tmp_path / "states").iterdir())) == 4
-
-
-# ---- it goes on
+        assert search.fit(NOISY, y).predict_proba(NOISY).tobytes() == expected
 
 
 @pytest.fixture
@@ -340,46 +370,31 @@ def calm():
     Trouble.after = None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_that_was_interrupted_has_the_ensemble_of_one_that_was_not(name, calm, tmp_path):
-    expected = fit(make(name, log=tmp_path / "undisturbed"))
-    search = make(name, log=tmp_path / "log", checkpoint_dir=tmp_path / "checkpoint")
+    expected = fit(make(name))
+    search = make(name, checkpoint_dir=tmp_path)
     for after in (7, 5, 3):
         Trouble.after, Trouble.happens = after, lambda: signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             fit(search)
         assert not hasattr(search, "ensemble_")
     assert bits(fit(search)) == bits(expected)
-    n_again = n_steps(tmp_path / "log") - n_steps(tmp_path / "undisturbed")
-    assert n_again <= 3 * 9  # one evaluation for each interrupt, of nine steps at most
 
 
-def test_the_fit_of_a_finished_search_trains_nothing(tmp_path):
-    search = make("epochs", log=tmp_path / "log", checkpoint_dir=tmp_path / "checkpoint")
+def test_a_finished_search_trains_its_models_alone_again(tmp_path):
+    search = make("whole fits", log=tmp_path / "log", checkpoint_dir=tmp_path / "checkpoint")
     expected, n_before = bits(fit(search)), n_steps(tmp_path / "log")
     assert bits(fit(search)) == expected
-    assert n_steps(tmp_path / "log") == n_before
+    assert n_steps(tmp_path / "log") - n_before == len(search.ensemble_)
 
 
-def test_files_that_are_gone_or_damaged_are_trained_again(tmp_path):
-    search = make("epochs", checkpoint_dir=tmp_path)
-    expected = bits(fit(search))
-    gone, damaged, *_ = (tmp_path / "states").iterdir()
-    gone.unlink()
-    damaged.write_bytes(b"nothing")
-    assert bits(fit(search)) == expected
-
-
-@pytest.mark.parametrize(("before", "after"), [(None, 2), (1, 3), (3, 1)])
-def test_the_size_may_change_when_all_is_done(before, after, tmp_path):
-    search = make("epochs", checkpoint_dir=tmp_path, ensemble_size=before)
-    fit(search)
-    fit(search.set_params(ensemble_size=after))
-    assert bits(search) == bits(fit(make("epochs", ensemble_size=after)))
-    fit(search.set_params(ensemble_size=None))
-    assert not hasattr(search, "ensemble_")
-    assert list((tmp_path / "states").iterdir()) == []
+def test_the_count_of_models_may_change_and_whether_there_are_any_may_not(tmp_path):
+    search = make("whole fits", checkpoint_dir=tmp_path)
+    assert len(fit(search).ensemble_) > 2
+    assert bits(fit(search.set_params(ensemble=2))) == bits(fit(make("whole fits", ensemble=2)))
+    with pytest.raises(SearchMismatchError, match="ensemble"):
+        fit(search.set_params(ensemble=False))
 
 
 def test_a_search_that_is_extended_has_the_ensemble_of_the_larger_one(tmp_path):
@@ -388,72 +403,135 @@ def test_a_search_that_is_extended_has_the_ensemble_of_the_larger_one(tmp_path):
     assert bits(larger) == bits(fit(make("whole fits", n_iter=12)))
 
 
+class Rare(DecisionTreeClassifier):
+    """Fails on all rows, if it is deep."""
+
+    def fit(self, X, y):
+        if len(X) == 150 and self.max_depth > 3:
+            raise RuntimeError("too many rows")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_model_that_fails_on_all_rows_is_left_out(n_jobs):
+    search = random_search(Rare(random_state=0), scoring="neg_log_loss", n_jobs=n_jobs)
+    with pytest.warns(UserWarning, match=r"left out of the ensemble.*too many rows"):
+        search.fit(NOISY, y)
+    assert all(model.estimator.max_depth <= 3 for model in search.best_estimator_.models)
+    assert len(search.ensemble_) > 1
+
+
+def test_predictions_are_kept_of_the_best_alone(monkeypatch):
+    monkeypatch.setattr("sksearch.fitting._run.N_AVERAGED", 4)
+    runs = []
+
+    class Run(_base.Run):
+        def drive(self):
+            super().drive()
+            runs.append(self)
+
+    monkeypatch.setattr(_base, "Run", Run)
+    for how in ("random", "epochs", "race"):
+        cls, estimator, space, kwargs = HOWS[how]
+        cls(estimator, space, ensemble=True, cv=3, random_state=0, **kwargs).fit(NOISY, y)
+        outputs = runs.pop().outputs
+        kept = {
+            trial
+            for (trial, _), reached in [*outputs.reached.items(), *outputs.new.items()]
+            if any(output.predictions for output in reached)
+        }
+        assert 0 < len(kept) <= 4 + (how == "race"), how
+
+
+@pytest.mark.parametrize("n_columns", [1, 7])
+def test_predictions_of_many_rows_are_kept_of_a_part(n_columns):
+    splits = [(np.arange(10), np.arange(n)) for n in (50_000, 70_000)]
+    kept = _predictions.kept_rows(splits, [np.arange(n_columns)], None)
+    assert sum(map(len, kept)) * n_columns <= _predictions.MOST_NUMBERS
+    assert len(kept[1]) == pytest.approx(1.4 * len(kept[0]), rel=0.01)
+    small = _predictions.kept_rows([(np.arange(5), np.arange(7))], [], np.zeros((12, 3)))
+    assert list(small[0]) == list(range(7))
+
+
 # ---- what can be averaged
 
 
 def test_it_pickles_with_the_search_and_survives_a_clone():
-    search = RandomSearchCV(SGD, ALPHA, cv=2, random_state=0, ensemble_size=2).fit(X, NAMES)
-    expected = search.ensemble_.predict_proba(X)
-    again = pickle.loads(pickle.dumps(search)).ensemble_
-    for same in (again, clone(search.ensemble_), clone(search.ensemble_).fit(X[:5], NAMES[:5])):
-        np.testing.assert_array_equal(same.predict_proba(X), expected)
-    assert search.ensemble_.n_features_in_ == 4
+    search = random_search(scoring="neg_log_loss").fit(NOISY, NAMES)
+    average, expected = search.best_estimator_, search.predict_proba(NOISY)
+    again = pickle.loads(pickle.dumps(search)).best_estimator_
+    for same in (again, clone(average), clone(average).fit(NOISY[:5], NAMES[:5])):
+        np.testing.assert_array_equal(same.predict_proba(NOISY), expected)
+    assert average.n_features_in_ == search.n_features_in_ == 2
+    frame = search.ensemble_.to_frame()
+    assert frame["weight"].is_monotonic_decreasing
+    assert dict(frame["weight"]) == search.ensemble_.weights
+    assert str(search.ensemble_).count("row ") == len(frame)
 
 
 @pytest.mark.parametrize("labels", [NAMES, y == 2, y * 10 - 5, NAMES.astype(object)])
-@pytest.mark.parametrize("model", [LogisticRegression(max_iter=1000), LinearSVC()])
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(random_state=0), LinearSVC()])
 def test_labels_are_of_any_type(labels, model):
-    pipe = make_pipeline(StandardScaler(), model)
-    space = {f"{pipe.steps[-1][0]}__C": loguniform(0.1, 10)}
-    search = RandomSearchCV(pipe, space, n_iter=3, cv=2, random_state=0, ensemble_size=2)
-    ensemble = search.fit(X, labels).ensemble_
-    assert ensemble.score(X, labels) > 0.9
-    assert hasattr(ensemble, "predict_proba") == hasattr(model, "predict_proba")
-    assert set(ensemble.predict(X)) <= set(labels)
+    votes = isinstance(model, LinearSVC)
+    space = {"C": loguniform(1e-4, 10)} if votes else DEPTHS
+    search = random_search(model, space, scoring=None).fit(NOISY, labels)
+    assert search.score(NOISY, labels) > 0.6
+    assert set(search.predict(NOISY)) <= set(labels)
+    assert votes != hasattr(search, "predict_proba")
 
 
-def test_where_one_model_has_no_probabilities_all_vote():
+def test_a_model_without_probabilities_votes():
     a, b = LinearSVC().fit(X, NAMES), GaussianNB().fit(X[:100], NAMES[:100])
     c = KNeighborsClassifier().fit(X, NAMES)
-    votes = np.array([model.predict(X) for model in (a, b, c)])
-    expected = [max(sorted(set(row)), key=list(row).count) for row in votes.T]
-    ensemble = AveragedClassifier([a, b, c])
-    assert list(ensemble.predict(X)) == expected
-    assert not hasattr(ensemble, "predict_proba")
+    average = AveragedClassifier([a, b, c], weights=[2, 1, 1])
+    classes = average.classes_
+    share = 2.0 * (a.predict(X)[:, np.newaxis] == classes) + c.predict_proba(X)
+    share[:, :2] += b.predict_proba(X)
+    assert list(average.predict(X)) == list(classes[share.argmax(axis=1)])
+    assert not hasattr(average, "predict_proba")
 
 
-def test_a_class_that_a_fold_lacks_gets_nothing_from_its_model():
-    cv = KFold(3)  # iris is sorted, so each fold trains on two of three classes
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_regressors_are_averaged_also_of_several_targets(n_columns):
+    rows, target = load_diabetes(return_X_y=True)
+    targets = np.column_stack([target, rows[:, 2]])[:, :n_columns].squeeze()
+    space = {"max_depth": randint(1, 6), "min_samples_leaf": randint(1, 40)}
+    search = random_search(DecisionTreeRegressor(random_state=0), space, cv=3).fit(rows, targets)
+    average = search.best_estimator_
+    assert isinstance(average, AveragedRegressor)
+    given = [model.predict(rows) for model in average.models]
+    mean = np.average(given, axis=0, weights=average.weights)
+    np.testing.assert_allclose(search.predict(rows), mean)
+    assert search.predict(rows).shape == targets.shape
+
+
+@pytest.mark.parametrize(
+    ("model", "space"),
+    [
+        (TREE, DEPTHS),
+        (KNeighborsClassifier(), {"n_neighbors": randint(1, 30), "p": [1, 2]}),
+        (MLPClassifier((5,), max_iter=30, random_state=0), ALPHA),
+    ],
+)
+def test_several_labels(model, space):
+    rows, labels = make_multilabel_classification(120, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search = RandomSearchCV(
-            GaussianNB(), {"var_smoothing": loguniform(1e-9, 1e-3)}, n_iter=2, cv=cv,
-            scoring=lambda model, X, y: model.var_smoothing, ensemble_size=1, random_state=0,
-        ).fit(X, NAMES)  # fmt: skip
-    probabilities = search.ensemble_.predict_proba(X)
-    assert list(search.ensemble_.classes_) == list(np.unique(NAMES))
-    assert (probabilities <= 2 / 3 + 1e-9).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    assert search.ensemble_.score(X, NAMES) > 0.9
-
-
-@pytest.mark.parametrize("targets", [X[:, 3], X[:, 2:]])
-def test_regressors_are_averaged_also_of_several_targets(targets):
-    search = RandomSearchCV(
-        Ridge(), {"alpha": loguniform(1e-3, 1)}, n_iter=4, cv=2, random_state=0, ensemble_size=2
-    ).fit(X[:, :2], targets)
-    predictions = [model.predict(X[:, :2]) for model in search.ensemble_.models]
-    assert isinstance(search.ensemble_, AveragedRegressor)
-    np.testing.assert_allclose(search.ensemble_.predict(X[:, :2]), np.mean(predictions, axis=0))
-    assert len(predictions) == 4
+        search = random_search(model, space, cv=3, n_iter=6, scoring="f1_macro").fit(rows, labels)
+    assert search.predict(rows).shape == labels.shape
+    assert search.score(rows, labels) > 0.3
+    if len(search.ensemble_) > 1:
+        shares = search.predict_proba(rows)
+        assert len(shares) == labels.shape[1]
+        np.testing.assert_allclose(sum(shares[0].T), 1)
 
 
 def test_names_of_columns_are_known():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    search = RandomSearchCV(SGD, ALPHA, n_iter=2, cv=2, ensemble_size=1).fit(frame, y)
-    assert list(search.ensemble_.feature_names_in_) == list("abcd")
-    assert search.ensemble_.predict(frame).shape == (150,)
+    frame = pd.DataFrame(NOISY, columns=list("ab"))
+    search = random_search(scoring="neg_log_loss").fit(frame, y)
+    assert list(search.best_estimator_.feature_names_in_) == list("ab")
+    assert search.predict(frame).shape == (150,)
 
 
 def test_it_is_an_estimator_among_others():
@@ -464,31 +542,61 @@ def test_it_is_an_estimator_among_others():
     assert grid.best_score_ == pytest.approx(frozen.score(X[900:], y[900:]), abs=0.01)
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, "all"])
-def test_a_size_that_is_none_is_refused_before_anything_is_spent(size):
-    Curve.n_calls = 0
-    with pytest.raises(ValueError, match="ensemble_size"):
-        RandomSearchCV(Curve(), {"quality": [0.5]}, n_iter=1, ensemble_size=size).fit(X, y)
-    assert Curve.n_calls == 0
+def test_a_formula_is_as_good_as_the_metric(monkeypatch):
+    quick = random_search(scoring="roc_auc").fit(NOISY, y == 1)
+    monkeypatch.setattr(_average, "contributions", lambda *args, **kwargs: None)
+    slow = random_search(scoring="roc_auc").fit(NOISY, y == 1)
+    assert quick.ensemble_.weights == slow.ensemble_.weights
+    assert quick.ensemble_.score == pytest.approx(slow.ensemble_.score)
 
 
-class Scored(ClassifierMixin, BaseEstimator):
-    """May not be trained."""
+# ---- what is refused
 
-    def __init__(self, a=0):
-        self.a = a
 
-    def fit(self, X, y):
-        raise AssertionError
+@pytest.mark.parametrize("ensemble", [0, -1, 1.5, "all", None])
+def test_a_count_that_is_none_is_refused_before_anything_is_spent(ensemble, monkeypatch):
+    monkeypatch.setattr(_base.BaseSearch, "_run", None)
+    with pytest.raises(ValueError, match="'ensemble'"):
+        random_search(ensemble=ensemble).fit(X, y)
+
+
+def needs_a_tree(estimator, X, y):
+    return estimator.tree_.max_depth
 
 
 @pytest.mark.parametrize(
-    ("estimator", "space", "y", "match"),
+    ("estimator", "kwargs", "match"),
     [
-        (KMeans(), {"n_init": [1, 2]}, None, "neither a classifier nor a regressor"),
-        (Scored(), {"a": [1, 2]}, np.column_stack([y, y]), "one target column"),
+        (KMeans(), {"param_distributions": {"n_init": [1, 2]}}, "neither a classifier nor"),
+        (TREE, {"refit": False}, "refit=False trains none"),
+        (TREE, {"objectives": ["score", "model_size"]}, "chosen by one score"),
+        (TREE, {"scoring": needs_a_tree}, r"without a model \(AttributeError: .*tree_"),
+        (
+            TREE,
+            {"scoring": {"a": "accuracy", "b": needs_a_tree}, "refit": "b"},
+            r"without a model \(AttributeError: .*tree_",
+        ),
     ],
 )
-def test_what_cannot_be_averaged_is_refused_before_anything_is_spent(estimator, space, y, match):
+def test_what_cannot_be_averaged_is_refused_before_anything_is_spent(
+    estimator, kwargs, match, monkeypatch
+):
+    monkeypatch.setattr(_base.BaseSearch, "_run", None)
     with pytest.raises(ValueError, match=match):
-        RandomSearchCV(estimator, space, n_iter=2, ensemble_size=2).fit(X, y)
+        random_search(estimator).set_params(**kwargs).fit(X, y)
+
+
+def test_workers_that_die_are_left_out():
+    lost = _members._model_of(_members.LostTask("crash", "gone", 1.0), None)
+    assert lost == (None, "crash: gone")
+
+
+def test_a_list_of_models_is_averaged_across_models():
+    models = [("tree", TREE), ("linear", LogisticRegression(max_iter=500))]
+    spaces = {"tree": DEPTHS, "linear": {"C": loguniform(1e-3, 10)}}
+    search = SearchCV(
+        models, spaces, n_iter=14, ensemble=True, random_state=0, cv=FOLDS, scoring="neg_log_loss"
+    ).fit(NOISY, y)
+    kinds = {type(model.estimator) for model in search.best_estimator_.models}
+    assert kinds <= {DecisionTreeClassifier, LogisticRegression}
+    assert len(search.ensemble_) > 1

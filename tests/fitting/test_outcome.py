@@ -343,8 +343,6 @@ def test_a_resource_that_cuts_training_is_refused():
     model = HistGradientBoostingClassifier()
     with pytest.raises(ValueError, match="resource='max_depth' cuts training"):
         HyperbandSearchCV(model, space, resource="max_depth", max_resources=9).fit(X, y)
-    with pytest.raises(ValueError, match="ensemble_size=2"):
-        RandomSearchCV(model, space, ensemble_size=2).fit(X, y)
 
 
 @pytest.mark.parametrize("resource", ["n_samples", SamplesResource()])

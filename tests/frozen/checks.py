@@ -79,7 +79,7 @@ def errors_about_counts_and_times():
             Hill(), PLANE, scheduler=FullFidelity(None), cv=2
         ).fit(XR, yr),
         "no count": fit(n_iter=None),
-        "ensemble": fit(ensemble_size=0),
+        "ensemble": fit(ensemble=0),
         "pre_dispatch": fit(pre_dispatch="all of them"),
     })  # fmt: skip
 

@@ -119,7 +119,7 @@ def test_seconds():
     assert search.fit(X, y).best_score_ > 0.9
 
 
-@pytest.mark.parametrize("kwargs", [{"n_jobs": 2}, {"checkpoint_dir": True}, {"ensemble_size": 1}])
+@pytest.mark.parametrize("kwargs", [{"n_jobs": 2}, {"checkpoint_dir": True}, {"ensemble": True}])
 def test_resampled_rows_travel_with_the_state(kwargs, tmp_path):
     # Without random_state the sampler would draw other rows if it were asked at each rung.
     pipeline = make_pipeline(StandardScaler(), RandomUnderSampler(), sgd())
@@ -156,7 +156,7 @@ def test_lost_states_are_trained_again_on_the_same_rows(tmp_path):
 def test_data_frames_with_named_classes():
     frame = pd.DataFrame(X, columns=list("abcdef"), index=np.arange(len(X))[::-1])
     target = pd.Series(np.where(y == 1, "rare", "common"), index=frame.index)
-    search = search_of(PIPELINES["scaled first"], ensemble_size=1).fit(frame, target)
+    search = search_of(PIPELINES["scaled first"], ensemble=True).fit(frame, target)
     assert search.score(frame, target) > 0.9
     assert set(search.predict(frame)) == {"rare", "common"}
     assert list(search.feature_names_in_) == list("abcdef")

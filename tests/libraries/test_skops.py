@@ -42,7 +42,7 @@ SEARCHES = {
         SGD, CONDITIONAL, n_iter=3, cv=2, scoring=["accuracy", "f1_macro"], refit="accuracy",
         random_state=0,
     ),
-    "ensemble": HyperbandSearchCV(SGD, CONDITIONAL, ensemble_size=2, **EPOCHS),
+    "ensemble": HyperbandSearchCV(SGD, CONDITIONAL, ensemble=2, **EPOCHS),
     "objects": SearchCV(
         SGD, UNION, sampler=TPESampler(), scheduler=ASHA(), resource=EpochsResource(),
         max_resources=3, cv=2, random_state=0,

@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report
 from sksearch.estimators import OneOf
+from sksearch.fitting import AveragedClassifier
 from sksearch.plotting import ImportanceDisplay, ParallelDisplay, SliceDisplay
 from sksearch.spaces import default_models
 from tests import interrupted
@@ -235,9 +236,10 @@ def test_models_inside_of_a_pipeline_are_refused_and_not_left_out():
 
 def test_an_ensemble_is_of_plain_models():
     space = {"A": {"max_depth": [1, 2]}, "B": {"svc__C": [1, 2]}}
-    search = SearchCV(NAMED[:2], space, **ARGS | {"n_iter": 3}, ensemble_size=2).fit(X, Y)
-    kinds = {type(frozen.estimator) for frozen in search.ensemble_.models}
-    assert kinds <= {type(model) for model in MODELS}
+    search = SearchCV(NAMED[:2], space, **ARGS | {"n_iter": 3}, ensemble=True).fit(X, Y)
+    average = search.best_estimator_
+    assert type(average) is AveragedClassifier
+    assert {type(frozen.estimator) for frozen in average.models} <= {type(m) for m in MODELS}
 
 
 # ---- a list for the data at hand

@@ -69,9 +69,10 @@ def outcome(search):
     lines += [f"{name}: {columns[name]!r}" for name in of_all]
     for name in ("best_index_", "best_params_", "best_score_"):
         lines.append(f"{name}: {getattr(search, name, None)!r}")
-    for name in ("best_estimator_", "ensemble_"):
-        if (model := getattr(search, name, None)) is not None:
-            lines.append(f"{name}: {np.asarray(model.predict(X)).tolist()!r}")
+    if (model := getattr(search, "best_estimator_", None)) is not None:
+        lines.append(f"predicted: {np.asarray(model.predict(X)).tolist()!r}")
+    if (ensemble := getattr(search, "ensemble_", None)) is not None:
+        lines.append(f"ensemble: {ensemble!r}")
     if (front := getattr(search, "pareto_", None)) is not None:
         lines.append(f"front: {list(front.index)!r}")
     return "\n".join(lines)

@@ -126,7 +126,7 @@ def draw_fit(rng):
     if name in LEARNING and happens(rng, 0.5):
         kwargs["batch_size"] = rng.randint(1, 4)
     if happens(rng, 0.15) and kwargs.get("resource") != "folds" and not is_async:
-        kwargs["ensemble_size"] = rng.randint(1, 3)
+        kwargs["ensemble"] = rng.randint(1, 3)
     if kwargs.get("resource") != "folds":  # whose rows grow while they last
         draw_stops(rng, kwargs)
     draw_knowledge(rng, kwargs, space)

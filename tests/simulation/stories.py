@@ -83,9 +83,9 @@ def _end(world):
     files = {p.removeprefix(f"{FOLDER}/") for p in world.disk.files("/sim")}
     kept = {"journal.jsonl", "lock", "splits.npz", KEY}
     left = {f for f in files - kept if not re.match(r"journal\.bad(\.\d+)?$", f)}
-    # An ensemble has models; and one that was stopped may go on with more time, or, where all had
-    # failed before its end, be seen to fail again.
-    may_keep = r"states/(?!.*\.tmp$)" if "ensemble_size" in world.drawn.kwargs else "$"
+    # One that was stopped may go on with more time, or, where all had failed before its end, be
+    # seen to fail again.
+    may_keep = "$"
     if world.stops or found == ALL_FAILED:
         may_keep = r"(states|spool)/(?!.*\.tmp$)"
     left = {f for f in left if not re.match(may_keep, f)}

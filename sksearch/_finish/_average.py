@@ -1,0 +1,248 @@
+"""Which candidates are averaged, and how much each counts: greedy selection with replacement.
+
+An average begins with the best candidate. Again and again the candidate joins, also one that is
+in it already, with which the average of predictions for the test rows scores best, by the metric
+of the search (Caruana et al., Ensemble selection from libraries of models, ICML 2004).
+
+A choice among so many averages is too good on the rows that it was made on. So what an average
+brings is measured on each fold by the choice that is made on the others.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sksearch._compat import listening, safe_indexing, to_numpy
+from sksearch.fitting import (
+    Context,
+    contributions,
+    known_model,
+    score,
+    value_by_formula,
+    value_of,
+)
+from sksearch.resources import row_numbers
+
+N_STEPS = 25  # of the choice; weights are multiples of one part in so many
+N_IN_VAIN = 4  # steps without a better average, after which it ends
+N_PIECES = 5  # of the rows, where there is one fold alone
+
+#: By part of the rows, predictions for its rows, an array of shape (n_rows, n_columns).
+Predictions = Sequence[np.ndarray]
+
+
+class AverageScores:
+    """Scores averages of predictions, part by part of the rows that these are of.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search, with the rows whose predictions are kept.
+    n_folds : int
+        Count of the folds on which all candidates have been.
+    """
+
+    def __init__(self, context: Context, n_folds: int) -> None:
+        self._context = context
+        pieces = range(N_PIECES) if n_folds == 1 else [None]
+        self._parts = [(fold, piece) for fold in range(n_folds) for piece in pieces]
+        self._rows = [self._rows_of(*part) for part in self._parts]
+        self._formulas: dict[int, Callable[[Any], float] | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def divide(self, by_fold: Predictions) -> Predictions:
+        """Return predictions by part, of those by fold."""
+        return [by_fold[fold][piece::N_PIECES] if piece is not None else by_fold[fold]
+                for fold, piece in self._parts]  # fmt: skip
+
+    def score(self, part: int, predictions: np.ndarray) -> float:
+        """Return the score of the metric that counts; -inf where there is none."""
+        model = known_model(self._context, predictions)
+        formula = self._formulas.get(part)
+        if formula is not None:
+            value = formula(model)
+        else:
+            value, heard = self._scored(part, model)
+            if part not in self._formulas:
+                self._formulas[part] = heard.formula(value, model)
+        return value if np.isfinite(value) else -np.inf
+
+    def _scored(self, part: int, model: Any) -> tuple[float, "_Heard"]:
+        """Return the score of a model by the scorer, and what its metric was called with."""
+        context, heard = self._context, _Heard()
+        scorer = listening(context.scorer, context.metric, heard)
+        scores, _, _ = score(context, model, *self._rows[part], scorer=scorer)
+        return value_of(scores, context.metric), heard
+
+    def _rows_of(self, fold: int, piece: int | None) -> tuple[np.ndarray, Any, Any]:
+        """Indices of the rows of a part, and the rows."""
+        context: Any = self._context
+        rows = row_numbers(context.splits[fold][1])[context.kept[fold]]
+        rows = rows if piece is None else rows[piece::N_PIECES]
+        return rows, safe_indexing(context.X, rows), safe_indexing(context.y, rows)
+
+
+#: What scorers ask a model for.
+READINGS: tuple[Callable[[Any], Any], ...] = (
+    lambda model: model.predict(None),
+    lambda model: model.predict_proba(None),
+    lambda model: model.predict_proba(None)[:, 1],
+)
+
+
+class _Heard:
+    """What a metric was called with: scorers check their input for longer than they compute."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Callable, int, tuple, dict] | None = None
+
+    def __call__(self, *heard: Any) -> None:
+        self._last = heard
+
+    def formula(self, value: float, model: Any) -> Callable[[Any], float] | None:
+        """Return a quick way from a model to its score, None where no formula is known."""
+        if self._last is None:
+            return None
+        function, sign, args, kwargs = self._last
+        if len(args) != 2 or contributions(function, sign * value, *args, **kwargs) is None:
+            return None
+        y, predicted = map(to_numpy, args)
+        for read in READINGS:
+            with suppress(Exception):
+                if np.array_equal(read(model), predicted):
+                    return lambda each: sign * value_by_formula(function, y, read(each), **kwargs)
+        return None
+
+
+@dataclass(frozen=True)
+class Average:
+    """An average of candidates.
+
+    Parameters
+    ----------
+    weights : dict of int to float
+        By candidate; they sum to 1.
+    score : float
+        Of averages, each chosen on the other folds.
+    alone : float
+        Of the best candidates, each chosen on the other folds.
+    """
+
+    weights: dict[int, float]
+    score: float
+    alone: float
+
+
+def choose_average(
+    scores: AverageScores,
+    candidates: Sequence[Predictions],
+    seconds: Sequence[float],
+    limit: float,
+    most: int,
+    without: Collection[int] = (),
+) -> Average:
+    """Choose candidates, and how much each counts.
+
+    Parameters
+    ----------
+    scores : AverageScores
+        Scores averages.
+    candidates : list of list of ndarray
+        Predictions of each candidate, by part; that which is used alone, where an average brings
+        nothing, is the first.
+    seconds : list of float
+        What it takes to have the model of each.
+    limit : float
+        Seconds for all models together.
+    most : int
+        Largest count of models.
+    without : collection of int, default=()
+        Candidates that cannot be had.
+
+    Returns
+    -------
+    average : Average
+        The first candidate alone, where an average would be no better.
+    """
+    may_be = [i for i in range(len(candidates)) if i not in without]
+    choice = _Choice(scores, candidates, seconds, limit, most, may_be)
+    parts = range(len(scores))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of metrics, for averages that nobody will use
+        found, singles = [], []
+        for k in parts:
+            others = [part for part in parts if part != k]
+            average = tuple(choice.made_on(others).elements())
+            found.append(choice.mean_score(average, [k]))
+            best = max(may_be, key=lambda i: choice.mean_score((i,), others))
+            singles.append(choice.mean_score((best,), [k]))
+        counts = Counter({0: 1}) if _is_worse(found, singles) else choice.made_on(parts)
+    total = counts.total()
+    weights = {i: n / total for i, n in counts.items()}
+    return Average(weights, float(np.mean(found)), float(np.mean(singles)))
+
+
+def _is_worse(found: Sequence[float], singles: Sequence[float]) -> bool:
+    """Whether averages are worse, by more than the error of the mean over the parts.
+
+    They seldom are: what noise says against them does not count.
+    """
+    differences = np.subtract(found, singles)
+    error = differences.std(ddof=1) / np.sqrt(len(differences))
+    return not differences.mean() >= -error
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Chooses averages by their scores on some parts of the rows."""
+
+    scores: AverageScores
+    candidates: Sequence[Predictions]
+    seconds: Sequence[float]
+    limit: float
+    most: int
+    may_be: Sequence[int]
+    _known: dict[tuple[int, tuple[int, ...]], float] = field(default_factory=dict)
+
+    def made_on(self, parts: Collection[int]) -> Counter[int]:
+        """Return how often each candidate is in the best average."""
+        joined: tuple[int, ...] = ()
+        best, n_best = -np.inf, 0
+        while len(joined) < N_STEPS and len(joined) - n_best < N_IN_VAIN:
+            values = {i: self.mean_score((*joined, i), parts) for i in self._may_join(joined)}
+            i = max(values, key=values.__getitem__)  # the first of equal ones
+            joined = (*joined, i)
+            if values[i] > best:
+                best, n_best = values[i], len(joined)
+        return Counter(joined[: max(1, n_best)])
+
+    def mean_score(self, joined: tuple[int, ...], parts: Iterable[int]) -> float:
+        """Return the mean over parts of the score of the average of candidates.
+
+        Choices on other parts ask for most of the same averages again.
+        """
+        key, found = tuple(sorted(joined)), []
+        for part in parts:
+            if (part, key) not in self._known:
+                self._known[part, key] = self._score(part, key)
+            found.append(self._known[part, key])
+        return float(np.mean(found))
+
+    def _score(self, part: int, joined: tuple[int, ...]) -> float:
+        counts = Counter(joined)
+        predictions = [self.candidates[i][part] for i in counts]
+        return self.scores.score(part, np.average(predictions, axis=0, weights=[*counts.values()]))
+
+    def _may_join(self, joined: Collection[int]) -> list[int]:
+        """Candidates that are in the average, or for which there is time and room."""
+        known = set(joined)
+        left = self.limit - sum(self.seconds[i] for i in known)
+        has_room = len(known) < self.most
+        return [i for i in self.may_be if i in known or (has_room and self.seconds[i] <= left)]

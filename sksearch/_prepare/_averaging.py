@@ -1,0 +1,81 @@
+"""Whether candidates can be averaged, seen before anything is trained."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from sksearch._compat import check_method_params, safe_indexing, to_numpy
+from sksearch._prepare._options import Goal, Options
+from sksearch._typing import Estimator
+from sksearch.fitting import Context, as_classes, kept_rows, known_model, value_of
+from sksearch.resources import row_numbers
+
+CURE = "leave ensemble out"
+
+
+def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
+    """Raise ValueError if models of this kind cannot be averaged, or an average has no use."""
+    if not ensemble:
+        return
+    if not (is_classifier(estimator) or is_regressor(estimator)):
+        raise ValueError(
+            f"ensemble averages predictions, but {type(estimator).__name__} is neither a "
+            f"classifier nor a regressor: {CURE}."
+        )
+    if goal.refit is False:
+        raise ValueError(
+            "ensemble trains models on all rows, and refit=False trains none: leave one of them "
+            "out."
+        )
+    if goal.objectives:
+        raise ValueError(
+            f"ensemble is chosen by one score, and objectives={goal.objectives!r} has several: "
+            "leave one of them out."
+        )
+
+
+def with_kept_rows(options: Options, context: Context) -> Context:
+    """Choose the rows whose predictions are kept, if candidates are averaged.
+
+    Raises
+    ------
+    ValueError
+        If the scorer needs more than predictions.
+    """
+    if not options.ensemble:
+        return context
+    classes = as_classes(context.classes)
+    context.kept = kept_rows(context.splits, classes, context.y)
+    _check_scorer(options, context)
+    return context
+
+
+def _check_scorer(options: Options, context: Context) -> None:
+    """Have true values scored as predictions."""
+    rows = row_numbers(context.splits[0][1])[(context.kept or [])[0]]
+    X, y = safe_indexing(context.X, rows), safe_indexing(context.y, rows)
+    params = check_method_params(context.X, params=context.score_params, indices=rows)
+    truth = to_numpy(y).reshape(len(rows), -1)
+    classes = as_classes(context.classes)
+    if is_classifier(context.estimator):
+        pairs = zip(classes, truth.T, strict=True)
+        truth = np.hstack([np.eye(len(k))[np.searchsorted(k, column)] for k, column in pairs])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scores: Any = context.scorer(known_model(context, truth), X, y, **params)
+        value: Any = value_of(scores, context.metric)
+    except (AttributeError, TypeError, LookupError) as found:
+        error: str = f"{type(found).__name__}: {found}"
+    except Exception:  # this fold alone may have no score, such as an AUC of one class
+        return
+    else:
+        if not isinstance(value, str):
+            return
+        error = value.strip().splitlines()[-1]  # of a traceback
+    raise ValueError(
+        f"ensemble averages predictions, and scoring={options.goal.scoring!r:.80} cannot score "
+        f"them without a model ({error}): pass a metric of predictions, or {CURE}."
+    )

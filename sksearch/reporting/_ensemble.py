@@ -1,0 +1,79 @@
+"""Who is in the average of the best candidates of a search, and what it brings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """The candidates that a search averages.
+
+    Parameters
+    ----------
+    weights : dict of int to float
+        How much each counts, by its row of ``cv_results_``; they sum to 1.
+    params : list of dict
+        Params of each.
+    score : float or None
+        Mean over the folds of the score on each fold of the average that is chosen on the others.
+        So it is not too good, however many averages were tried. None where there was one candidate
+        only.
+    alone : float or None
+        The same of the best candidate that is chosen on the others.
+
+    Attributes
+    ----------
+    gain : float
+        By how much the average is better; 0 where one candidate is used alone. An average that is
+        worse by no more than the error of this number is used, too.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import RandomSearchCV
+    >>> search = RandomSearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_features": [1, 2, 3, 5, 8, 13]},
+    ...     n_iter=6, ensemble=True, random_state=0,
+    ... ).fit(*load_wine(return_X_y=True))
+    >>> bool(search.ensemble_.gain > 0.01)
+    True
+    >>> round(sum(search.ensemble_.weights.values()), 6)
+    1.0
+    """
+
+    weights: Mapping[int, float]
+    params: Sequence[dict[str, Any]]
+    score: float | None
+    alone: float | None
+
+    @property
+    def gain(self) -> float:
+        """By how much the average is better than the best candidate."""
+        if self.score is None or self.alone is None or len(self) == 1:
+            return 0.0
+        return self.score - self.alone
+
+    def to_frame(self) -> Any:
+        """Return a table of weights and params, a pandas DataFrame, the largest weight first."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(self.params), index=list(self.weights))
+        frame.insert(0, "weight", list(self.weights.values()))
+        return frame.sort_values("weight", ascending=False, kind="stable")
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __str__(self) -> str:
+        if self.score is None:
+            return "One candidate is used alone: there is no other to average it with."
+        found = f"each chosen on the other folds, the best candidate has {self.alone:.4g}"
+        if len(self) == 1:
+            return f"One candidate is used alone: {found}, an average {self.score:.4g}."
+        pairs = zip(self.weights.items(), self.params, strict=True)
+        lines = [(weight, f"  {weight:>4.0%}  row {i}: {params}") for (i, weight), params in pairs]
+        lines.sort(key=lambda line: -line[0])
+        head = f"{len(self)} candidates are averaged: {found}, the average {self.score:.4g}."
+        return "\n".join([head, *(line for _, line in lines)])
