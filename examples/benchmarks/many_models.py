@@ -1,12 +1,13 @@
 """One search over many models, beside a search of each of them, at equal processor seconds.
 
 On tables of `tables.py` (2,000 rows to search with, up to 10,000 others to test on, three frozen
-folds) `SearchCV(default_models(X, y), timeout=30)` runs once, and `SearchCV` with each of these
-models alone as long. Nobody knows beforehand which of them is best; `regret` is how far the list,
-or each model, is behind the best of them on the test rows, with the last training in the time.
+folds) `SearchCV(default_models(X, y), timeout=30)` runs once, once more with ``ensemble=True``, and
+`SearchCV` with each of these models alone as long. Nobody knows beforehand which of them is best;
+`regret` is how far the list, or each model, is behind the best of them on the test rows, with the
+last training in the time.
 
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
-        [--record FILE]
+        [--names "all of them" averaged] [--record FILE]
 
 The runs that the page of measurements shows are in ``records/many_models.jsonl``. With a record, a
 line of JSON for each run, it goes on where it was stopped.
@@ -23,11 +24,13 @@ from pathlib import Path
 import numpy as np
 from _tables_cases import DEVELOPMENT, TABLES, make_case
 from _tables_clock import REFERENCE_SECONDS, run_for, workload
+from scipy.stats import wilcoxon
+from sklearn.metrics import get_scorer
 
 from sksearch import SearchCV
 from sksearch.spaces import default_models
 
-LIST = "all of them"
+LIST, AVERAGED = "all of them", "averaged"
 
 
 def run(table, name, seed_index, seconds):
@@ -40,28 +43,33 @@ def run(table, name, seed_index, seconds):
         model.set_params(**dict.fromkeys(names, 1))
     workload()  # the first training of a process is slower
     scale = workload() / REFERENCE_SECONDS
-    chosen = models if name == LIST else [pair for pair in models if pair[0] == name]
-    searched = chosen if name == LIST else chosen[0][1]
-    entries = run_for(seconds, scale, partial(search, case, searched, seconds), ends_itself=True)
+    searched = models if name in (LIST, AVERAGED) else dict(models)[name]
+    args = case, searched, seconds, name == AVERAGED
+    entries = run_for(seconds, scale, partial(search, *args), ends_itself=True)
     return {"table": table, "name": name, "seed": seed_index, "seconds": seconds, **entries[-1]}
 
 
-def search(case, estimator, seconds, trace):
-    """Fit, and note the score of the winner on the test rows."""
+def search(case, estimator, seconds, averages, trace):
+    """Fit, and note the score on the test rows, and the log loss, negative, or R2."""
     warnings.simplefilter("ignore")
     trace.clock.install("sksearch._clock")
-    found = SearchCV(estimator, timeout=seconds, cv=case.folds, random_state=case.seed)
-    found.fit(case.X, case.y)
+    args = {"timeout": seconds, "cv": case.folds, "random_state": case.seed}
+    found = SearchCV(estimator, **args, ensemble=averages).fit(case.X, case.y)
     at = trace.clock.now()
     test = found.score(case.X_test, case.y_test)
+    smooth = test
+    if case.is_classifier and hasattr(found, "predict_proba"):
+        smooth = get_scorer("neg_log_loss")(found, case.X_test, case.y_test)
     model = str(found.best_params_.get("model", ""))
-    trace.note({}, found.best_score_, test=float(test), model=model, ended=at)
+    n = len(found.ensemble_) if averages else 1
+    rest = {"test": float(test), "smooth": float(smooth), "model": model, "n_models": n}
+    trace.note({}, found.best_score_, **rest, ended=at)
 
 
 def names_of(table, seed_index):
-    """The list, and the models in it."""
+    """The list, the average of what it finds, and the models in it."""
     case = make_case(table, "mlp", seed_index)
-    return [LIST, *(name for name, _ in default_models(case.X, case.y))]
+    return [LIST, AVERAGED, *(name for name, _ in default_models(case.X, case.y))]
 
 
 def show(lines):
@@ -74,7 +82,8 @@ def show(lines):
         found = {x["name"]: x for x in lines if (x["table"], x["seed"]) == (table, seed)}
         if len(found) < len(names):
             continue
-        best = max(found[name]["test"] for name in names if name != LIST)
+        single = [found[name]["test"] for name in names if name not in (LIST, AVERAGED)]
+        best = max(single, default=np.nan)
         for name in names:
             regrets[name].append(best - found[name]["test"])
         scores = "".join(f"{found[name]['test']:13.4f}" for name in names)
@@ -83,6 +92,29 @@ def show(lines):
     print(f"{'mean regret':20}{means}")
     worst = "".join(f"{np.max(regrets[name]):13.4f}" for name in names)
     print(f"{'largest regret':20}{worst}")
+    compare(lines)
+
+
+def compare(lines):
+    """Print what averaging brings, beside the best candidate of a search without it."""
+    runs = {(x["name"], x["table"], x["seed"]): x for x in lines if "smooth" in x}
+    keys = [key for name, *key in runs if name == AVERAGED and (LIST, *key) in runs]
+    if not keys:
+        return
+    for text, field in [("error, or 1 - R2", "test"), ("log loss, or 1 - R2", "smooth")]:
+        ratios = []
+        for key in keys:
+            pair = [runs[name, *key] for name in (AVERAGED, LIST)]
+            is_loss = field == "smooth" and pair[0]["smooth"] <= 0
+            averaged, alone = ((0.0 if is_loss else 1.0) - each[field] for each in pair)
+            ratios.append(averaged / alone)
+        ratios = np.array(ratios)
+        p = wilcoxon(np.log(ratios)).pvalue if len(ratios) > 5 else np.nan
+        print(
+            f"averaged / best, {text:20} {np.exp(np.log(ratios).mean()):.3f}: "
+            f"{(ratios < 1).sum()} better, {(ratios > 1).sum()} worse, at most "
+            f"{ratios.max():.3f} (p {p:.2g})"
+        )
 
 
 def main():
@@ -95,6 +127,7 @@ def main():
     parser.add_argument("--tables", nargs="+", default=DEVELOPMENT, choices=TABLES)
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--names", nargs="+", help="'all of them', averaged, models; default all")
     parser.add_argument("--record", type=Path)
     args = parser.parse_args()
     lines = []
@@ -105,7 +138,7 @@ def main():
     for seed in range(args.seeds):
         for table in args.tables:
             for name in names_of(table, seed):
-                if (table, name, seed) in known:
+                if (table, name, seed) in known or (args.names and name not in args.names):
                     continue
                 lines.append(run(table, name, seed, args.seconds))
                 if args.record:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sksearch._finish._members import Members, best_rows
 from sksearch._finish._refit import LastTraining
+from sksearch._typing import Predictor
 from sksearch.fitting import (
     N_AVERAGED,
     Output,
@@ -94,7 +95,9 @@ class Found:
         light = replace(row, outputs=outputs, new_outputs=[])
         return LastTraining(light, outcome[0] if outcome else None, self.schedule(index))
 
-    def ensemble(self, ranks: np.ndarray, index: int, winner: Any) -> tuple[Ensemble, Any]:
+    def ensemble(
+        self, ranks: np.ndarray, index: int, winner: Predictor
+    ) -> tuple[Ensemble, Predictor]:
         """Average the best candidates.
 
         Parameters

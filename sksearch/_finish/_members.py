@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sksearch._finish._average import Average, AverageScores, choose_average
 from sksearch._finish._refit import LastTraining
 from sksearch._plain import warn
+from sksearch._typing import Predictor
 from sksearch.base import State
 from sksearch.estimators import model_of
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment, make_executor
@@ -68,7 +69,7 @@ class Members:
     trainings: Mapping[int, LastTraining]
     seconds: Sequence[float]
 
-    def average(self, winner: Any) -> tuple[Average, Any]:
+    def average(self, winner: Predictor) -> tuple[Average, Predictor]:
         """Return the weights by row, and the average of the models.
 
         `winner` is the first one's model. Where the others bring nothing, it is returned.
@@ -143,7 +144,7 @@ def train_member(
         return None, first_line(error)
 
 
-def _model_of(found: Any, context: Context) -> tuple[Any, str]:
+def _model_of(found: "LostTask | tuple[Any, str]", context: Context) -> tuple[Any, str]:
     """Return a model, and why there is none."""
     if isinstance(found, LostTask):
         return None, f"{found.status}: {found.error}"

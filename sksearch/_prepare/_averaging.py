@@ -10,6 +10,7 @@ from sksearch._compat import check_method_params, safe_indexing, to_numpy
 from sksearch._prepare._options import Goal, Options
 from sksearch._typing import Estimator
 from sksearch.fitting import Context, as_classes, kept_rows, known_model, value_of
+from sksearch.reporting import rule_of
 from sksearch.resources import row_numbers
 
 CURE = "leave ensemble out"
@@ -33,6 +34,11 @@ def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
         raise ValueError(
             f"ensemble is chosen by one score, and objectives={goal.objectives!r} has several: "
             "leave one of them out."
+        )
+    if callable(rule_of(goal.refit, goal.scoring)):
+        raise ValueError(
+            f"refit={goal.refit!r} chooses one candidate, and ensemble averages several: leave "
+            "one of them out."
         )
 
 

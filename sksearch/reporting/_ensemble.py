@@ -25,8 +25,8 @@ class Ensemble:
     Attributes
     ----------
     gain : float
-        By how much the average is better; 0 where one candidate is used alone. An average that is
-        worse by no more than the error of this number is used, too.
+        By how much the average is better; 0 where one candidate is used alone. An average is used
+        unless it is worse by more than two errors of this number.
 
     Examples
     --------

@@ -119,6 +119,11 @@ class _Halving(BaseSearch):
         setup = super()._prepare(X, y, params, rng, unit)
         context, problem = setup.context, setup.problem
         if isinstance(context.resource, SubsamplesResource):
+            if setup.ensemble:
+                raise ValueError(
+                    "ensemble averages predictions for whole test folds, and this search draws "
+                    "rows from them: take SuccessiveHalvingSearchCV, or leave ensemble out."
+                )
             in_sequence = not isinstance(self.random_state, Integral)
             if in_sequence:
                 self._draw(problem, generator)

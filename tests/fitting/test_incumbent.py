@@ -3,14 +3,9 @@
 import math
 from types import SimpleNamespace
 
-import pytest
-from scipy.stats import uniform
-
 from sksearch.base import Job
 from sksearch.fitting._incumbent import Incumbent
 from sksearch.fitting._top_trials import TopTrials
-from sksearch.history import History, Problem, Result
-from sksearch.space import Space
 
 
 def test_equals_count_as_candidates_in_vain_and_the_first_leads():
@@ -22,34 +17,23 @@ def test_equals_count_as_candidates_in_vain_and_the_first_leads():
     assert seen == [(0, 0), (0, 1), (0, 2), (0, 3), (4, 0), (4, 1)]
 
 
-def history_of(*results):
-    """A history of trials with these results at one fold of two, and at both if there are two."""
-    history = History(Problem(Space({"x": uniform(0, 1)}), 1, 2, seed=0))
-    for x, of_rungs in enumerate(results):
-        trial = history.start({"x": x / 10}, 0, 1)
-        for resource, result in enumerate(of_rungs, 1):
-            if resource > 1:
-                history.resume(trial.id, resource)
-            history.tell(trial.id, resource, result)
-    return history
+def entered(size, *entries):
+    """Ids of the best, of trials with these scores at a resource, and of those that left."""
+    best, left = TopTrials(size), []
+    for trial_id, resource, score in entries:
+        left += best.enter(SimpleNamespace(id=trial_id, bracket=0), resource, score)
+    return [entry[-1] for entry in best._entries], left
 
 
-@pytest.mark.parametrize(
-    ("any_rung_wins", "size", "expected"),
-    [(False, 9, [3, 1]), (True, 9, [3, 0, 1, 2]), (True, 2, [3, 0])],
-)
-def test_the_top_is_of_the_largest_resource_unless_any_rung_wins(any_rung_wins, size, expected):
-    history = history_of(
-        [Result(0.8)],
-        [Result(0.1), Result(0.5)],
-        [Result(0.3)],
-        [Result(0.9), Result(0.7)],
-        [Result(math.nan)],
-    )
-    best = TopTrials.of(history, size, any_rung_wins)
-    assert [entry[-1] for entry in best._entries] == expected
+def test_each_is_among_the_top_at_the_resource_where_it_was_best():
+    found = (0, 1, 0.8), (1, 1, 0.1), (1, 2, 0.5), (2, 1, 0.3), (3, 1, 0.9), (3, 2, 0.7)
+    assert entered(9, *found) == ([3, 0, 1, 2], [])
+    assert entered(2, *found) == ([3, 0], [2, 1])
 
 
-def test_who_breaks_a_bound_is_not_among_the_best():
-    history = history_of([Result(0.9, slacks=(-0.5,))], [Result(0.1)], [Result(0.2, slacks=(1,))])
-    assert [entry[-1] for entry in TopTrials.of(history, 9)._entries] == [2, 1]
+def test_of_equals_the_larger_resource_and_then_the_first_is_better():
+    assert entered(9, (0, 1, 0.5), (1, 1, 0.5), (2, 2, 0.5))[0] == [2, 0, 1]
+
+
+def test_a_candidate_without_a_score_is_not_among_the_top():
+    assert entered(3, (0, 1, 0.5), (1, 1, math.nan), (2, 1, -math.inf)) == ([0], [1, 2])

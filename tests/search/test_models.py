@@ -235,8 +235,10 @@ def test_models_inside_of_a_pipeline_are_refused_and_not_left_out():
 
 
 def test_an_ensemble_is_of_plain_models():
-    space = {"A": {"max_depth": [1, 2]}, "B": {"svc__C": [1, 2]}}
-    search = SearchCV(NAMED[:2], space, **ARGS | {"n_iter": 3}, ensemble=True).fit(X, Y)
+    space = {"A": {"max_features": [1, 2]}, "B": {"svc__C": [1, 2]}}
+    rng = np.random.default_rng(0)
+    noisy = X[:, :2] + rng.normal(size=(150, 2))
+    search = SearchCV(NAMED[:2], space, **ARGS, ensemble=True).fit(noisy, Y)
     average = search.best_estimator_
     assert type(average) is AveragedClassifier
     assert {type(frozen.estimator) for frozen in average.models} <= {type(m) for m in MODELS}
