@@ -1,7 +1,7 @@
 """One search over many models, beside a search of each of them, at equal processor seconds.
 
-On tables of `tables.py` (2,000 rows to search with, up to 10,000 others to test on, three frozen
-folds) `SearchCV(default_models(X, y), timeout=30)` runs once, once more with ``ensemble=True``, and
+On tables of `tables.py` (2,000 rows to search with, up to 10,000 others to test on, three
+folds) `SearchCV(default_models(X, y), timeout=30)` runs, again with ``ensemble=True``, and
 `SearchCV` with each of these models alone as long. Nobody knows beforehand which of them is best;
 `regret` is how far the list, or each model, is behind the best of them on the test rows, with the
 last training in the time.
