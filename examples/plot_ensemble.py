@@ -93,7 +93,7 @@ except ImportError:
 
 if plt is not None:
     fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
-    for row, (name, found) in enumerate(losses.items()):
+    for row, found in enumerate(losses.values()):
         at = -row + np.linspace(0.18, -0.18, N_SEEDS)
         ax.hlines(at, found[:, 1], found[:, 0], color="#c6ced6", lw=2)
         for k, (label, color) in enumerate([("best", "#8a95a0"), ("average", "#1f4e79")]):

@@ -4,6 +4,7 @@ Whoever has to know asks the `TimeLimit` of the search; nobody else has its seco
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sksearch._clock import now
@@ -12,7 +13,8 @@ PART_OF_CURVE = 0.2  # of the time, for one candidate whose count of iterations 
 PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
 PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
 PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
-PART_OF_MEMBERS = 0.2  # of the time without the last training, for those of other members
+PART_OF_MEMBERS = 0.2  # of the time without the last training, at most, for those of others
+N_MEMBERS = 6  # others for whose last trainings there is time; an average seldom has more
 PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
 SLACK = 1.5  # as many times what that of the estimator as it is takes is no less allowed
 
@@ -30,13 +32,13 @@ class TimeLimit:
         Seconds for all, the last training included; None for no limit.
     overtime : float or None, default=None
         Seconds after that, when what runs is stopped; None: it is waited for.
-    has_members : bool, default=False
-        Whether the last training is followed by those of others, for an average of candidates.
 
     Attributes
     ----------
     for_last : float
         Seconds that are kept for the last training.
+    for_members : float
+        Seconds that are kept for others after it, whose models are averaged with it.
     was_up : float
         The timeout that was up when the search had ended before; 0 if it had not.
     stands_still : bool
@@ -56,8 +58,8 @@ class TimeLimit:
 
     timeout: float | None = None
     overtime: float | None = None
-    has_members: bool = False
     for_last: float = field(default=0.0, init=False)
+    for_members: float = field(default=0.0, init=False)
     was_up: float = field(default=0.0, init=False)
     stands_still: bool = field(default=False, init=False)
 
@@ -73,12 +75,12 @@ class TimeLimit:
         self._began = now() - seconds
 
     def left(self) -> float | None:
-        """Return the seconds for what may begin, without those for the last training."""
+        """Return the seconds for what may begin, without those for the last trainings."""
         if self.timeout is None or self.stands_still:
             return None
         if self.timeout <= self.was_up:
             return 0.0
-        return self.timeout - self.elapsed() - self.for_last
+        return self.timeout - self.elapsed() - self.for_last - self.for_members
 
     def left_to_stop(self) -> float | None:
         """Return the seconds until what runs is stopped, None where it is waited for."""
@@ -100,7 +102,7 @@ class TimeLimit:
         """
         if self.timeout is None:
             return None
-        left = self.left_at(self.elapsed()) - self.for_last
+        left = self.left_at(self.elapsed()) - self.for_last - self.for_members
         return min(self.timeout * PART_OF_RISING / n_folds, left / n_now)
 
     def of_each(self, n_fits: int, last: float) -> float:
@@ -115,14 +117,20 @@ class TimeLimit:
             return None
         return max(PART_OF_LAST * self.timeout, SLACK * untuned)
 
-    def of_members(self, last: float) -> float:
-        """Return the seconds for the trainings of other members, where the last one takes `last`.
+    def of_members(self, seconds: Sequence[float]) -> float:
+        """Return the seconds for others whose models are averaged with the best candidate's.
 
         A function of what a record has, so that a search that goes on has the same members.
+
+        Parameters
+        ----------
+        seconds : sequence of float
+            What the training on all rows takes, of the best candidate and of others, best first.
         """
         if self.timeout is None:
             return math.inf
-        return PART_OF_MEMBERS * max(0.0, self.timeout - last)
+        most = PART_OF_MEMBERS * max(0.0, self.timeout - sum(seconds[:1]))
+        return min(most, sum(seconds[1 : 1 + N_MEMBERS]))
 
     def is_long(self, seconds: float) -> bool:
         """Whether a training to measure the cost takes too many of them."""
@@ -133,8 +141,6 @@ class TimeLimit:
         if leaves_some and self.timeout is not None:
             seconds = min(seconds, (1 - PART_TO_CHOOSE) * self.timeout)
         self.for_last = seconds
-        if self.has_members and self.timeout is not None:
-            self.for_last += self.of_members(seconds)
 
 
 def on_more_rows(seconds: float, n_rows: float, n_samples: float, growth: float = 1.0) -> float:

@@ -77,7 +77,7 @@ class Members:
         context, names = self.setup.context, list(self.rows)
         scores = AverageScores(context, len(self.rows[names[0]].outputs))
         predictions = [scores.divide(self._predictions(row)) for row in self.rows.values()]
-        limit = self.setup.time.of_members(self.seconds[0])
+        limit = self.setup.time.of_members(self.seconds)
         costs = [0.0, *self.seconds[1:]]
         models, lost = {0: winner}, set[int]()
         while True:

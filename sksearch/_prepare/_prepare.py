@@ -129,7 +129,7 @@ def prepare(
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
         params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
-        time=TimeLimit(options.timeout, options.overtime, has_members=options.ensemble > 1),
+        time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=goal.refit if callable(goal.refit) else None,
         columns=() if resource.acts_on == "fits" else search._columns,

@@ -23,7 +23,9 @@ _NOTHING = """
     Binarizer FunctionTransformer VarianceThreshold OrdinalEncoder LabelEncoder LabelBinarizer
     MultiLabelBinarizer MissingIndicator DictVectorizer FeatureHasher
 """
-NOTHING = {f"sklearn.{name}" for name in _NOTHING.split()}
+# Trained beforehand, on other tables.
+_TRAINED = {"tabpfn.TabPFNClassifier", "tabpfn.TabPFNRegressor"}
+NOTHING = {f"sklearn.{name}" for name in _NOTHING.split()} | _TRAINED
 # Transformers after which columns are as many as before, or vary about as much in sum: the
 # columns of a category have a variance of less than 1 together.
 KEEP_COLUMNS = (
@@ -54,6 +56,10 @@ WRAPPERS = {
     "sklearn.BaggingRegressor": ("estimator",),
     "sklearn.AdaBoostClassifier": ("estimator",),
     "sklearn.AdaBoostRegressor": ("estimator",),
+    "mlxtend.StackingClassifier": ("meta_classifier",),
+    "mlxtend.StackingCVClassifier": ("meta_classifier",),
+    "mlxtend.StackingRegressor": ("meta_regressor",),
+    "mlxtend.StackingCVRegressor": ("meta_regressor",),
 }
 # What is made of several parts, and the attributes that hold them.
 COMPOSED = {"sklearn.Pipeline", "sklearn.ColumnTransformer", "sklearn.FeatureUnion"}

@@ -58,6 +58,26 @@ def k_neighbors(estimator: Any, size: Size) -> SpaceDict:
     return space
 
 
+def radius_neighbors(estimator: Any, size: Size) -> SpaceDict:
+    """Two rows of p columns of variance 1 are about the root of 2 p apart."""
+    root = (size.n_features or 10) ** 0.5
+    space: SpaceDict = {
+        "radius": loguniform(0.8 * root, 3 * root),
+        "weights": ["uniform", "distance"],
+    }
+    if hasattr(estimator, "outlier_label") and estimator.outlier_label is None:
+        space["outlier_label"] = ["most_frequent"]  # a row without neighbours ends in an error
+    return space
+
+
+def one_class_svm(estimator: Any, size: Size) -> SpaceDict:
+    return {"nu": loguniform(0.01, 0.5)} | kernel(estimator, size)
+
+
+def local_outlier_factor(estimator: Any, size: Size) -> SpaceDict:
+    return {"n_neighbors": log_ints(3, size.root(100))}
+
+
 def nearest_centroid(estimator: Any, size: Size) -> SpaceDict:
     return {"shrink_threshold": loguniform(0.05, 5.0)}
 
@@ -104,6 +124,10 @@ def kernel_density(estimator: Any, size: Size) -> SpaceDict:
     return {"bandwidth": loguniform(0.03, 3.0)}
 
 
+def elliptic_envelope(estimator: Any, size: Size) -> SpaceDict:
+    return {"support_fraction": uniform(0.5, 0.5)}
+
+
 def mixture(estimator: Any, size: Size) -> SpaceDict:
     return {
         "n_components": log_ints(1, size.root(20)),
@@ -123,6 +147,7 @@ class Kernels(Family):
         "sklearn.SVR": svr,
         "sklearn.NuSVC": nu_svc,
         "sklearn.NuSVR": nu_svr,
+        "sklearn.OneClassSVM": one_class_svm,
         "sklearn.KernelRidge": kernel_ridge,
         "sklearn.GaussianProcessRegressor": gaussian_process_regressor,
         "sklearn.LabelPropagation": label_propagation,
@@ -139,10 +164,13 @@ class Neighbours(Family):
     spaces = {
         "sklearn.KNeighborsClassifier": k_neighbors,
         "sklearn.KNeighborsRegressor": k_neighbors,
+        "sklearn.RadiusNeighborsClassifier": radius_neighbors,
+        "sklearn.RadiusNeighborsRegressor": radius_neighbors,
+        "sklearn.LocalOutlierFactor": local_outlier_factor,
         "sklearn.NearestCentroid": nearest_centroid,
     }
     portfolios = dict.fromkeys(list(spaces)[:2], "KNeighbors")
-    larger = ("n_neighbors",)
+    larger = ("n_neighbors", "radius")
 
 
 class Bayes(Family):
@@ -156,6 +184,7 @@ class Bayes(Family):
         "sklearn.ComplementNB": complement_nb,
         "sklearn.LinearDiscriminantAnalysis": lda,
         "sklearn.QuadraticDiscriminantAnalysis": qda,
+        "sklearn.EllipticEnvelope": elliptic_envelope,
         "sklearn.GaussianMixture": mixture,
         "sklearn.BayesianGaussianMixture": mixture,
     }

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from ._epochs import call_partial_fit
 from ._family import Family, class_names
-from ._parts import Size, SpaceDict, loguniform, uniform
+from ._parts import Size, SpaceDict, log_ints, loguniform, uniform
 from ._state import State
 
 # Losses of SGDClassifier that give probabilities, which a user who chose one may need.
@@ -47,6 +47,16 @@ def small_alpha(estimator: Any, size: Size) -> SpaceDict:
 
 def huber(estimator: Any, size: Size) -> SpaceDict:
     return {"epsilon": uniform(1.05, 1.45), "alpha": loguniform(1e-5, 100.0)}
+
+
+def theil_sen(estimator: Any, size: Size) -> SpaceDict:
+    """Rows of a subset: few are robust, all are least squares."""
+    least = (size.n_features or 10) + 1
+    return {"n_subsamples": log_ints(least, max(least + 1, size.rows // 3))}
+
+
+def matching_pursuit(estimator: Any, size: Size) -> SpaceDict:
+    return {"n_nonzero_coefs": log_ints(1, max(2, min(size.n_features or 10, 300)))}
 
 
 def linear_svc(estimator: Any, size: Size) -> SpaceDict:
@@ -103,6 +113,8 @@ class Linear(Family):
         "sklearn.TweedieRegressor": small_alpha,
         "sklearn.QuantileRegressor": small_alpha,
         "sklearn.HuberRegressor": huber,
+        "sklearn.TheilSenRegressor": theil_sen,
+        "sklearn.OrthogonalMatchingPursuit": matching_pursuit,
         "sklearn.LinearSVC": linear_svc,
         "sklearn.LinearSVR": linear_svr,
     }
@@ -111,7 +123,7 @@ class Linear(Family):
         "sklearn.Ridge": "Ridge",
         "sklearn.RidgeClassifier": "Ridge",
     }
-    smaller, larger = ("C",), ("alpha",)
+    smaller, larger = ("C", "n_nonzero_coefs"), ("alpha",)
 
 
 class StochasticGradient(Family):

@@ -43,6 +43,11 @@ def bagging(estimator: Any, size: Size) -> SpaceDict:
     return {"max_samples": uniform(0.3, 0.7), "max_features": uniform(0.3, 0.7)}
 
 
+def easy_ensemble(estimator: Any, size: Size) -> SpaceDict:
+    """Balanced samples, each with its booster, which is left alone."""
+    return {"n_estimators": log_ints(5, 50)}
+
+
 def isolation_forest(estimator: Any, size: Size) -> SpaceDict:
     return {"max_samples": loguniform(0.05, 1.0), "max_features": uniform(0.3, 0.7)}
 
@@ -56,6 +61,7 @@ class Trees(Family):
         "sklearn.BaggingClassifier": bagging,
         "sklearn.BaggingRegressor": bagging,
         "sklearn.IsolationForest": isolation_forest,
+        "imblearn.EasyEnsembleClassifier": easy_ensemble,
     }
     smaller = ("max_depth", "max_leaf_nodes", "max_features", "n_estimators")
     larger = ("min_samples_leaf", "min_samples_split", "min_impurity_decrease", "ccp_alpha")

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from sksearch._compat import warn_or_raise_about_fit_failures
 from sksearch._plain import warn
+from sksearch._time_limit import N_MEMBERS
 from sksearch._typing import Seed
 from sksearch.base import Job, State
 from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
@@ -278,6 +279,10 @@ class Run(Workload):
                 self.done = self._convergence.reached(history)
         elif (first := unfinished_first(history, self.top)) and first.id == job.trial_id:
             self.incumbent.expect(job)
+        if self.setup.ensemble > 1 and self.best:
+            places = self.best.places()[: 1 + N_MEMBERS]
+            seconds = [self.incumbent.seconds_to_refit(*place) for place in places]
+            self.time.for_members = self.time.of_members(seconds)
         self._n_finite += math.isfinite(result.score)
         self._try_rule(result)
         target = self.stops.target_score

@@ -22,6 +22,10 @@ class TopTrials:
     def __contains__(self, trial_id: object) -> bool:
         return any(entry[-1] == trial_id for entry in self._entries)
 
+    def places(self) -> list[tuple[int, int]]:
+        """List trials and the resource at which each was best, the best one first."""
+        return [(trial_id, -resource) for _, resource, _, trial_id in self._entries]
+
     def __len__(self) -> int:
         return len(self._entries)
 

@@ -42,6 +42,8 @@ ARGUMENTS = {
     "SelectFromModel": {"estimator": DecisionTreeClassifier()},
     "RFE": {"estimator": DecisionTreeClassifier()},
     "KBinsDiscretizer": {"quantile_method": "averaged_inverted_cdf"},
+    "LocalOutlierFactor": {"novelty": True},
+    "RadiusNeighborsRegressor": {"radius": 3.0},
     "SMOTENC": {"categorical_features": [5]},
 }
 DATA = (
@@ -72,6 +74,7 @@ LIBRARIES = [
     ("catboost.CatBoostClassifier", CAT, False),
     ("catboost.CatBoostRegressor", {"n_estimators": 9, "max_depth": 3, "eta": 0.1, **CAT}, True),
     ("imblearn.ensemble.BalancedRandomForestClassifier", _few, False),
+    ("imblearn.ensemble.RUSBoostClassifier", _few, False),
 ]
 # Params that change what is searched.
 VARIANTS = [
@@ -87,7 +90,13 @@ VARIANTS = [
 ]
 REGRESSIONS = [
     *["Ridge", "Lasso", "LassoLars", "ElasticNet", "LinearSVR", "SVR", "NuSVR", "KernelRidge"],
-    *["PLSRegression", "KernelDensity", "GaussianMixture", "BayesianGaussianMixture"],
+    *[
+        "OrthogonalMatchingPursuit",
+        "PLSRegression",
+        "KernelDensity",
+        "GaussianMixture",
+        "BayesianGaussianMixture",
+    ],
 ]
 
 
@@ -122,7 +131,7 @@ def of_libraries():
 
 
 def _sampler(name):
-    for module in ("imblearn.over_sampling", "imblearn.under_sampling"):
+    for module in ("imblearn.over_sampling", "imblearn.under_sampling", "imblearn.ensemble"):
         cls = getattr(importlib.import_module(module), name, None)
         if cls is not None:
             return cls

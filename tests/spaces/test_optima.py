@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
@@ -94,6 +94,7 @@ def scored_by_themselves():
         except (TypeError, ValueError, FutureWarning):
             continue
         supervised = is_classifier(estimator) or is_regressor(estimator)
+        supervised |= is_outlier_detector(estimator)  # by labels of which are outliers
         if hasattr(estimator, "score") and not supervised:
             yield name, estimator
 
