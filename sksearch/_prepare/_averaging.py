@@ -9,6 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 from sksearch._compat import check_method_params, safe_indexing, to_numpy
 from sksearch._prepare._options import Goal, Options
 from sksearch._typing import Estimator
+from sksearch.estimators import family_of, last_step
 from sksearch.fitting import Context, as_classes, kept_rows, known_model, value_of
 from sksearch.reporting import rule_of
 from sksearch.resources import row_numbers
@@ -24,6 +25,11 @@ def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
         raise ValueError(
             f"ensemble averages predictions, but {type(estimator).__name__} is neither a "
             f"classifier nor a regressor: {CURE}."
+        )
+    if "threshold" in family_of(last_step(estimator)).counts:
+        raise ValueError(
+            "ensemble averages probabilities, which know no threshold: search without the "
+            f"{type(last_step(estimator)).__name__}, or {CURE}."
         )
     if goal.refit is False:
         raise ValueError(

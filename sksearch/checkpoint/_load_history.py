@@ -26,6 +26,7 @@ from sksearch.fitting import (
     results_of,
 )
 from sksearch.history import History, Params, Problem
+from sksearch.space import outcome_named
 
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
@@ -199,7 +200,7 @@ class SavedSearch:
             with blaming(self._path, line):
                 self._enter(event, outputs)
         found = self._header.finds
-        outcome = (found, None) if found else None
+        outcome = (found, outcome_named(found)) if found else None
         by_folds = self.plan_.by_folds
         return outputs.rows(self.history_.trials, self._params_at, lambda _: outcome, by_folds)
 

@@ -48,6 +48,7 @@ from sksearch.estimators._skorch import DivergedError as DivergedError
 from sksearch.estimators._skorch import Skorch
 from sksearch.estimators._state import Labels as Labels
 from sksearch.estimators._state import State as State
+from sksearch.estimators._thresholds import Thresholds
 from sksearch.estimators._transformers import Transformers
 from sksearch.estimators._trees import Forests, Trees
 from sksearch.estimators._xgboost import XGBoost, XGBoostForest
@@ -69,6 +70,6 @@ for _family in (
     *(Nothing(NOTHING), Transformers(), Linear(), StochasticGradient(), Kernels(), Neighbours()),
     *(Bayes(), Projections(), Clusters(), Trees(), Forests(), AdaBoost()),
     *(HistGradientBoosting(), MLP(), GradientBoosting(), LightGBM(), XGBoost(), XGBoostForest()),
-    *(CatBoost(), Skorch(), ImageNets(), Keras(), Probabilistic(), Survival()),
+    *(CatBoost(), Skorch(), ImageNets(), Keras(), Probabilistic(), Survival(), Thresholds()),
 ):
     register(_family)

@@ -3,6 +3,7 @@
 import itertools
 from typing import Any
 
+from ..space import Outcome
 from ._family import class_names, family_named, family_of
 from ._parts import Size, SpaceDict
 
@@ -263,7 +264,9 @@ def _wrapper(name, estimator, size):
             if found is None and not own:
                 return None
             if own:
-                return own | _branches([(inner_name, inner, _inner(size))], OF_A_BRANCH)
+                is_found = all(isinstance(values, Outcome) for values in own.values())
+                at_most = None if is_found else OF_A_BRANCH
+                return own | _branches([(inner_name, inner, _inner(size))], at_most)
             return {f"{inner_name}__{key}": values for key, values in (found or {}).items()}
     return own
 

@@ -109,7 +109,7 @@ class Outputs:
                 new = reached if by_folds else new
                 count = self.counts.get((trial_id, resource))
                 if count is not None and (found := outcome(trial.params)):
-                    params = {**params, found[0]: count}
+                    params = {**params, found[0]: found[1].value(count)}
                 i = iters[trial.bracket, resource]
                 rows.append(Row(params, reached, new, trial_id, trial.bracket, i, resource))
         if by_folds:

@@ -9,7 +9,8 @@ from ._beliefs import Beliefs
 from ._conditions import When
 from ._converters import from_configspace, from_optuna, from_skopt
 from ._distributions import LogRandInt
-from ._outcome import Outcome
+from ._outcome import Outcome, Threshold
+from ._outcome import outcome_named as outcome_named
 from ._scaling import scaled as scaled
 from ._space import Space
 
@@ -18,6 +19,7 @@ __all__ = [
     "LogRandInt",
     "Outcome",
     "Space",
+    "Threshold",
     "When",
     "from_configspace",
     "from_optuna",

@@ -1,0 +1,100 @@
+"""The threshold between two classes: found by training, from the predictions for a test fold."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from ..space import Threshold
+from ._family import Family, fit
+from ._growth import Growth
+from ._parts import Size, SpaceDict
+from ._pipeline import last_step
+
+
+class ThresholdGrowth(Growth):
+    """Trains once, and sees the model at each threshold."""
+
+    is_as_fitted: ClassVar[bool] = False  # untuned the threshold is 0.5, and nothing is found
+
+    def curve(self, state, rows, high, classes, params, score, allowance=None, least=1):
+        """Score at all thresholds; the model predicts once for each set of rows."""
+        owner = last_step(state.estimator)
+        _check(owner, classes)
+        fit(state.estimator, rows[0], rows[1], params)
+        state.n_steps = 0
+        responses = _Responses(state.estimator)
+        for count in range(1, high + 1):
+            score(AtThreshold(responses, Threshold().value(count), owner.pos_label), count)
+
+
+class _Responses:
+    """Probabilities of a fitted model for the rows that it has been asked for."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._known: list[tuple[Any, np.ndarray]] = []
+
+    def __call__(self, X: Any) -> np.ndarray:
+        for rows, found in self._known:
+            if rows is X:
+                return found
+        self._known.append((X, self.model.predict_proba(X)))
+        return self._known[-1][1]
+
+
+class AtThreshold(ClassifierMixin, BaseEstimator):
+    """A fitted model that decides by another threshold."""
+
+    def __init__(self, responses: Any, threshold: float, pos_label: Any) -> None:
+        self.responses = responses
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "responses" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.responses.model, name)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return probabilities, which do not depend on the threshold."""
+        return self.responses(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the positive class from the threshold on, else the other."""
+        classes = self.classes_
+        at = 1 if self.pos_label is None else int(np.flatnonzero(classes == self.pos_label)[0])
+        is_positive = self.responses(X)[:, at] >= self.threshold
+        return classes[np.where(is_positive, at, 1 - at)]
+
+
+def _check(owner: Any, classes: Any) -> None:
+    """Raise ValueError where there is no threshold of a probability between two classes."""
+    if not isinstance(classes, np.ndarray) or len(classes) != 2:
+        n = "several columns" if isinstance(classes, list) else len(classes)
+        raise ValueError(
+            f"a threshold is between two classes, and y has {n}: take the threshold out of the "
+            "space."
+        )
+    inner = owner.estimator
+    if owner.response_method == "decision_function" or not hasattr(inner, "predict_proba"):
+        raise ValueError(
+            f"the threshold is one of a probability, and {type(inner).__name__} is asked for a "
+            "decision_function: wrap it into CalibratedClassifierCV, or search the threshold as "
+            "any other number."
+        )
+
+
+def fixed_threshold(estimator: Any, size: Size) -> SpaceDict:
+    return {"threshold": Threshold()}
+
+
+class Thresholds(Family):
+    """A classifier with a threshold of its own."""
+
+    spaces = {"sklearn.FixedThresholdClassifier": fixed_threshold}
+    counts = ("threshold",)
+
+    def growth(self, name: str, own: int | None) -> Growth:
+        """Return what looks at all thresholds."""
+        return ThresholdGrowth(name, None)
