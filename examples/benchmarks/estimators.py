@@ -25,6 +25,7 @@ from io import StringIO
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import SearchCV
 
@@ -68,6 +69,7 @@ NUMBER, CLASS, EVENT, OUTLIER = table, classes, events, outliers
 FEW = {"n_jobs": 1, "outer_bags": 2}
 DETECTS = {"scoring": share_inside}
 ALONE = {"error_score": np.nan}  # a row may have no neighbour, which costs one candidate
+TREE = DecisionTreeClassifier(max_depth=3)
 #: Module and class, its params, its data, and arguments of the search.
 ESTIMATORS = [
     ("sklearn.svm.OneClassSVM", {}, OUTLIER, DETECTS),
@@ -91,10 +93,10 @@ ESTIMATORS = [
     ("sksurv.svm.FastSurvivalSVM", {"random_state": 0}, EVENT, {}),
     ("imblearn.ensemble.BalancedRandomForestClassifier", {"random_state": 0}, CLASS, {}),
     ("imblearn.ensemble.EasyEnsembleClassifier", {"random_state": 0}, CLASS, {}),
-    ("imblearn.ensemble.RUSBoostClassifier", {"random_state": 0}, CLASS, {}),
+    ("imblearn.ensemble.RUSBoostClassifier", {"estimator": TREE, "random_state": 0}, CLASS, {}),
     ("imblearn.ensemble.BalancedBaggingClassifier", {"random_state": 0}, CLASS, {}),
-    ("mlxtend.classifier.StackingCVClassifier", {"parts": "class"}, CLASS, {}),
-    ("mlxtend.regressor.StackingCVRegressor", {"parts": "number"}, NUMBER, {}),
+    ("mlxtend.classifier.StackingClassifier", {"parts": "class"}, CLASS, {}),
+    ("mlxtend.regressor.StackingRegressor", {"parts": "number"}, NUMBER, {}),
     ("lightgbm.LGBMClassifier", {"verbose": -1, "n_jobs": 1}, CLASS, {}),
     ("lightgbm.LGBMRegressor", {"verbose": -1, "n_jobs": 1}, NUMBER, {}),
     ("xgboost.XGBClassifier", {"n_jobs": 1}, CLASS, {}),

@@ -18,8 +18,8 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> None:
     if y is None:
         return
     values = to_numpy(y)
-    if values.ndim != 1 or len(values) < 2:
-        return
+    if values.ndim != 1 or len(values) < 2 or values.dtype.kind == "V":
+        return  # records, such as times of events, are no column of X
     if (values == values[0]).all():
         if is_regressor(estimator):
             warn(

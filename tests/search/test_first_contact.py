@@ -3,11 +3,12 @@
 import inspect
 import pydoc
 import re
+import warnings
 
 import numpy as np
 import pytest
 from scipy.stats import randint, uniform
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import BaggingClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -215,3 +216,38 @@ def test_a_scorer_that_never_has_a_score_ends_the_search_with_its_cure():
     with pytest.raises(ValueError, match="Does it end with return"):
         search.fit(X, Y)
     assert len(calls) == 20
+
+
+class Lifetime(BaseEstimator):
+    """Learns from times of events, as models of survival do."""
+
+    def __init__(self, shrinkage=1.0):
+        self.shrinkage = shrinkage
+
+    def fit(self, X, y):
+        self.mean_ = self.shrinkage * y["time"][y["came"]].mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+    def score(self, X, y):
+        return -abs(self.mean_ - y["time"].mean())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_target_may_be_records_such_as_times_of_events(n_jobs, tmp_path):
+    rng = np.random.default_rng(0)
+    X, times = rng.normal(size=(60, 2)), rng.exponential(size=60)
+    y = np.array([*zip(rng.random(60) < 0.7, times, strict=True)],
+                 dtype=[("came", bool), ("time", float)])  # fmt: skip
+    space = {"shrinkage": [0.1, 1.0, 3.0]}
+    search = SearchCV(
+        Lifetime(), space, n_iter=3, n_jobs=n_jobs, checkpoint_dir=tmp_path, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.fit(X, y)
+        best = search.best_params_
+        assert search.fit(X, y).best_params_ == best == {"shrinkage": 1.0}
+    assert "shrinkage" in str(search.report())
