@@ -7,7 +7,7 @@ folds) `SearchCV(default_models(X, y), timeout=30)` runs, again with ``ensemble=
 last training in the time.
 
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
-        [--names "all of them" averaged] [--record FILE]
+        [--names "all of them" averaged] [--scoring neg_log_loss] [--record FILE]
 
 The runs that the page of measurements shows are in ``records/many_models.jsonl``. With a record, a
 line of JSON for each run, it goes on where it was stopped.
@@ -33,7 +33,7 @@ from sksearch.spaces import default_models
 LIST, AVERAGED = "all of them", "averaged"
 
 
-def run(table, name, seed_index, seconds):
+def run(table, name, seed_index, seconds, scoring):
     """Search, and return what was found."""
     case = make_case(table, "mlp", seed_index)  # whose columns are not prepared
     task = "classification" if case.is_classifier else "regression"
@@ -44,19 +44,22 @@ def run(table, name, seed_index, seconds):
     workload()  # the first training of a process is slower
     scale = workload() / REFERENCE_SECONDS
     searched = models if name in (LIST, AVERAGED) else dict(models)[name]
-    args = case, searched, seconds, name == AVERAGED
+    scoring = scoring if case.is_classifier else None
+    args = case, searched, seconds, name == AVERAGED, scoring
     entries = run_for(seconds, scale, partial(search, *args), ends_itself=True)
-    return {"table": table, "name": name, "seed": seed_index, "seconds": seconds, **entries[-1]}
+    asked = {"table": table, "name": name, "seed": seed_index, "seconds": seconds}
+    return asked | ({"scoring": scoring} if scoring else {}) | entries[-1]
 
 
-def search(case, estimator, seconds, averages, trace):
+def search(case, estimator, seconds, averages, scoring, trace):
     """Fit, and note the score on the test rows, and the log loss, negative, or R2."""
     warnings.simplefilter("ignore")
     trace.clock.install("sksearch._clock")
     args = {"timeout": seconds, "cv": case.folds, "random_state": case.seed}
+    args |= {"scoring": scoring}
     found = SearchCV(estimator, **args, ensemble=averages).fit(case.X, case.y)
     at = trace.clock.now()
-    test = found.score(case.X_test, case.y_test)
+    test = found.best_estimator_.score(case.X_test, case.y_test)
     smooth = test
     if case.is_classifier and hasattr(found, "predict_proba"):
         smooth = get_scorer("neg_log_loss")(found, case.X_test, case.y_test)
@@ -105,9 +108,11 @@ def compare(lines):
         ratios = []
         for key in keys:
             pair = [runs[name, *key] for name in (AVERAGED, LIST)]
-            is_loss = field == "smooth" and pair[0]["smooth"] <= 0
-            averaged, alone = ((0.0 if is_loss else 1.0) - each[field] for each in pair)
-            ratios.append(averaged / alone)
+            are_losses = [field == "smooth" and each["smooth"] <= 0 for each in pair]
+            if are_losses[0] == are_losses[1]:  # else one of them has no probabilities
+                top = 0.0 if all(are_losses) else 1.0
+                averaged, alone = (top - each[field] for each in pair)
+                ratios.append(averaged / alone)
         ratios = np.array(ratios)
         p = wilcoxon(np.log(ratios)).pvalue if len(ratios) > 5 else np.nan
         print(
@@ -128,19 +133,21 @@ def main():
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--names", nargs="+", help="'all of them', averaged, models; default all")
+    parser.add_argument("--scoring", help="of classes; default accuracy")
     parser.add_argument("--record", type=Path)
     args = parser.parse_args()
     lines = []
     if args.record and args.record.exists():
         lines = [json.loads(line) for line in args.record.read_text().splitlines()]
-        lines = [line for line in lines if line["seconds"] == args.seconds]
+        asked = args.seconds, args.scoring
+        lines = [line for line in lines if (line["seconds"], line.get("scoring")) == asked]
     known = {(line["table"], line["name"], line["seed"]) for line in lines}
     for seed in range(args.seeds):
         for table in args.tables:
             for name in names_of(table, seed):
                 if (table, name, seed) in known or (args.names and name not in args.names):
                     continue
-                lines.append(run(table, name, seed, args.seconds))
+                lines.append(run(table, name, seed, args.seconds, args.scoring))
                 if args.record:
                     with args.record.open("a") as file:
                         file.write(json.dumps(lines[-1]) + "\n")
