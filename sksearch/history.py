@@ -241,6 +241,8 @@ class Prediction:
         Ends of the interval that has the score with a probability of 95 %.
     resource : int
         Count of units at which the score is expected.
+    widened : float, default=1.0
+        By how much the interval is wider than the model says, since it has missed before.
 
     Examples
     --------
@@ -254,6 +256,7 @@ class Prediction:
     low: float
     high: float
     resource: int
+    widened: float = 1.0
 
     def __post_init__(self) -> None:
         if not -math.inf < self.low <= self.score <= self.high < math.inf:

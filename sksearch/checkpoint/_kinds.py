@@ -79,10 +79,13 @@ def span(value: object) -> bool:
 
 
 def prediction(value: object) -> bool:
-    """Whether a value is a predicted score, the ends of its interval, and a resource."""
-    if not (isinstance(value, list) and len(value) == 4 and positive(value[3])):
+    """Whether a value is a predicted score, the ends of its interval, a resource, and a factor.
+
+    Older versions have no factor.
+    """
+    if not (isinstance(value, list) and len(value) in (4, 5) and positive(value[3])):
         return False
-    return all(isinstance(x, float) and math.isfinite(x) for x in value[:3])
+    return all(isinstance(x, float) and math.isfinite(x) for x in (*value[:3], *value[4:]))
 
 
 def status(value: object) -> bool:

@@ -14,6 +14,7 @@ from sksearch.models import FAMILIES, GaussianProcess, MixedKernel, prior
 from sksearch.samplers._extract import Extract
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
+from sksearch.samplers._misses import widening
 from sksearch.samplers._observations import TRANSFERS, Observations
 from sksearch.samplers._surrogate import LearningSampler, first_new
 
@@ -166,7 +167,8 @@ class GPSampler(LearningSampler):
         """Return median and interval of the score by the model that proposals are made with.
 
         Running candidates are left out. Where several processes are averaged over, their mixture
-        has the mean and the variance.
+        has the mean and the variance. The interval is widened by how far scores of earlier
+        proposals were off.
 
         Parameters
         ----------
@@ -194,11 +196,12 @@ class GPSampler(LearningSampler):
             noises = np.array([process.noise for process in processes])
         mean = means.mean()
         spread = np.sqrt(np.mean(spreads**2 + noises + (means - mean) ** 2))
-        z = mean + Z_95 * spread * np.array([-1.0, 0.0, 1.0])
-        low, score, high = map(float, models.as_scores(z))
         at = data.resource[0] if np.ptp(data.resource) == 0 else start.resource
-        at = problem.max_resources if models.joint else at
-        return Prediction(score, low, high, int(at))
+        at = int(problem.max_resources if models.joint else at)
+        factor = widening(history, at)
+        z = mean + factor * Z_95 * spread * np.array([-1.0, 0.0, 1.0])
+        low, score, high = map(float, models.as_scores(z))
+        return Prediction(score, low, high, at, factor)
 
     def _without_model(
         self, history: History, data: Observations, start: Start, rng: np.random.Generator

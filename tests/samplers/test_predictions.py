@@ -11,6 +11,7 @@ from sksearch.history import History, Prediction, Problem, Result
 from sksearch.models import inverse_power_transform, robust_power_transform
 from sksearch.plotting import PredictionDisplay
 from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
+from sksearch.samplers._misses import widening
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -34,12 +35,13 @@ def score(params, rng, noise=0.1):
     return float(value + noise * rng.normal())
 
 
-def played(sampler, n, seed=0, noise=0.1):
+def played(sampler, n, seed=0, noise=0.1, function=None):
     """The history of a study with a noisy objective."""
+    function = function or (lambda params, rng: score(params, rng, noise))
     rng = np.random.default_rng(seed)
     study = Study(Problem(Space(SPACE), seed=seed), sampler, FullFidelity(n))
     while (job := study.ask()) is not None:
-        study.tell(job, Result(score(job.params, rng, noise), 1.0))
+        study.tell(job, Result(float(function(job.params, rng)), 1.0))
     return study.history
 
 
@@ -71,17 +73,54 @@ def test_predicting_changes_no_proposal():
     assert [t.params for t in with_them.trials] == [t.params for t in without.trials]
 
 
-def test_intervals_of_95_percent_have_about_95_percent_of_the_scores():
+def waves(params, rng):
+    return np.cos(6 * params["x"]) - abs(np.log10(params["lr"]) + 1) + 0.05 * rng.normal()
+
+
+def with_a_cliff(params, rng):
+    return score(params, rng, noise=0.0) - 2.0 * (params["x"] > 0.3)
+
+
+@pytest.mark.parametrize("function", [score, waves, with_a_cliff])
+def test_intervals_of_95_percent_have_about_95_percent_of_the_scores(function):
     inside = []
-    for seed in range(6):
-        history = played(GPSampler(), 40, seed)
+    for seed in range(5):
+        history = played(GPSampler(), 35, seed, function=function)
         inside += [
             t.prediction.low <= t.results[1].score <= t.prediction.high
             for t in history.trials
             if t.prediction is not None
         ]
-    assert 0.85 <= np.mean(inside) <= 1.0
-    assert len(inside) > 150
+    assert 0.9 <= np.mean(inside) <= 0.99
+    assert len(inside) > 120
+
+
+def test_an_interval_is_as_wide_as_earlier_misses_demand():
+    def history(*misses, widened=1.0):
+        history = History(Problem(Space({"x": uniform(0, 1)})))
+        for i, miss in enumerate(misses):
+            history.start({"x": i / 1e3}, 0, 1, None, Prediction(0.0, -1.0, 2.0, 1, widened))
+            history.tell(i, 1, Result(miss))
+        return history
+
+    usual = widening(history(), 1)
+    assert 2 < usual < 3.5
+    assert widening(history(*[0.01] * 50), 1) == usual  # some misses are always kept in mind
+    assert widening(history(-5.0), 1) == 5.0  # below the median a half width is 1
+    assert widening(history(8.0), 1) == 4.0  # and above 2
+    assert widening(history(-5.0, widened=3.0), 1) == 15.0  # of the model's own interval
+    assert widening(history(-1e9), 1) == 100.0
+    assert widening(history(-5.0, *[0.0] * 20), 1) == usual  # long ago
+    assert widening(history(-5.0), 3) == usual  # at another resource
+    assert widening(history(np.nan), 1) == usual
+
+
+def test_a_prediction_says_by_how_much_it_is_widened():
+    sampler = GPSampler(n_initial=5)
+    for trial in played(sampler, 14).trials[5:]:
+        found = trial.prediction
+        assert found.widened > 1
+        assert found.low < found.score < found.high
 
 
 def test_a_model_that_knows_the_function_has_narrow_intervals():
