@@ -69,7 +69,7 @@ class Outcome:
     def __post_init__(self) -> None:
         if not isinstance(self.high, Integral) or isinstance(self.high, bool) or self.high < 1:
             raise ValueError(
-                f"Outcome(high={self.high!r}): high must be a count of at least 1 iteration."
+                f"{type(self).__name__}(high={self.high!r}): high must be a count of at least 1."
             )
 
 
@@ -86,7 +86,7 @@ class Threshold(Outcome):
     Parameters
     ----------
     high : int, default=99
-        Count of thresholds, the nearest to 0.5 first.
+        Count of thresholds, the nearest to 0.5 first; 99 at most.
 
     See Also
     --------
@@ -109,6 +109,11 @@ class Threshold(Outcome):
 
     high: int = 99
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.high > 99:
+            raise ValueError(f"Threshold(high={self.high!r}): there are 99, from 0.01 to 0.99.")
+
     def value(self, count: int) -> float:
         """Return a threshold.
 
@@ -128,7 +133,11 @@ class Threshold(Outcome):
 
 def outcome_named(name: str) -> Outcome:
     """Return an outcome for a parameter, as a record knows it that has no more than its name."""
-    return Threshold() if name.rpartition("__")[2] == "threshold" else Outcome(1)
+    return Threshold() if _is_threshold(name) else Outcome(1)
+
+
+def _is_threshold(name: str) -> bool:
+    return name.rpartition("__")[2] == "threshold"
 
 
 def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, Outcome] | None]:
@@ -149,7 +158,8 @@ def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, O
     Raises
     ------
     ValueError
-        If there are several, or one with a condition.
+        If there are several, or one with a condition, or a count in place of a threshold or a
+        threshold in place of a count.
     """
     found = [(name, values) for name, values in grid.items() if isinstance(values, Outcome)]
     for name, values in grid.items():
@@ -157,6 +167,13 @@ def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, O
             raise ValueError(
                 f"param_distributions[{name!r}] is an Outcome with a condition: put it into a "
                 "dict of its own, as a list of dicts allows."
+            )
+    for name, values in found:
+        if isinstance(values, Threshold) != _is_threshold(name):
+            cure = "Threshold()" if _is_threshold(name) else "an Outcome"
+            raise ValueError(
+                f"param_distributions[{name!r}] is {values}: Threshold is for the threshold of "
+                f"FixedThresholdClassifier, Outcome for counts of iterations. Pass {cure}."
             )
     if len(found) > 1:
         raise ValueError(

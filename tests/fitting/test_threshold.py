@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
-from sksearch.space import Threshold
+from sksearch.space import Outcome, Threshold
 from sksearch.spaces import default_space
 
 X, y = make_classification(400, weights=[0.9], flip_y=0.1, random_state=1)
@@ -171,3 +171,21 @@ def test_it_goes_with_no_resource_that_cuts_training_and_no_average():
         ).fit(X, y)
     with pytest.raises(ValueError, match="know no threshold"):
         search(ensemble=True).fit(X, y)
+
+
+@pytest.mark.parametrize("high", [0, 100])
+def test_there_are_at_most_99(high):
+    with pytest.raises(ValueError, match=f"Threshold\\(high={high}\\)"):
+        Threshold(high)
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "cure"),
+    [
+        ("threshold", Outcome(5), r"Pass Threshold\(\)"),
+        ("estimator__max_iter", Threshold(), "Pass an Outcome"),
+    ],
+)
+def test_a_count_is_no_threshold(name, outcome, cure):
+    with pytest.raises(ValueError, match=cure):
+        search(space={"estimator__C": [1, 10], name: outcome}).fit(X, y)
