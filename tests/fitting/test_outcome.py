@@ -334,7 +334,7 @@ def test_an_outcome_that_cannot_be_is_refused(model, space, match):
 
 @pytest.mark.parametrize("high", [0, -1, 1.5, True, None])
 def test_a_count_is_at_least_one(high):
-    with pytest.raises(ValueError, match="at least 1 iteration"):
+    with pytest.raises(ValueError, match="at least 1"):
         Outcome(high)
 
 
