@@ -97,9 +97,9 @@ def main():
                         scores.setdefault((metric, kind, name), {}).setdefault(how, []).append(
                             score
                         )
-    for key, found in scores.items():
-        means = "".join(f"{np.mean(found[how]):>10.4f}" for how in hows)
-        print(f"{', '.join(key):38}{means}")
+            for key in [key for key in scores if key[:2] == (metric, kind)]:
+                means = "".join(f"{np.mean(scores[key][how]):>10.4f}" for how in hows)
+                print(f"{', '.join(key):38}{means}", flush=True)
     print(f"{'trainings':38}" + "".join(f"{fits[how]:>10}" for how in hows))
     for other in ("nested", "0.5"):
         gaps = np.array([np.mean(s["outcome"]) - np.mean(s[other]) for s in scores.values()])
