@@ -1,9 +1,11 @@
 """The threshold between two classes: found by training, from the predictions for a test fold."""
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import UndefinedMetricWarning
 
 from ..space import Threshold
 from ._family import Family, fit
@@ -24,8 +26,10 @@ class ThresholdGrowth(Growth):
         fit(state.estimator, rows[0], rows[1], params)
         state.n_steps = 0
         responses = _Responses(state.estimator)
-        for count in range(1, high + 1):
-            score(AtThreshold(responses, Threshold().value(count), owner.pos_label), count)
+        with warnings.catch_warnings():  # of a class that nothing is said to be of
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            for count in range(1, high + 1):
+                score(AtThreshold(responses, Threshold().value(count), owner.pos_label), count)
 
 
 class _Responses:

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
@@ -21,7 +22,9 @@ from sksearch.spaces import default_space
 X, y = make_classification(400, weights=[0.9], flip_y=0.1, random_state=1)
 NAMES = np.array(["common", "rare"])[y]
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
-GRID = [0.5, *(round(0.5 + sign * k / 100, 2) for k in range(1, 50) for sign in (1, -1))]
+GRID = [
+    round(float(expit(0.2 * k)), 3) for k in sorted(range(-24, 25), key=lambda k: (abs(k), -k))
+]
 SPACE = {"estimator__C": [0.01, 0.1, 1, 10], "threshold": Threshold()}
 
 
@@ -174,7 +177,7 @@ def test_it_goes_with_no_resource_that_cuts_training_and_no_average():
 
 
 @pytest.mark.parametrize("high", [0, 100])
-def test_there_are_at_most_99(high):
+def test_there_are_49_at_most(high):
     with pytest.raises(ValueError, match=f"Threshold\\(high={high}\\)"):
         Threshold(high)
 
