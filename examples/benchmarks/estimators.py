@@ -66,7 +66,7 @@ def share_inside(model, X, y=None):
 
 
 NUMBER, CLASS, EVENT, OUTLIER = table, classes, events, outliers
-FEW = {"n_jobs": 1, "outer_bags": 2}
+FEW = {"n_jobs": 1, "outer_bags": 2, "max_rounds": 300}
 DETECTS = {"scoring": share_inside}
 ALONE = {"error_score": np.nan}  # a row may have no neighbour, which costs one candidate
 TREE = DecisionTreeClassifier(max_depth=3)
