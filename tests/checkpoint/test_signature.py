@@ -111,7 +111,7 @@ def test_a_model_that_was_replaced_or_damaged_is_not_sent_to_a_worker_elsewhere(
     saved = SavedState.write(dump_state(State(Noisy())), tmp_path, "0.1.0")
     task = Task(
         trial_id=0, fold=0, params={}, resource=2, spent=1, state=saved, before=(),
-        continues=True, keep=True, final=False, callbacks=None,
+        continues=True, keep=True, callbacks=None,
     )  # fmt: skip
     assert task.carrying().state == saved.path.read_bytes()
     estimator = Noisy()
