@@ -22,9 +22,20 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._compat import num_samples, to_numpy
 from sksearch._typing import Samples, Targets
-from sksearch.estimators import default_space, first_candidates, own_candidate
+from sksearch.estimators import (
+    default_space,
+    first_candidates,
+    own_candidate,
+    register_space,
+)
 
-__all__ = ["default_models", "default_space", "first_candidates", "own_candidate"]
+__all__ = [
+    "default_models",
+    "default_space",
+    "first_candidates",
+    "own_candidate",
+    "register_space",
+]
 
 MOST_FOR_KERNELS = 5_000  # rows: training takes as their square
 MOST_CATEGORIES = 20  # of a column, rare ones become one

@@ -145,7 +145,7 @@ def test_a_users_own_script_is_killed_and_compared(shift, status, says, tmp_path
     out = capsys.readouterr().out
     assert "2 kills" in out
     assert says in out
-    assert out.count("ok    0 ") == 3
+    assert out.count("ok    0 ") == 2
 
 
 def test_a_script_without_a_search_and_one_that_fails_are_told(tmp_path):

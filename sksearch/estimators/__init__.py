@@ -43,6 +43,7 @@ from sksearch.estimators._pipeline import enter as enter
 from sksearch.estimators._pipeline import is_searched as is_searched
 from sksearch.estimators._pipeline import last_step as last_step
 from sksearch.estimators._pipeline import path_of_last_step as path_of_last_step
+from sksearch.estimators._registered import register_space as register_space
 from sksearch.estimators._sklearn_boosting import AdaBoost, GradientBoosting, HistGradientBoosting
 from sksearch.estimators._skorch import DivergedError as DivergedError
 from sksearch.estimators._skorch import Skorch

@@ -6,6 +6,7 @@ from typing import Any
 from ..space import Outcome
 from ._family import class_names, family_named, family_of
 from ._parts import Size, SpaceDict
+from ._registered import registered
 
 # The method by which a class says itself what is searched of it.
 DECLARED = "__sksearch_space__"
@@ -91,9 +92,11 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
     dict or None
         None if no class of the estimator is known; empty if there is nothing to search.
     """
-    if hasattr(type(estimator), DECLARED):
-        return _declared(estimator, size)
-    for name in class_names(estimator):
+    for cls, name in zip(type(estimator).__mro__, class_names(estimator), strict=True):
+        if (space := registered(cls, estimator, size)) is not None:
+            return _checked(space, f"The space registered for {cls.__name__}")
+        if DECLARED in vars(cls):
+            return _declared(estimator, size)
         if name == "sklearn.Pipeline":
             return _pipeline(estimator, size)
         if name in ("sklearn.ColumnTransformer", "sklearn.FeatureUnion"):
@@ -112,10 +115,15 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
 def _declared(estimator, size):
     """What a class says itself."""
     space = getattr(estimator, DECLARED)(n_samples=size.n_samples, n_features=size.n_features)
+    return _checked(space, f"{type(estimator).__name__}.{DECLARED}")
+
+
+def _checked(space, source):
+    """A space, if it is one."""
     if not isinstance(space, dict):
         raise TypeError(
-            f"{type(estimator).__name__}.{DECLARED} returned {space!r:.80}, and has to return a "
-            "dict of names and choices or distributions."
+            f"{source} returned {space!r:.80}, and has to return a dict of names and choices or "
+            "distributions."
         )
     return space
 

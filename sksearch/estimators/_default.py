@@ -71,7 +71,7 @@ def default_space(
 
     A class of your own says what is searched of it by a method
     ``__sksearch_space__(self, n_samples, n_features)``, which returns such a dict; both counts may
-    be None. For a class of others register a `sksearch.estimators.Family`.
+    be None. Of a class of others `register_space` says it.
 
     Examples
     --------

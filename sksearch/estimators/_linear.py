@@ -52,10 +52,14 @@ def huber(estimator: Any, size: Size) -> SpaceDict:
 def theil_sen(estimator: Any, size: Size) -> SpaceDict:
     """Rows of a subset: few are robust, all are least squares."""
     least = (size.n_features or 10) + 1
-    return {"n_subsamples": log_ints(least, max(least + 1, size.rows // 3))}
+    if least >= size.rows // 3:
+        return {}
+    return {"n_subsamples": log_ints(least, size.rows // 3)}
 
 
 def matching_pursuit(estimator: Any, size: Size) -> SpaceDict:
+    if estimator.tol is not None:  # the error at which to end, in place of a count
+        return {}
     return {"n_nonzero_coefs": log_ints(1, max(2, min(size.n_features or 10, 300)))}
 
 

@@ -42,6 +42,7 @@ ARGUMENTS = {
     "SelectFromModel": {"estimator": DecisionTreeClassifier()},
     "RFE": {"estimator": DecisionTreeClassifier()},
     "KBinsDiscretizer": {"quantile_method": "averaged_inverted_cdf"},
+    "FixedThresholdClassifier": {"estimator": LogisticRegression()},
     "LocalOutlierFactor": {"novelty": True},
     "RadiusNeighborsRegressor": {"radius": 3.0},
     "SMOTENC": {"categorical_features": [5]},
