@@ -93,13 +93,16 @@ def little_memory():
 
 #: Whose tasks need worker processes, which are started to begin a training.
 SLOW = {"candidate_timeout", "memory_limit", "overtime"}
+#: Options that may be a truth value, too.
+FLAGS = {"ensemble"}
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("cls", "name"), CASES)
 def test_a_number_that_is_none_is_refused_by_the_name_of_its_option(cls, name):
     for value in NEVER:
-        assert name in what_comes(cls, name, value), value
+        if name not in FLAGS or not isinstance(value, bool | np.bool_):
+            assert name in what_comes(cls, name, value), value
 
 
 @pytest.mark.timeout(60)
