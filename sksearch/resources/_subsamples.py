@@ -75,10 +75,13 @@ class SubsamplesResource(SamplesResource):
             for fold in splits:
                 pair = []
                 for rows in map(row_numbers, fold):
-                    if not int(amount / n_samples * len(rows)):
+                    if not _n_drawn(rows, amount, n_samples):
+                        enough = (
+                            n for n in range(amount, n_samples + 1) if _n_drawn(rows, n, n_samples)
+                        )
                         raise ValueError(
                             f"min_resources={amount} of {n_samples} rows leaves none of a fold of "
-                            f"{len(rows)}: pass {-(-n_samples // len(rows))} or more."
+                            f"{len(rows)}: pass {next(enough)} or more."
                         )
                     pair.append(copy.deepcopy(generator) if in_sequence else generator)
                     if in_sequence:
@@ -119,7 +122,12 @@ class RefittedParameterResource(ParameterResource):
         return state
 
 
+def _n_drawn(rows, amount, n_samples):
+    """How many rows a part has: rounded as by scikit-learn, where 2 / 98 * 49 is less than 1."""
+    return int(amount / n_samples * len(rows))
+
+
 def _drawn(rows, amount, n_samples, generator):
     """A part of rows in proportion."""
-    n = int(amount / n_samples * len(rows))
+    n = _n_drawn(rows, amount, n_samples)
     return resample(rows, replace=False, n_samples=n, random_state=generator)

@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -211,6 +212,14 @@ def test_a_rule_chooses_among_the_last_iteration():
 def test_what_cannot_be_done_is_refused_before_anything_is_trained(name, options, message):
     with pytest.raises(ValueError, match=message):
         getattr(sksearch, name)(TREE, GRID, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_count_that_an_error_names_is_enough(name):
+    make = partial(getattr(sksearch, name), TREE, GRID, cv=KFold(2), random_state=0)
+    with pytest.raises(ValueError, match="of 98 rows .* of a fold of 49: pass 3 or more"):
+        make(min_resources=2).fit(X[:98], y[:98])
+    assert make(min_resources=3).fit(X[:98], y[:98]).n_resources_[0] >= 3
 
 
 def test_two_counts_that_follow_from_each_other_are_refused():
