@@ -217,7 +217,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_trained(name, options
 @pytest.mark.parametrize("name", NAMES)
 def test_the_count_that_an_error_names_is_enough(name):
     make = partial(getattr(sksearch, name), TREE, GRID, cv=KFold(2), random_state=0)
-    with pytest.raises(ValueError, match="of 98 rows .* of a fold of 49: pass 3 or more"):
+    with pytest.raises(ValueError, match=r"of 98 rows .* of a fold of 49: pass 3 or more"):
         make(min_resources=2).fit(X[:98], y[:98])
     assert make(min_resources=3).fit(X[:98], y[:98]).n_resources_[0] >= 3
 
