@@ -214,6 +214,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_trained(name, options
         getattr(sksearch, name)(TREE, GRID, **options).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:The total space")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_count_that_an_error_names_is_enough(name):
     make = partial(getattr(sksearch, name), TREE, GRID, cv=KFold(2), random_state=0)
