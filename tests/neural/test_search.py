@@ -120,21 +120,25 @@ def test_epochs_are_paid_once_as_if_trained_at_one_go(images):
 @pytest.mark.timeout(120)
 def test_the_best_nets_are_averaged_the_same_with_two_workers(images):
     net = PixelLogisticClassifier(device="cpu", random_state=0)
+    X, y = images
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(len(y)) < 0.25, rng.permutation(y), y)  # else one net knows all
     searches = [
         HyperbandSearchCV(
-            net, {"learning_rate": loguniform(1e-4, 1)}, resource="epochs", max_resources=3, cv=2,
-            random_state=0, n_jobs=n_jobs, ensemble=True, select="top", scoring="neg_log_loss",
-        ).fit(*images)
+            net, {"learning_rate": loguniform(1e-3, 0.1)}, resource="epochs", max_resources=3,
+            cv=2, random_state=0, n_jobs=n_jobs, ensemble=True, select="top",
+            scoring="neg_log_loss",
+        ).fit(X, y)
         for n_jobs in (1, 2)
     ]  # fmt: skip
     a, b = (search.best_estimator_ for search in searches)
-    each = [model.predict_proba(images[0]) for model in a.models]
+    each = [model.predict_proba(X) for model in a.models]
     assert len(each) == len(searches[0].ensemble_) > 1
     assert {model.n_epochs_ for model in a.models} == {3}
     mean = np.average(each, axis=0, weights=a.weights)
-    np.testing.assert_allclose(a.predict_proba(images[0]), mean, rtol=1e-6)
-    assert np.array_equal(a.predict_proba(images[0]), b.predict_proba(images[0]))
-    assert a.score(*images) > 0.9
+    np.testing.assert_allclose(a.predict_proba(X), mean, rtol=1e-6)
+    assert np.array_equal(a.predict_proba(X), b.predict_proba(X))
+    assert a.score(*images) > 0.8
 
 
 def fit_quietly(search, images):
