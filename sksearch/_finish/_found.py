@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._finish._members import Members, best_rows
+from sksearch._finish._members import Members, rows_like
 from sksearch._finish._refit import LastTraining
 from sksearch._typing import Predictor
 from sksearch.fitting import (
@@ -116,24 +116,13 @@ class Found:
         model : estimator object
             The average; `winner` where others bring nothing.
         """
-        setup, results = self.run.setup, self.results
-        violations = np.array([result.violation for result in results])
-        statuses = [result.status for result in results]
-        args = self.rows, ranks, statuses, violations
-        names = [index, *(i for i in best_rows(*args) if i != index)][:N_AVERAGED]
-        n_folds = len(self.rows[index].outputs)
-        if not all(output.predictions for output in self.rows[index].outputs):
-            names = [index]
-        names = [i for i in names if len(self.rows[i].outputs) == n_folds]
+        names = rows_like(self.rows, index, ranks, self.results)[:N_AVERAGED]
         if len(names) == 1:
             return Ensemble({index: 1.0}, [self.rows[index].params], None, None), winner
         rows = {i: self.rows[i] for i in names}
         trainings = {i: self.last_training(i) for i in names}
-        seconds = [self.run.incumbent.seconds_to_refit(*_key(row)) for row in rows.values()]
-        average, model = Members(setup, rows, trainings, seconds).average(winner)
+        foretell = self.run.incumbent.seconds_to_refit
+        seconds = [foretell(row.trial_id, row.n_resources) for row in rows.values()]
+        average, model = Members(self.run.setup, rows, trainings, seconds).average(winner)
         params = [self.rows[i].params for i in average.weights]
         return Ensemble(average.weights, params, average.score, average.alone), model
-
-
-def _key(row: Row) -> tuple[int, int]:
-    return row.trial_id, row.n_resources

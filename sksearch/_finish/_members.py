@@ -27,25 +27,30 @@ from sksearch.fitting import (
     first_line,
     read_predictions,
 )
+from sksearch.history import Result
 
 
-def best_rows(
-    rows: list[Row], ranks: np.ndarray, statuses: Sequence[str], violations: np.ndarray
+def rows_like(
+    rows: list[Row], index: int, ranks: np.ndarray, results: Sequence[Result]
 ) -> list[int]:
-    """Return the rows of ``cv_results_`` that may be averaged, best first.
+    """Return the rows of ``cv_results_`` that may be averaged with the winner, which is the first.
 
-    They have predictions on all the folds that the best of them was evaluated on, and break no
-    bound by more than it. Of a candidate it is the best row.
+    The others follow best first: of each candidate the best row of those that have predictions on
+    the folds of the winner and break no bound by more than it.
     """
-    whole = [all(output.predictions for output in row.outputs) for row in rows]
-    order = np.argsort(ranks, kind="stable")
-    ok = [int(i) for i in order if statuses[i] == "ok" and whole[i] and np.isfinite(ranks[i])]
-    found: dict[int, int] = {}  # a trial has several rows, also where a list has it twice
-    for i in ok:
-        is_like = len(rows[i].outputs) == len(rows[ok[0]].outputs)
-        if is_like and violations[i] <= violations[ok[0]]:
+    n_folds, violation = len(rows[index].outputs), results[index].violation
+    found = {
+        rows[index].trial_id: index
+    }  # a trial has several rows, also where a list has it twice
+    for i in map(int, np.argsort(ranks, kind="stable")):
+        is_like = len(rows[i].outputs) == n_folds and results[i].violation <= violation
+        if results[i].status == "ok" and is_like and _has_predictions(rows[i]):
             found.setdefault(rows[i].trial_id, i)
-    return list(found.values())
+    return list(found.values()) if _has_predictions(rows[index]) else [index]
+
+
+def _has_predictions(row: Row) -> bool:
+    return all(output.predictions for output in row.outputs)
 
 
 @dataclass
