@@ -1,10 +1,12 @@
 """Surrogates on the unit cube: arrays in, arrays out, nothing of trials."""
 
 from sksearch.models._cholesky import CholeskyFactor
+from sksearch.models._feasibility import CAUTION as CAUTION
 from sksearch.models._feasibility import LABEL_NOISE as LABEL_NOISE
 from sksearch.models._feasibility import SHARPNESS as SHARPNESS
 from sksearch.models._feasibility import AllOf, Feasibility, Margin
 from sksearch.models._feasibility import Probability as Probability
+from sksearch.models._feasibility import SlackKernel as SlackKernel
 from sksearch.models._feasibility import centred_labels as centred_labels
 from sksearch.models._feasibility import pulled_in as pulled_in
 from sksearch.models._feasibility import standardised_slacks as standardised_slacks

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from sksearch.models._gp import GaussianProcess
+from sksearch.models._kernels import MixedKernel
 from sksearch.models._normal import slope_of_log_cdf
 
 # Variance of a label beside what is learnt: one failure makes another likely, not certain.
@@ -14,6 +15,9 @@ LABEL_NOISE = 0.1
 # Beyond the border of failures a process of scores promises much, since it knows little there.
 # A probability that is smooth lets it go there again and again.
 SHARPNESS = 1e3
+# Where success is only just likelier than failure, half of the candidates fail, and the optimum is
+# not found sooner.
+CAUTION = 0.4
 
 
 class Feasibility:
@@ -28,6 +32,9 @@ class Feasibility:
     sharpness : float, default=1.0
         What the standardised label is multiplied by: a large number makes of the probability a
         border, 1 where success is likelier than failure, and 0 beyond.
+    caution : float, default=0.0
+        What is taken off the standardised label before: with 0.4 the border is where success has
+        a probability of 0.66.
 
     Notes
     -----
@@ -56,27 +63,30 @@ class Feasibility:
     True
     """
 
-    def __init__(self, gp: GaussianProcess, ok: np.ndarray, sharpness: float = 1.0):
-        self.gp, self.mean, self.sharpness = gp, _mean_label(ok), sharpness
+    def __init__(
+        self, gp: GaussianProcess, ok: np.ndarray, sharpness: float = 1.0, caution: float = 0.0
+    ):
+        self.gp, self.mean = gp, _mean_label(ok)
+        self.sharpness, self.caution = sharpness, caution
         self.noise = gp.noise + LABEL_NOISE
 
     def log_probability(self, U: np.ndarray) -> np.ndarray:
         """Return the logarithm of the probability of success, shape (m,)."""
         mean, sd = self.gp.predict(U)
-        return log_ndtr((mean + self.mean) / self._scale(sd))
+        return log_ndtr(self.sharpness * ((mean + self.mean) / self._scale(sd) - self.caution))
 
     def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
         mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
         scale = self._scale(sd)
-        z = (mean + self.mean) / scale
-        by_sd = z * sd / (scale * self.sharpness) ** 2
-        d_z = d_mean / scale[:, None] - by_sd[:, None] * d_sd
-        return log_ndtr(z), slope_of_log_cdf(z)[:, None] * d_z
+        label = (mean + self.mean) / scale
+        d_label = (d_mean - (label * sd / scale)[:, None] * d_sd) / scale[:, None]
+        z = self.sharpness * (label - self.caution)
+        return log_ndtr(z), self.sharpness * slope_of_log_cdf(z)[:, None] * d_label
 
     def _scale(self, sd: np.ndarray) -> np.ndarray:
-        """What a mean is measured by."""
-        return np.sqrt(sd**2 + self.noise) / self.sharpness
+        """Standard deviation of a label."""
+        return np.sqrt(sd**2 + self.noise)
 
 
 class Probability(Protocol):
@@ -135,6 +145,25 @@ class Margin:
         return log_ndtr(z), slope_of_log_cdf(z)[:, None] * d_z
 
 
+class SlackKernel(MixedKernel):
+    """The kernel of a slack, which is often measured without noise, as a size or a count is.
+
+    A process that has to believe in noise is not sure which side of the border a point is on
+    until there are many points beside it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.models import SlackKernel, learn_theta, standardised_slacks
+    >>> U = np.linspace(0, 1, 12)[:, None]
+    >>> theta = learn_theta(SlackKernel([False]), U, standardised_slacks(0.3 - U[:, 0]))
+    >>> bool(np.exp(theta[0]) < 1e-5)
+    True
+    """
+
+    noise_prior = (-12.0, 3.0)
+
+
 class AllOf:
     """The probability that several things hold, each independent of the others.
 
@@ -173,8 +202,12 @@ def standardised_slacks(slacks: np.ndarray) -> np.ndarray:
 
 
 def pulled_in(slacks: np.ndarray) -> np.ndarray:
-    """Slacks in units of their median size, beyond which they count by their logarithm only."""
-    size = np.median(np.abs(slacks))
+    """Slacks in units of their upper quartile, beyond which they count by their logarithm only.
+
+    A search ends beside the border, so that half of the slacks may be tiny: in units of their
+    median a plane would have a step there.
+    """
+    size = np.quantile(np.abs(slacks), 0.75)
     scaled = slacks / size if size > 0 else slacks
     return np.sign(scaled) * np.log1p(np.abs(scaled))
 

@@ -113,6 +113,8 @@ class MixedKernel:
     [1.0, 0.968, 0.356]
     """
 
+    #: Mode and spread of the logarithm of the noise variance, of values that are standardised.
+    noise_prior: ClassVar[tuple[float, float]] = (-5.0, 1.5)
     #: Count, mode and spread of the hyperparameters that a subclass adds.
     further_prior: ClassVar[tuple[tuple[int, float, float], ...]] = ()
 

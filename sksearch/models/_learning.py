@@ -52,7 +52,7 @@ def prior(kernel: MixedKernel) -> np.ndarray:
     p, q = kernel.n_numbers, kernel.n_choices
     d = max(1, p + q)
     parts = [
-        (1, -5.0, 1.5),  # noise variance
+        (1, *kernel.noise_prior),
         (1, 0.0, 0.5),  # signal variance; values are standardised
         (p, max(0.0, np.sqrt(2) - 3 + np.log(d) / 2), 0.5 / np.sqrt(WALL)),  # length-scales
         (q, -np.log(d) / 2, 1.5),  # weights of choices

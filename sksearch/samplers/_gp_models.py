@@ -14,6 +14,7 @@ import numpy as np
 
 from sksearch.history import History
 from sksearch.models import (
+    CAUTION,
     LABEL_NOISE,
     SHARPNESS,
     AllOf,
@@ -23,6 +24,7 @@ from sksearch.models import (
     Margin,
     MixedKernel,
     Probability,
+    SlackKernel,
     TrainingSet,
     centred_labels,
     inverse_power_transform,
@@ -114,12 +116,12 @@ class Models:
                     "feasibility", kernel, data.tried, data.ok, centred_labels, LABEL_NOISE
                 )
             )
-            parts.append(Feasibility(self._process(labels), ok, SHARPNESS))
+            parts.append(Feasibility(self._process(labels), ok, SHARPNESS, CAUTION))
         for j, slacks in enumerate(self._data.slacks.T):
 
             def margins(data: Observations, j: int = j) -> TrainingSet:
-                y = data.slacks[:, j].copy()
-                return TrainingSet(f"slack {j}", kernel, data.U, y, standardised_slacks)
+                y, own = data.slacks[:, j].copy(), SlackKernel(self._categorical)
+                return TrainingSet(f"slack {j}", own, data.U, y, standardised_slacks)
 
             parts.append(Margin(self._process(self._of_data(margins)), slacks))
         return AllOf(parts) if parts else None

@@ -167,12 +167,19 @@ class Maximum(Strategy):
         cost = proposal.models.log_cost() if self.per_second else None
         if proposal.models.joint:  # scores of several resources cannot be compared
             return proposal.maximiser(proposal.criterion(self.acquisition, log_cost=cost))
-        # Who breaks a bound says nothing of the scores.
-        is_stuck = np.count_nonzero(np.isfinite(y[np.argmax(y) + 1 :])) >= PATIENCE
+        is_stuck = n_without_gain(data, y) >= PATIENCE
         if "second_opinion" in guards and is_stuck and len(history.trials) % 2:
-            return SECOND_OPINION._propose(history, data, proposal.rng)
+            feasibility = proposal.models.feasibility()
+            return SECOND_OPINION._propose(history, data, proposal.rng, feasibility)
         margin = margin_of_ties(y) if "ties" in guards else 0.0
         return proposal.maximiser(proposal.criterion(self.acquisition, margin, cost))
+
+
+def n_without_gain(data: Observations, y: np.ndarray) -> int:
+    """Count of scores and failures since the best; what violates a bound says nothing of it."""
+    best = int(np.argmax(y))
+    n_failed = np.count_nonzero(data.failed_log_index > data.log_index[best])
+    return int(np.count_nonzero(np.isfinite(y[best + 1 :])) + n_failed)
 
 
 def margin_of_ties(y: np.ndarray) -> float:

@@ -45,11 +45,12 @@ class LearningSampler(Sampler):
     def count_initial(self, problem: Problem) -> int:
         """Count of candidates before the first model, the user's or 4 to 10.
 
-        Where all candidates get the full resource, and their count is known, a quarter at most.
+        Six at least where there are bounds, which have models to be learnt, too. Where all
+        candidates get the full resource, and their count is known, a quarter at most.
         """
         if self.n_initial is not None:
             return self.n_initial
-        n_initial = min(10, max(4, problem.space.n_dims + 1))
+        n_initial = min(10, max(6 if problem.bounds else 4, problem.space.n_dims + 1))
         n = problem.n_candidates
         return n_initial if n is None else min(n_initial, max(2, n // 4))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sksearch.acquisition import beliefs
 from sksearch.history import History, Params
-from sksearch.models import Parzen
+from sksearch.models import Parzen, Probability
 from sksearch.samplers._extract import Extract
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, first_new
@@ -104,8 +104,14 @@ class TPESampler(LearningSampler):
             raise ValueError(f"gamma={self.gamma} must be between 0 and 1.")
         self._check(transfer=WITHOUT_JOINT)
 
-    def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
-        """Params of the best draw from l that are new."""
+    def _propose(
+        self,
+        history: History,
+        data: Observations,
+        rng: np.random.Generator,
+        feasibility: Probability | None = None,
+    ) -> Params:
+        """Params of the best draw from l that are new; success by densities or another model."""
         space = history.problem.space
         good, other = self._split(data)
         # A sample has more later results already.
@@ -114,7 +120,10 @@ class TPESampler(LearningSampler):
             points, value = _draw(space, slice(None), good, other, weigh, space.n_dims, rng)
         else:
             points, value = _draw_by_coordinate(space, good, other, weigh, rng)
-        value = value + _log_probability_of_success(space, data, points)
+        if feasibility is None:
+            value = value + _log_probability_of_success(space, data, points)
+        else:
+            value = value + feasibility.log_probability(points)
         for factor in beliefs(history, data.n_all):
             value = value + factor(points, None)[0]
         return first_new(history, points[np.argsort(-value, kind="stable")])

@@ -219,7 +219,7 @@ def test_when_none_keeps_a_bound_the_one_that_breaks_it_least_wins():
         search = price_search(GPBayesSearchCV, n_iter=12, constraints=Bound("price", ">=", 2))
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_price"])
     # Without any that keeps it, it is what is looked for.
-    assert search.cv_results_["mean_test_price"][4:].max() > 0.75
+    assert search.cv_results_["mean_test_price"].max() > 0.95
 
 
 @pytest.mark.parametrize("cls", [SuccessiveHalvingSearchCV, ASHASearchCV])
