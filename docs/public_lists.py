@@ -40,6 +40,7 @@ SECTIONS = {
     "Statistics": "sksearch.stats",
     "Displays": "sksearch.plotting",
     "Nets for images": "sksearch.neural",
+    "Checks of your own parts": "sksearch.testing",
     "Data": "sksearch.datasets",
 }
 if not (find_spec("torch") and find_spec("skorch")):

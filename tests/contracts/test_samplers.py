@@ -1,10 +1,8 @@
 """What every sampler must do, for all of them."""
 
-import pickle
-
 import numpy as np
 import pytest
-from scipy.stats import loguniform, randint, uniform
+from scipy.stats import uniform
 
 from sksearch import samplers
 from sksearch.base import Start
@@ -26,19 +24,11 @@ from sksearch.samplers import (
     WarmStart,
 )
 from sksearch.schedulers import FullFidelity
-from sksearch.space import Space, When
+from sksearch.space import Space
 from sksearch.study import Study
+from sksearch.testing import check_sampler
+from sksearch.testing._sampler import SPACES
 from tests.contracts.learners import LEARNERS, name_of
-
-FINITE = {"a": list(range(7)), "b": ["x", "y", "z"], "c": randint(0, 3)}
-MIXED = {
-    "lr": loguniform(1e-4, 1),
-    "n_layers": [1, 2, 3],
-    "width_2": When(randint(8, 65), "n_layers", ">=", 2),
-    "kind": ["a", "b", (1, 2)],
-}
-UNION = [{"kernel": ["rbf"], "gamma": loguniform(1e-3, 1)}, {"kernel": ["linear"], "C": [1, 2]}]
-SPACES = {"finite": FINITE, "mixed": MIXED, "union": UNION, "one": {"x": uniform(0, 1)}}
 
 EARLIER = [  # of all spaces: a search hears what its own space has
     EarlierTask(
@@ -67,17 +57,6 @@ CASES = [
 ]
 
 
-def history_of(name, n_trials, scores):
-    """A history of draws with these scores in turn; None: they are running."""
-    history = History(Problem(Space(SPACES[name]), 1, 9, seed=3))
-    rng = np.random.default_rng(5)
-    for i in range(n_trials):
-        trial = history.start(history.problem.space.sample(rng), 0, 1)
-        if scores is not None and scores[i % len(scores)] is not None:
-            history.tell(trial.id, 1, Result(scores[i % len(scores)]))
-    return history
-
-
 def ask(sampler, history):
     return sampler.ask(history, Start(1), np.random.default_rng(7))
 
@@ -88,55 +67,9 @@ def test_every_sampler_is_tested_here():
     )
 
 
-#: Count of trials, and the scores that they have by turns; without any they run.
-KNOWN = {
-    "empty": (0, None),
-    "one": (1, [0.5]),
-    "pending": (5, None),
-    "failed": (9, [np.nan]),
-    "all equal": (9, [1.0]),
-    "some failed": (20, [0.1, np.nan, 0.7]),
-    "some pending": (20, [0.1, 0.5, None, 0.7, 0.3]),
-    "failed or pending": (20, [np.nan, None]),
-}
-
-
 @pytest.mark.parametrize(("sampler", "name"), CASES, ids=name_of)
-def test_proposals_are_in_the_space_and_change_nothing(sampler, name):
-    for known, (n_trials, scores) in KNOWN.items():
-        history = history_of(name, n_trials, scores)
-        before = pickle.dumps(history)
-        params = ask(sampler, history)
-        history.problem.space.check(params, where=known)
-        assert pickle.dumps(history) == before, known
-
-
-@pytest.mark.parametrize(("sampler", "name"), CASES, ids=name_of)
-def test_proposals_depend_on_history_and_generator_alone(sampler, name):
-    first = ask(sampler, history_of(name, 6, [0.1, 0.2]))
-    history = history_of(name, 6, [0.1, 0.2])
-    assert ask(sampler, history) == first
-    assert ask(sampler, history) == first, "the cache must not matter"
-    assert ask(pickle.loads(pickle.dumps(sampler)), pickle.loads(pickle.dumps(history))) == first
-
-
-@pytest.mark.parametrize(("sampler", "name"), CASES, ids=name_of)
-def test_a_study_never_starts_a_candidate_twice(sampler, name):
-    n = 11 if sampler.reads.results else 60
-    study = Study(Problem(Space(SPACES[name]), seed=1), sampler, FullFidelity(n))
-    while (job := study.ask()) is not None:
-        study.tell(job, Result(0.0))
-    trials = study.history.trials
-    assert len(study.history.keys) == len(trials) == n
-
-
-@pytest.mark.parametrize("sampler", INSTANCES, ids=name_of)
-def test_a_finite_space_is_gone_through_to_its_end(sampler):
-    space = Space(FINITE)
-    study = Study(Problem(space, seed=1), sampler, FullFidelity(1000))
-    while (job := study.ask()) is not None:
-        study.tell(job, Result(0.0))
-    assert study.history.keys == {space.key(space.candidate(i)) for i in range(space.size)}
+def test_it_does_what_a_search_relies_on(sampler, name):
+    check_sampler(sampler, {name: SPACES[name]})
 
 
 @pytest.mark.parametrize("method", ["sobol", "halton", "hammersley", "lhs"])
@@ -162,7 +95,7 @@ def test_the_hammersley_grid_is_shuffled():
 
 def test_a_grid_of_a_continuous_space_is_refused():
     with pytest.raises(ValueError, match="continuous"):
-        ask(GridSampler(), history_of("one", 0, None))
+        ask(GridSampler(), History(Problem(Space(SPACES["one"]))))
 
 
 @pytest.mark.parametrize("kwargs", [{"method": "fibonacci"}, {"n_points": 0}])

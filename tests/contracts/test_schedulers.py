@@ -1,7 +1,6 @@
 """What every scheduler must do, for all of them."""
 
 import itertools
-import pickle
 from collections import Counter
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch import schedulers
-from sksearch.base import Resume, Scheduler, Start
+from sksearch.base import Scheduler
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import (
@@ -31,6 +30,7 @@ from sksearch.schedulers import (
 )
 from sksearch.space import Space
 from sksearch.study import Study
+from sksearch.testing import check_scheduler
 
 SYNCHRONOUS = [
     FullFidelity(20),
@@ -129,44 +129,12 @@ def test_the_number_of_workers_and_their_order_change_nothing(scheduler):
 
 
 @pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
-def test_decisions_change_nothing_and_repeat(scheduler):
-    study = study_of(scheduler)
-    for _ in range(30):
-        before = pickle.dumps(study.history)
-        decisions = [scheduler.next(study.history, np.random.default_rng(0)) for _ in range(2)]
-        assert decisions[0] == decisions[1]
-        assert pickle.dumps(study.history) == before
-        if (job := study.ask()) is None:
-            break
-        is_new = job.spent == 0 or job.parent is not None
-        assert isinstance(decisions[0], Start if is_new else Resume)
-        study.tell(job, Result(score_of(job)))
-
-
-@pytest.mark.parametrize("stop_after", [1, 5, 17])
-@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
-def test_a_pickled_study_goes_on_bit_for_bit(scheduler, stop_after):
-    whole = run(study_of(scheduler))
-    study = study_of(scheduler)
-    jobs = []
-    for _ in range(stop_after):
-        jobs.append(job := study.ask())
-        study.tell(job, Result(score_of(job)))
-    jobs += run(pickle.loads(pickle.dumps(study)))
-    assert jobs == whole
+def test_it_does_what_a_search_relies_on(scheduler):
+    check_scheduler(scheduler)
 
 
 @pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
-def test_failures_are_never_promoted(scheduler):
-    study = study_of(scheduler)
-    jobs = run(study, score=lambda job: np.nan if job.params["x"] > 0.5 else score_of(job))
-    failed = {job.trial_id for job in jobs if job.params["x"] > 0.5}
-    assert not failed & {job.trial_id for job in jobs if job.spent and job.parent is None}
-    assert not failed & {job.parent for job in jobs}
-
-
-@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
-def test_a_search_where_all_fail_ends(scheduler):
+def test_a_search_where_all_fail_ends_with_several_workers(scheduler):
     jobs = run(study_of(scheduler), n_workers=3, score=lambda job: np.nan)
     assert all(job.spent == 0 for job in jobs)
 

@@ -1,0 +1,80 @@
+"""The contract of what runs the tasks."""
+
+import os
+import warnings
+
+import joblib
+import numpy as np
+from scipy.stats import uniform
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris
+
+from sksearch._typing import Samples, Targets
+from sksearch.search import SearchCV
+from sksearch.testing._require import require
+
+
+def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
+    """Check that searches run on the active joblib backend as they do in one process.
+
+    They find the same bits, and a candidate that fails, or ends its process, costs only itself.
+
+    Parameters
+    ----------
+    n_jobs : int, default=2
+        Count of workers.
+    processes : bool, default=True
+        Whether workers are processes of their own. If not, no candidate ends its process here.
+
+    Raises
+    ------
+    AssertionError
+        If a promise is broken.
+
+    Examples
+    --------
+    >>> import joblib
+    >>> from sksearch.testing import check_engine
+    >>> with joblib.parallel_config("threading"):
+    ...     check_engine(processes=False)
+    """
+    X, y = load_iris(return_X_y=True)
+    deaths = ("none", "raise", "exit") if processes else ("none", "raise")
+    for death in deaths:
+        search = SearchCV(
+            Mortal(death=death), {"x": uniform(0, 1)}, n_iter=6, cv=2, random_state=0
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of those that fail
+            there = clone(search).set_params(n_jobs=n_jobs).fit(X, y)
+            if death == "exit":
+                search.set_params(estimator__death="raise")
+            with joblib.parallel_config("sequential"):
+                here = search.fit(X, y)
+        for name in ("split0_test_score", "split1_test_score"):
+            same = np.array_equal(here.cv_results_[name], there.cv_results_[name], equal_nan=True)
+            require(same, f"Scores differ where candidates of death={death!r} fail.")
+
+
+class Mortal(ClassifierMixin, BaseEstimator):
+    """Its score is about x, and above a half it raises an error, or ends its process."""
+
+    def __init__(self, x: float = 0.0, death: str = "none"):
+        self.x, self.death = x, death
+
+    def fit(self, X: Samples, y: Targets) -> "Mortal":
+        """Fail, or learn nothing."""
+        if self.x > 0.5 and self.death == "raise":
+            raise RuntimeError("x is too large")
+        if self.x > 0.5 and self.death == "exit":
+            os._exit(1)
+        self.classes_ = np.unique(np.asarray(y))
+        return self
+
+    def predict(self, X: Samples) -> np.ndarray:
+        """Return any classes."""
+        return np.repeat(self.classes_[0], len(np.asarray(X)))
+
+    def score(self, X: Samples, y: Targets) -> float:
+        """Return its parameter."""
+        return self.x

@@ -1,0 +1,159 @@
+"""The contract of a scheduler."""
+
+import pickle
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.stats import uniform
+
+from sksearch.base import Job, Resume, Scheduler, Start
+from sksearch.history import Problem, Result
+from sksearch.samplers import RandomSampler
+from sksearch.schedulers import BracketScheduler
+from sksearch.space import Space
+from sksearch.study import Study
+from sksearch.testing._require import require
+
+
+def check_scheduler(scheduler: Scheduler, *, max_resources: int = 27) -> None:
+    """Check that a scheduler does what a search relies on.
+
+    A decision changes nothing and is the same when it is asked for again, also from a pickled
+    study; a failed candidate is never promoted, and a search where all fail ends; a finite space
+    that is all tried ends the search, not before the best had all of the resource; a state that
+    was given up is not asked for again. One made of brackets, whose workers wait for each other,
+    does what it has planned, the same for any count of workers.
+
+    Parameters
+    ----------
+    scheduler : Scheduler
+        What is checked.
+    max_resources : int, default=27
+        The largest resource of the trial searches.
+
+    Raises
+    ------
+    AssertionError
+        If a promise is broken.
+
+    Examples
+    --------
+    >>> from sksearch.schedulers import Hyperband
+    >>> from sksearch.testing import check_scheduler
+    >>> check_scheduler(Hyperband(factor=4))
+    """
+
+    def study(space: Any = None) -> Study:
+        problem = Problem(Space(space or {"x": uniform(0, 1)}), 1, max_resources, 0)
+        return Study(problem, RandomSampler(), scheduler)
+
+    _check_decisions(scheduler, study())
+    _check_that_it_goes_on(scheduler, study)
+    _check_failures(scheduler, study)
+    _check_retired(scheduler, study())
+    if isinstance(scheduler, BracketScheduler) and not scheduler.told.at_once:
+        _check_plan(scheduler, study)
+    few = study({"x": [0.0, 0.25, 0.5, 0.75]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        jobs = _driven(few, _score_of)
+    tops = [rungs[-1].resource for rungs in scheduler.plan(few.history.problem).brackets]
+    require(
+        max(job.resource for job in jobs) in tops,
+        f"{scheduler!r} brought nobody to the last rung when the space was all tried.",
+    )
+
+
+def _check_decisions(scheduler: Scheduler, study: Study) -> None:
+    """They repeat, change nothing, and are what the study does."""
+    for _ in range(30):
+        before = pickle.dumps(study.history)
+        one, other = (scheduler.next(study.history, np.random.default_rng(0)) for _ in range(2))
+        require(one == other, f"{scheduler!r} decided {one}, then {other}, of the same history.")
+        require(pickle.dumps(study.history) == before, f"{scheduler!r} changed the history.")
+        if (job := study.ask()) is None:
+            break
+        is_new = job.spent == 0 or job.parent is not None
+        require(
+            isinstance(one, Start if is_new else Resume),
+            f"{scheduler!r} decided {one}, and the study began {job}.",
+        )
+        study.tell(job, Result(_score_of(job)))
+
+
+def _check_that_it_goes_on(scheduler: Scheduler, new: Callable[[], Study]) -> None:
+    """From a pickled study as from the study itself."""
+    whole = _driven(new(), _score_of)
+    for n in (1, 5, 17):
+        study, jobs = new(), []
+        for job in iter(study.ask, None):
+            jobs.append(job)
+            study.tell(job, Result(_score_of(job)))
+            if len(jobs) == n:
+                break
+        jobs += _driven(pickle.loads(pickle.dumps(study)), _score_of)
+        require(jobs == whole, f"{scheduler!r} went on another way after pickling at job {n}.")
+
+
+def _check_failures(scheduler: Scheduler, new: Callable[[], Study]) -> None:
+    """None is promoted, and all of them end a search."""
+
+    def half(job: Job) -> float:
+        return np.nan if job.params["x"] > 0.5 else _score_of(job)
+
+    jobs = _driven(new(), half)
+    failed = {job.trial_id for job in jobs if job.params["x"] > 0.5}
+    promoted = {job.trial_id for job in jobs if job.spent and job.parent is None}
+    promoted |= {job.parent for job in jobs if job.parent is not None}
+    require(not failed & promoted, f"{scheduler!r} promoted failures: {failed & promoted}.")
+    jobs = _driven(new(), lambda job: np.nan)
+    require(not any(job.spent for job in jobs), f"{scheduler!r} promoted a failure.")
+
+
+def _check_retired(scheduler: Scheduler, study: Study) -> None:
+    """No state is needed once it was given up."""
+    retired: list[int] = []
+    for job in iter(study.ask, None):
+        needed = {job.trial_id, job.parent} & set(retired)
+        require(not needed, f"{scheduler!r} gave up the states of {needed}, and needs them.")
+        study.tell(job, Result(_score_of(job)))
+        retired += scheduler.retired(study.history, job)
+    require(len(set(retired)) == len(retired), f"{scheduler!r} gave a state up twice.")
+
+
+def _check_plan(scheduler: BracketScheduler, new: Callable[[], Study]) -> None:
+    """Workers that end in a random order do what one does, and that is the plan."""
+    brackets = scheduler.plan(new().history.problem).brackets
+    planned = {(b, rung.resource): rung.n_candidates for b, r in enumerate(brackets) for rung in r}
+    first: list = []
+    for n_workers in (1, 2, 7):
+        study, order = new(), np.random.default_rng(n_workers)
+        jobs: list[Job] = []
+        running: list[Job] = []
+        while True:
+            while len(running) < n_workers and (job := study.ask()) is not None:
+                running.append(job)
+            if not running:
+                break
+            jobs.append(running.pop(order.integers(len(running))))
+            study.tell(jobs[-1], Result(_score_of(jobs[-1])))
+        done = Counter((job.bracket, job.resource) for job in jobs)
+        require(done == planned, f"{scheduler!r} planned {planned}, and did {dict(done)}.")
+        jobs.sort(key=lambda job: (job.trial_id, job.resource))
+        first = first or jobs
+        require(jobs == first, f"{scheduler!r} does other things with {n_workers} workers.")
+
+
+def _score_of(job: Job) -> float:
+    return job.params["x"] - 0.5 / job.resource
+
+
+def _driven(study: Study, score: Callable[[Job], float]) -> list[Job]:
+    jobs = []
+    for job in iter(study.ask, None):
+        jobs.append(job)
+        study.tell(job, Result(score(job)))
+    return jobs

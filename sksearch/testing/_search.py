@@ -1,0 +1,88 @@
+"""The contract of a search."""
+
+import pickle
+import tempfile
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from sksearch._typing import Samples, Targets
+from sksearch.testing._require import comparable, require
+
+
+def check_search(search: Any, X: Samples | None = None, y: Targets | None = None) -> None:
+    """Check that a search does what those of this library do.
+
+    It is an estimator of scikit-learn (clone, pickle, parameters that `fit` leaves alone); with
+    an integer `random_state` it finds the same for any count of workers and in a second `fit`;
+    its best candidate is that of `cv_results_`; a second `fit` with the same `checkpoint_dir`
+    trains nothing.
+
+    Parameters
+    ----------
+    search : BaseSearch
+        Not fitted, with an integer `random_state`; it is cloned.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        Rows. None: scikit-learn's iris data.
+    y : array-like of shape (n_samples,) or None, default=None
+        Their target.
+
+    Raises
+    ------
+    AssertionError
+        If a promise is broken.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.testing import check_search
+    >>> space = {"C": loguniform(0.1, 10)}
+    >>> check_search(RandomSearchCV(SVC(), space, n_iter=4, cv=3, random_state=0))
+    """
+    if X is None:
+        X, y = load_iris(return_X_y=True)
+    first = clone(search)
+    before = _described(first)
+    require(_described(first.fit(X, y)) == before, "fit changed the parameters of the search.")
+    _check_results(first)
+    _require_same(first, clone(search).fit(X, y), "a second fit")
+    _require_same(first, clone(search).set_params(n_jobs=2).fit(X, y), "two workers")
+    if getattr(search, "refit", True):
+        kept = pickle.loads(pickle.dumps(first))
+        same = np.array_equal(kept.predict(X), first.predict(X))
+        require(same, "A pickled search predicts something else.")
+    _check_that_nothing_is_trained_twice(clone(search), X, y)
+
+
+def _check_that_nothing_is_trained_twice(search: Any, X: Any, y: Any) -> None:
+    """What was trained again would have other times."""
+    with tempfile.TemporaryDirectory() as folder:
+        search.set_params(checkpoint_dir=folder)
+        first, second = (clone(search).fit(X, y).cv_results_ for _ in range(2))
+    for name, column in first.items():
+        same = np.array_equal(comparable(column), comparable(second[name]))
+        require(same, f"cv_results_[{name!r}] is not the same when checkpoint_dir is read.")
+
+
+def _described(search: Any) -> str:
+    return repr(sorted((k, repr(v)) for k, v in search.get_params(deep=False).items()))
+
+
+def _check_results(search: Any) -> None:
+    results = search.cv_results_
+    lengths = {name: len(column) for name, column in results.items()}
+    require(len(set(lengths.values())) == 1, f"Columns have different lengths: {lengths}.")
+    best = results["params"][search.best_index_]
+    require(best == search.best_params_, f"best_params_ is {search.best_params_}, not {best}.")
+
+
+def _require_same(one: Any, other: Any, way: str) -> None:
+    for name, column in one.cv_results_.items():
+        if not name.endswith("_time"):
+            same = np.array_equal(comparable(column), comparable(other.cv_results_[name]))
+            require(same, f"cv_results_[{name!r}] is not the same with {way}.")
+    require(one.best_params_ == other.best_params_, f"Another candidate is best with {way}.")
