@@ -40,6 +40,7 @@ SECTIONS = {
     "Statistics": "sksearch.stats",
     "Displays": "sksearch.plotting",
     "Nets for images": "sksearch.neural",
+    "Estimators of sktime and skforecast": "sksearch.bridges",
     "Checks of your own parts": "sksearch.testing",
     "Data": "sksearch.datasets",
 }

@@ -80,10 +80,12 @@ def callback_arguments(
 
 def _has_callbacks(search: BaseSearchCV) -> bool:
     params: Any = getattr(search.estimator, "get_params", dict)().values()
-    return hasattr(search, "_parent_callback_ctx") or any(
+    held = (
         getattr(listener, "_skl_callbacks", None)
         for listener in (search, search.estimator, *params)
     )
+    # A plan of skrub among the params says that it has any attribute.
+    return hasattr(search, "_parent_callback_ctx") or any(isinstance(c, list) and c for c in held)
 
 
 class RungContexts:

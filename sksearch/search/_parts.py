@@ -19,11 +19,12 @@ class CanFit(HasMethods):
     def is_satisfied_by(self, val: object) -> bool:
         """Whether a value may be passed; TypeError for what another library searches or wraps."""
         kind = val if isinstance(val, type) else type(val)
-        if any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__):
+        hidden = any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__)
+        if hidden and not hasattr(val, "environment"):  # with one it is what skrub's search passes
             raise TypeError(
                 f"estimator is a {kind.__name__} of skrub, whose steps are hidden in a plan: "
-                "search it by data_op.skb.make_randomized_search(), or pass a pipeline, "
-                "such as skrub.tabular_pipeline(...)."
+                "write data_op.skb.make_randomized_search().set_params(search=SearchCV(None, "
+                "timeout=60)), or pass a pipeline, such as skrub.tabular_pipeline(...)."
             )
         if any(f"{cls.__module__}.{cls.__name__}" == MODULE for cls in kind.__mro__):
             text = f"{kind.__name__}{'' if isinstance(val, type) else '(...)'}"

@@ -224,6 +224,12 @@ def make_dimension(
         return _from_scipy(name, values, where)
     if isinstance(values, LogRandInt):
         return Integer(name, *values.support(), log=True)
+    if type(values).__name__ == "NumericChoice":  # of skrub: its rvs alone would be opaque
+        if values.to_int:
+            return Integer(name, int(values.low), int(values.high), log=values.log)
+        return Real(name, float(values.low), float(values.high), log=values.log)
+    if hasattr(values, "grid"):  # of skrub, too
+        values = list(values.grid)
     if hasattr(values, "rvs"):
         return Opaque(name, values)
     return Categorical(name, _choices(name, values, accepts, where))

@@ -4,11 +4,12 @@ Rows of the table of faults beside 14 and 15.
 """
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import loguniform, randint
+from scipy.stats import loguniform, randint, uniform
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
@@ -245,3 +246,51 @@ def test_where_only_the_untuned_model_has_a_score_that_is_said():
 
 def no_license():
     raise RuntimeError("no license")
+
+
+# ---- errors that differ
+
+
+class Fragile(ClassifierMixin, BaseEstimator):
+    """Fails with the word of the part of the range that its parameter is in."""
+
+    words = ("tin", "tin", "copper", "tin")
+
+    def __init__(self, a=0.1):
+        self.a = a
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        if self.a < 0.8:
+            raise RuntimeError(f"the {self.words[int(5 * self.a)]} is brittle")
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[0], len(X))
+
+
+class Brittle(Fragile):
+    """Always fails with the same word."""
+
+    words = ("tin",) * 4
+
+
+def search_of(estimator, places):
+    guesses = [{"a": place} for place in places]
+    return RandomSearchCV(
+        estimator, {"a": uniform(0, 1)}, n_iter=len(places), initial_params=guesses, cv=2
+    )
+
+
+def test_where_errors_differ_the_search_goes_on_and_finds_what_works():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = search_of(Fragile(), [0.1, 0.5, 0.15, 0.12, 0.9]).fit(X, y)
+    assert search.best_params_ == {"a": 0.9}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).sum() == 1
+
+
+def test_where_all_fail_as_the_estimator_itself_does_it_gives_up():
+    with warnings.catch_warnings(), pytest.raises(ValueError, match="the tin is brittle"):
+        warnings.simplefilter("ignore")
+        search_of(Brittle(), [0.1, 0.5, 0.15, 0.12, 0.9]).fit(X, y)

@@ -45,7 +45,7 @@ TESTS = {
     "samplers": "samplers contracts",
     "schedulers": "schedulers contracts",
     "search": "search test_every_search.py test_mistakes.py",
-    "fitting": "fitting search test_every_search.py",
+    "fitting": "fitting search test_every_search.py faults/test_hopeless.py",
     "space": "space test_mistakes.py",
 }
 OTHERS = "test_plain.py test_pickles.py test_extras.py test_every_search.py test_mistakes.py"

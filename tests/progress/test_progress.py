@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sksearch import ASHASearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Result
-from sksearch.progress._progress import Progress, Watch
+from sksearch.progress._progress import Progress, Watch, _Counts
 from sksearch.progress._status_line import duration
 from sksearch.resources import EpochsResource, SamplesResource
 from sksearch.schedulers import ASHA, PASHA, FullFidelity, Hyperband, IncrementalEvaluation
@@ -323,3 +323,21 @@ def test_the_last_line_says_if_it_ended_early(error, how, capsys):
     err = capsys.readouterr().err
     assert err.startswith(f"Hyperband: {how} after ")
     assert err.endswith(", 10 of 46 candidates, 10 of 342 epochs\n")
+
+
+@pytest.mark.parametrize(
+    ("jobs", "expected"),
+    [
+        ([(1, 3.0), (2, 5.0)], (1.0, 2.0)),  # units, seconds
+        ([(4, 9.0), (9, 19.0), (9, 19.0)], (1.0, 2.0)),
+        ([(3, 6.0), (3, 6.0)], (0.0, 1.0)),  # one size tells nothing
+        ([(1, 5.0), (5, 4.0)], (4.5, 0.0)),  # more units are never cheaper
+        ([(1, 1.0), (3, 9.0)], (0.0, 2.5)),  # nor does a job cost less than nothing
+    ],
+)
+def test_seconds_are_those_of_a_job_and_of_each_of_its_units(jobs, expected):
+    units, seconds = np.array(jobs).T
+    watch = _Counts.__new__(_Counts)
+    watch.n_jobs, watch.spent = len(jobs), units.sum()
+    watch._sums = ((units**2).sum(), seconds.sum(), (units * seconds).sum())
+    assert watch._costs() == pytest.approx(expected)

@@ -188,6 +188,19 @@ def test_a_terminal_has_one_line_that_changes_and_in_the_end_one_that_stays(term
     assert text.count("\r") < 30  # drawn at most four times a second
 
 
+def test_the_line_that_changes_fits_into_a_narrow_terminal(terminal, monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setenv("COLUMNS", "40")
+    study, plan = studied(Hyperband(), max_resources=81)
+    read = terminal()
+    with Watch(plan, study.history, "Hyperband", verbose=1) as watch:
+        for _ in played(study, 150):
+            time.sleep(0.005)
+            watch.update()
+    drawn = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", read()).split("\r")
+    assert 30 < max(len(line) for line in drawn if "done in" not in line) < 40
+
+
 @pytest.mark.timeout(60)
 def test_what_estimators_print_stays_on_lines_of_its_own(terminal, monkeypatch):
     pytest.importorskip("rich")

@@ -38,6 +38,7 @@ from sksearch.samplers import (
     ScalarisedSampler,
     TPESampler,
 )
+from sksearch.samplers._scalarised import MARGIN
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -355,3 +356,17 @@ def test_samplers_of_one_score_are_wrapped(name):
             SearchCV, n_iter=None, sampler=sampler, scheduler=FullFidelity(12), **kwargs
         )
         assert len(search.history_.trials) == 12
+
+
+def test_scores_of_random_hypervolumes_are_how_far_a_direction_is_dominated():
+    """Zhang and Golovin (2020): the longest multiple of the weights that a point dominates."""
+    rng = np.random.default_rng(0)
+    Y = rng.random((30, 2))
+    weights = np.array([0.6, 0.8])
+    scores = ScalarisedSampler(RandomSampler(), "hypervolume")._scores(Y, weights)
+    assert (scores > 0).all(), "the point of reference is worse than all"
+    worst = Y.min(axis=0)
+    at_worst = scores[np.flatnonzero((worst == Y).any(axis=1))]
+    assert at_worst.max() == pytest.approx(MARGIN / weights.min())
+    better = (Y[:, None] >= Y).all(axis=2)
+    assert (np.where(better, scores[:, None] - scores, 0) >= 0).all()

@@ -6,7 +6,7 @@ evaluations), and in ten searches of real models, also in the earlier and the la
 predictions, and as it would be by the model's own spread. ``width`` is the median width of an
 interval, in standard deviations of all scores.
 
-    python examples/benchmarks/coverage.py [--seeds 2]
+    python examples/benchmarks/intervals.py [--seeds 2]
 """
 
 import argparse

@@ -1,0 +1,295 @@
+"""Estimators of sktime and skforecast as estimators of scikit-learn, so that they can be searched.
+
+Neither package is imported here. A forecaster becomes a regressor whose rows are points of time:
+`fit` has a series and, as X, what is known of the same points, or a table without columns;
+`predict` continues the series by as many points as its X has rows.
+"""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+
+from sksearch._compat import num_samples
+from sksearch._typing import Samples, Targets
+
+__all__ = ["from_skforecast", "from_sktime"]
+
+
+def from_sktime(
+    estimator: Any,
+) -> "SeriesClassifier | SeriesRegressor | SktimeForecaster":
+    """Return a classifier, regressor or forecaster of sktime as an estimator of scikit-learn.
+
+    Parameters
+    ----------
+    estimator : estimator of sktime
+        Its parameters are searched as ``estimator__...``, those of a forecaster as
+        ``forecaster__...``.
+
+    Returns
+    -------
+    wrapped : SeriesClassifier, SeriesRegressor or SktimeForecaster
+        An estimator of scikit-learn.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+
+    Examples
+    --------
+    A forecaster is scored on the points that follow, so pass ``cv=TimeSeriesSplit()``::
+
+        forecaster = from_sktime(ExponentialSmoothing(sp=12))
+        space = {"forecaster__trend": ["add", None], "forecaster__damped_trend": [True, False]}
+        search = SearchCV(forecaster, space, cv=TimeSeriesSplit(5), timeout=60)
+        search.fit(pd.DataFrame(index=y.index), y)
+
+    >>> from sklearn.linear_model import Ridge
+    >>> from sksearch.bridges import from_sktime
+    >>> from_sktime(Ridge())
+    Traceback (most recent call last):
+    TypeError: Ridge is no classifier, regressor or forecaster of sktime.
+    """
+    kinds: dict[str, Any] = {
+        "classifier": SeriesClassifier,
+        "regressor": SeriesRegressor,
+        "forecaster": SktimeForecaster,
+    }
+    tag = getattr(estimator, "get_tag", lambda name, *args, **kwargs: None)("object_type")
+    if tag not in kinds:
+        raise TypeError(
+            f"{type(estimator).__name__} is no classifier, regressor or forecaster of sktime."
+        )
+    return kinds[tag](estimator)
+
+
+def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
+    """Return a forecaster of skforecast as an estimator of scikit-learn.
+
+    Parameters
+    ----------
+    forecaster : forecaster of skforecast
+        For one series, such as ForecasterRecursive. ``lags`` and ``estimator__...`` are searched.
+
+    Returns
+    -------
+    wrapped : SkforecastRegressor
+        An estimator of scikit-learn.
+
+    Raises
+    ------
+    TypeError
+        If it has not the methods of a forecaster of skforecast.
+
+    Examples
+    --------
+    Its folds are those of time::
+
+        forecaster = from_skforecast(ForecasterRecursive(Ridge(), lags=12))
+        space = {"lags": [3, 12, 24], "estimator__alpha": loguniform(1e-3, 1e3)}
+        search = SearchCV(forecaster, space, cv=TimeSeriesSplit(5), timeout=60)
+        search.fit(pd.DataFrame(index=y.index), y)
+
+    >>> from sklearn.linear_model import Ridge
+    >>> from sksearch.bridges import from_skforecast
+    >>> from_skforecast(Ridge())
+    Traceback (most recent call last):
+    TypeError: Ridge is no forecaster of one series.
+    """
+    if not all(hasattr(forecaster, name) for name in ("fit", "predict", "set_lags")):
+        raise TypeError(f"{type(forecaster).__name__} is no forecaster of one series.")
+    return SkforecastRegressor(forecaster)
+
+
+class SeriesClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of whole time series.
+
+    Parameters
+    ----------
+    estimator : classifier of sktime
+        It takes arrays of shape (n_series, n_channels, n_points).
+
+    Attributes
+    ----------
+    estimator_ : classifier of sktime
+        The fitted one.
+    classes_ : ndarray
+        Labels.
+    """
+
+    def __init__(self, estimator: Any):
+        self.estimator = estimator
+
+    def fit(self, X: Samples, y: Targets) -> Self:
+        """Fit a clone of the estimator."""
+        self.classes_ = np.unique(np.asarray(y))
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        return self
+
+    def predict(self, X: Samples) -> np.ndarray:
+        """Return labels, shape (n_series,)."""
+        return self.estimator_.predict(X)
+
+    def predict_proba(self, X: Samples) -> np.ndarray:
+        """Return probabilities, shape (n_series, n_classes)."""
+        return self.estimator_.predict_proba(X)
+
+
+class SeriesRegressor(RegressorMixin, BaseEstimator):
+    """A regressor of whole time series.
+
+    Parameters
+    ----------
+    estimator : regressor of sktime
+        It takes arrays of shape (n_series, n_channels, n_points).
+
+    Attributes
+    ----------
+    estimator_ : regressor of sktime
+        The fitted one.
+    """
+
+    def __init__(self, estimator: Any):
+        self.estimator = estimator
+
+    def fit(self, X: Samples, y: Targets) -> Self:
+        """Fit a clone of the estimator."""
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        return self
+
+    def predict(self, X: Samples) -> np.ndarray:
+        """Return values, shape (n_series,)."""
+        return np.ravel(self.estimator_.predict(X))
+
+
+class _Forecaster(RegressorMixin, BaseEstimator):
+    """Continues a series; subclasses speak the words of a library."""
+
+    def fit(self, X: Samples, y: Targets) -> Self:
+        """Fit a copy of the forecaster to a series.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_points, n_columns)
+            What is known of each point beside the series; without columns, nothing.
+        y : Series of shape (n_points,)
+            The series, in the order of time.
+        """
+        if num_samples(X) != num_samples(y):
+            raise ValueError(f"X has {num_samples(X)} points, and y {num_samples(y)}.")
+        index: Any = getattr(y, "index", None)  # a list has one, too
+        self.last_ = None if index is None or callable(index) else index[-1]
+        self.forecaster_ = self._fitted(y, _columns(X))
+        return self
+
+    def predict(self, X: Samples) -> np.ndarray:
+        """Return the next values, one for each row of X.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_points, n_columns)
+            What is known of the points that follow those of `fit`.
+
+        Returns
+        -------
+        values : ndarray of shape (n_points,)
+            The forecast.
+
+        Raises
+        ------
+        ValueError
+            If X has points that are not after those of `fit`, as for scores on the training rows.
+        """
+        index: Any = getattr(X, "index", None)
+        if self.last_ is not None and index is not None and not index[0] > self.last_:
+            raise ValueError(
+                f"X begins at {index[0]}, and the series ended at {self.last_}: a forecaster "
+                "predicts what follows only. For a search pass cv=TimeSeriesSplit(...)."
+            )
+        return np.ravel(np.asarray(self._forecast(num_samples(X), _columns(X))))
+
+    def _fitted(self, y: Any, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _forecast(self, n: int, X: Any) -> Any:
+        raise NotImplementedError
+
+
+class SktimeForecaster(_Forecaster):
+    """A forecaster of sktime as a regressor of points of time, see `from_sktime`.
+
+    Parameters
+    ----------
+    forecaster : forecaster of sktime
+        For one series.
+
+    Attributes
+    ----------
+    forecaster_ : forecaster of sktime
+        The fitted one.
+    """
+
+    def __init__(self, forecaster: Any):
+        self.forecaster = forecaster
+
+    def _fitted(self, y: Any, X: Any) -> Any:
+        return clone(self.forecaster).fit(y, X=X)
+
+    def _forecast(self, n: int, X: Any) -> Any:
+        return self.forecaster_.predict(fh=np.arange(1, n + 1), X=X)
+
+
+class SkforecastRegressor(_Forecaster):
+    """A forecaster of skforecast as a regressor of points of time, see `from_skforecast`.
+
+    Parameters
+    ----------
+    forecaster : forecaster of skforecast
+        For one series.
+
+    Attributes
+    ----------
+    forecaster_ : forecaster of skforecast
+        The fitted one.
+    """
+
+    def __init__(self, forecaster: Any):
+        self.forecaster = forecaster
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the forecaster, its lags, and the parameters of its estimator."""
+        params = {"forecaster": self.forecaster}
+        if deep:
+            own = self.forecaster.estimator.get_params()
+            params |= {"lags": self.forecaster.lags}
+            params |= {f"estimator__{name}": value for name, value in own.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set them; the forecaster is changed, as nested estimators of scikit-learn are."""
+        if "forecaster" in params:
+            self.forecaster = params.pop("forecaster")
+        if "lags" in params:
+            self.forecaster.set_lags(params.pop("lags"))
+        own = {name.removeprefix("estimator__"): value for name, value in params.items()}
+        if wrong := [name for name in params if not name.startswith("estimator__")]:
+            raise ValueError(f"Invalid parameter {wrong[0]!r}: lags or estimator__... can be set.")
+        if own:
+            self.forecaster.set_params(own)
+        return self
+
+    def _fitted(self, y: Any, X: Any) -> Any:
+        fitted = clone(self.forecaster, safe=False)
+        fitted.fit(y=y, exog=X)
+        return fitted
+
+    def _forecast(self, n: int, X: Any) -> Any:
+        return self.forecaster_.predict(steps=n, exog=X)
+
+
+def _columns(X: Any) -> Any:
+    """X, or None if it has no columns."""
+    shape: tuple[Literal[0] | int, ...] = np.shape(X)
+    return None if len(shape) < 2 or shape[1] == 0 else X
