@@ -19,6 +19,7 @@ from _peers import require
 from _tables_clock import snapshots
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.metrics import log_loss
 from sklearn.model_selection import HalvingRandomSearchCV, RandomizedSearchCV
 
 import sksearch
@@ -261,6 +262,33 @@ def flaml(case, space, seconds, trace):
             log_type="all",
             verbose=0,
         )
+
+
+def flaml_of_all(case, seconds, scoring, trace):
+    """FLAML's AutoML as it is, with a last training within the time; notes as `many_models`."""
+    library = require("flaml")
+    trace.clock.install("flaml")
+    metric = {None: "accuracy", "neg_log_loss": "log_loss"}[scoring]
+    automl = library.AutoML()
+    automl.fit(
+        case.X,
+        case.y,
+        task=task_in_flaml(case),
+        metric=metric if case.is_classifier else "r2",
+        time_budget=seconds,
+        retrain_full="budget",
+        n_jobs=1,
+        seed=case.seed,
+        verbose=0,
+    )
+    at = trace.clock.now()
+    test = smooth = float(automl.score(case.X_test, case.y_test))
+    if case.is_classifier:
+        chances = automl.predict_proba(case.X_test)
+        test = float(np.mean(automl.predict(case.X_test) == np.asarray(case.y_test)))
+        smooth = -float(log_loss(case.y_test, chances, labels=automl.classes_))
+    rest = {"test": test, "smooth": smooth, "model": automl.best_estimator, "n_models": 1}
+    trace.note({}, 1 - automl.best_loss, **rest, ended=at)
 
 
 def task_in_flaml(case):

@@ -4,7 +4,8 @@ On tables of `tables.py` (2,000 rows to search with, up to 10,000 others to test
 folds) `SearchCV(default_models(X, y), timeout=30)` runs, again with ``ensemble=True``, and
 `SearchCV` with each of these models alone as long. Nobody knows beforehand which of them is best;
 `regret` is how far the list, or each model, is behind the best of them on the test rows, with the
-last training in the time.
+last training in the time. ``FLAML`` among the names is FLAML with its own models, folds and
+encoders, a last training within its budget, and one thread.
 
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
         [--names "all of them" averaged] [--scoring neg_log_loss] [--record FILE]
@@ -24,13 +25,14 @@ from pathlib import Path
 import numpy as np
 from _tables_cases import DEVELOPMENT, TABLES, make_case
 from _tables_clock import REFERENCE_SECONDS, run_for, workload
+from _tables_tools import flaml_of_all
 from scipy.stats import wilcoxon
 from sklearn.metrics import get_scorer
 
 from sksearch import SearchCV
 from sksearch.spaces import default_models
 
-LIST, AVERAGED = "all of them", "averaged"
+LIST, AVERAGED, FLAML = "all of them", "averaged", "FLAML"
 
 
 def run(table, name, seed_index, seconds, scoring):
@@ -43,10 +45,13 @@ def run(table, name, seed_index, seconds, scoring):
         model.set_params(**dict.fromkeys(names, 1))
     workload()  # the first training of a process is slower
     scale = workload() / REFERENCE_SECONDS
-    searched = models if name in (LIST, AVERAGED) else dict(models)[name]
     scoring = scoring if case.is_classifier else None
-    args = case, searched, seconds, name == AVERAGED, scoring
-    entries = run_for(seconds, scale, partial(search, *args), ends_itself=True)
+    if name == FLAML:
+        task = partial(flaml_of_all, case, seconds, scoring)
+    else:
+        searched = models if name in (LIST, AVERAGED) else dict(models)[name]
+        task = partial(search, case, searched, seconds, name == AVERAGED, scoring)
+    entries = run_for(seconds, scale, task, ends_itself=True)
     asked = {"table": table, "name": name, "seed": seed_index, "seconds": seconds}
     return asked | ({"scoring": scoring} if scoring else {}) | entries[-1]
 
@@ -70,9 +75,9 @@ def search(case, estimator, seconds, averages, scoring, trace):
 
 
 def names_of(table, seed_index):
-    """The list, the average of what it finds, and the models in it."""
+    """The list, the average of what it finds, the models in it, and FLAML."""
     case = make_case(table, "mlp", seed_index)
-    return [LIST, AVERAGED, *(name for name, _ in default_models(case.X, case.y))]
+    return [LIST, AVERAGED, *(name for name, _ in default_models(case.X, case.y)), FLAML]
 
 
 def show(lines):
@@ -85,7 +90,7 @@ def show(lines):
         found = {x["name"]: x for x in lines if (x["table"], x["seed"]) == (table, seed)}
         if len(found) < len(names):
             continue
-        single = [found[name]["test"] for name in names if name not in (LIST, AVERAGED)]
+        single = [found[name]["test"] for name in names if name not in (LIST, AVERAGED, FLAML)]
         best = max(single, default=np.nan)
         for name in names:
             regrets[name].append(best - found[name]["test"])
@@ -95,28 +100,29 @@ def show(lines):
     print(f"{'mean regret':20}{means}")
     worst = "".join(f"{np.max(regrets[name]):13.4f}" for name in names)
     print(f"{'largest regret':20}{worst}")
-    compare(lines)
+    for pair in [(AVERAGED, LIST), (LIST, FLAML), (AVERAGED, FLAML)]:
+        compare(lines, *pair)
 
 
-def compare(lines):
-    """Print what averaging brings, beside the best candidate of a search without it."""
+def compare(lines, one, other):
+    """Print how the errors and losses of two ways are to each other."""
     runs = {(x["name"], x["table"], x["seed"]): x for x in lines if "smooth" in x}
-    keys = [key for name, *key in runs if name == AVERAGED and (LIST, *key) in runs]
+    keys = [key for name, *key in runs if name == one and (other, *key) in runs]
     if not keys:
         return
     for text, field in [("error, or 1 - R2", "test"), ("log loss, or 1 - R2", "smooth")]:
         ratios = []
         for key in keys:
-            pair = [runs[name, *key] for name in (AVERAGED, LIST)]
+            pair = [runs[name, *key] for name in (one, other)]
             are_losses = [field == "smooth" and each["smooth"] <= 0 for each in pair]
             if are_losses[0] == are_losses[1]:  # else one of them has no probabilities
                 top = 0.0 if all(are_losses) else 1.0
-                averaged, alone = (top - each[field] for each in pair)
-                ratios.append(averaged / alone)
+                losses = [top - each[field] for each in pair]
+                ratios.append(losses[0] / losses[1])
         ratios = np.array(ratios)
         p = wilcoxon(np.log(ratios)).pvalue if len(ratios) > 5 else np.nan
         print(
-            f"averaged / best, {text:20} {np.exp(np.log(ratios).mean()):.3f}: "
+            f"{one} / {other}, {text:20} {np.exp(np.log(ratios).mean()):.3f}: "
             f"{(ratios < 1).sum()} better, {(ratios > 1).sum()} worse, at most "
             f"{ratios.max():.3f} (p {p:.2g})"
         )
@@ -132,7 +138,7 @@ def main():
     parser.add_argument("--tables", nargs="+", default=DEVELOPMENT, choices=TABLES)
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--names", nargs="+", help="'all of them', averaged, models; default all")
+    parser.add_argument("--names", nargs="+", help="'all of them', averaged, models, FLAML")
     parser.add_argument("--scoring", help="of classes; default accuracy")
     parser.add_argument("--record", type=Path)
     args = parser.parse_args()

@@ -24,8 +24,10 @@ from sksearch.estimators import (
     Labels,
     changing_params,
     check_resampled,
+    family_of,
     growth_of,
     last_step,
+    path_of_last_step,
     ways_to_go_on,
 )
 from sksearch.executors import can_limit_memory
@@ -59,6 +61,18 @@ def check_training(
     check_fit_params(estimator, fit_params, space.names, resource.acts_on == "calls")
     if resource.continues and resource.comparable:  # else pipelines are fitted as a whole
         check_resampled(estimator, fit_params, num_samples(X))
+
+
+def check_rates(
+    resource: Resource, estimator: Estimator, space: Space, n_rows: int, amount: int
+) -> None:
+    """Raise ValueError for a schedule that would end before the longest training does."""
+    if resource.unit != "epochs":
+        return
+    last, path = last_step(estimator), path_of_last_step(estimator)
+    start = f"{path}__" if path else ""
+    own = [name.removeprefix(start) for name in space.names if name.startswith(start)]
+    family_of(last).check_rates(last, own, n_rows, amount)
 
 
 def cuts_training(resource: str | Resource | None) -> bool:

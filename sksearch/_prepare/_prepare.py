@@ -15,6 +15,7 @@ from sksearch._prepare._auto import choices, first_guesses, make_space
 from sksearch._prepare._averaging import check_ensemble, with_kept_rows
 from sksearch._prepare._checks import (
     check_memory_limit,
+    check_rates,
     check_schedule,
     check_training,
     classes_of,
@@ -118,6 +119,8 @@ def prepare(
     problem, sampler = aimed(problem, sampler, aims, allows)
     problem, scheduler = adapt(problem, sampler, scheduler, resource, estimator, limits[0])
     rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
+    n_rows = num_samples(data.X) if goal.refit else max(len(i) for i, _ in data.folds.splits)
+    check_rates(resource, estimator, space, n_rows, problem.max_resources)
     plan = _plan_of(options, problem, scheduler, resource, n_splits, aims)
     plan = replace(plan, notes=choices(options, filled, problem, data.folds))
     context = _context_of(

@@ -207,6 +207,19 @@ class Family:
     def check_epochs(self, model: Any) -> None:
         """Raise ValueError if it cannot be trained by ``partial_fit``, before anything is."""
 
+    def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
+        """Raise ValueError for a schedule that ends before the longest training does.
+
+        Parameters
+        ----------
+        model : estimator object
+            One of the family.
+        names : collection of str
+            Its own names of what is searched.
+        n_rows, n_epochs : int
+            Size of the longest training.
+        """
+
     def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:
         """Raise ValueError if it cannot be trained where another estimator holds it.
 

@@ -7,9 +7,10 @@ generators, from which batches and dropout are drawn. Nets are told by the names
 so that skorch is not imported.
 """
 
+import math
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,15 +24,10 @@ from ._family import Family
 from ._parts import Size, SpaceDict, loguniform
 from ._state import State
 
-SEARCH_STOPS = "stopping early is what the search does"
-SHARED_FILE = "all candidates would write or read the same files; save best_estimator_ afterwards"
-#: Callbacks that candidates cannot have, and why.
-REFUSED = {
-    "EarlyStopping": SEARCH_STOPS,
-    "Checkpoint": SHARED_FILE,
-    "TrainEndCheckpoint": SHARED_FILE,
-    "LoadInitState": SHARED_FILE,
-}
+#: Callbacks that act on files, which candidates would share: they act in the refit alone.
+OF_FILES = ("Checkpoint", "TrainEndCheckpoint")
+REFUSED = "LoadInitState"
+STOPPED = "_sksearch_stopped"  # attribute of a net whose own callback has ended its training
 
 
 class DivergedError(ArithmeticError):
@@ -71,10 +67,27 @@ def check_labels(net: Any, labels: Any) -> None:
 def check_net(net: Any) -> None:
     """Raise ValueError for a net with a callback that candidates cannot have.
 
-    Warns of a default by which a net keeps a part of its rows for validation.
+    Warns of a default by which a net keeps a part of its rows for validation, and of callbacks
+    that change a net at the end of its training, which is that of the refit.
     """
     refuse_callbacks(net)
     split: Any = getattr(net, "train_split", None)
+    for kind, callback in _callbacks_of(net):
+        if any("on_train_end" in vars(cls) for cls in kind.__mro__ if not _is_skorchs(cls)):
+            warn(
+                f"{type(net).__name__} has the callback {kind.__name__}, whose on_train_end comes "
+                "with the last training, that of best_estimator_: candidates are scored without "
+                "it.",
+                UserWarning,
+                stacklevel=2,
+            )
+        monitor = getattr(callback, "monitor", None)
+        if split is None and isinstance(monitor, str) and monitor.startswith("valid_"):
+            raise ValueError(
+                f"{type(net).__name__} has the callback {kind.__name__} with monitor={monitor!r}, "
+                "and train_split=None, so nothing is there to monitor: pass monitor='train_loss', "
+                "or a train_split."
+            )
     if type(split).__name__ == "ValidSplit" and getattr(split, "cv", None) == 5:
         warn(
             f"{type(net).__name__} keeps a fifth of the rows of each training fold for its own "
@@ -87,25 +100,59 @@ def check_net(net: Any) -> None:
 
 def refuse_callbacks(net: Any) -> None:
     """Raise ValueError for callbacks that cannot go on from rung to rung."""
+    for kind, _ in _callbacks_of(net):
+        if _is_a(kind, REFUSED):
+            raise ValueError(
+                f"{type(net).__name__} has the callback {kind.__name__}, by which all candidates "
+                "would begin with the weights of one file, each at its first rung: leave it out, "
+                "or search with resource='n_samples' or 'folds'."
+            )
+
+
+def check_rates(net: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
+    """Raise ValueError for a one-cycle schedule that is shorter than the longest training.
+
+    Parameters
+    ----------
+    net : estimator object
+        The net.
+    names : collection of str
+        Its own names of what is searched.
+    n_rows, n_epochs : int
+        Of the longest training.
+    """
+    for kind, callback in _callbacks_of(net):
+        policy = getattr(callback, "policy", None)
+        if "OneCycleLR" not in (policy, getattr(policy, "__name__", None)):
+            continue
+        own = getattr(callback, "kwargs", {})
+        total = own.get("total_steps") or own.get("epochs", 0) * own.get("steps_per_epoch", 0)
+        by_batch = getattr(callback, "step_every", "epoch") == "batch"
+        if not total or (by_batch and "batch_size" in names):
+            continue
+        a_batch = net.batch_size if net.batch_size > 0 else n_rows
+        needed = n_epochs * (math.ceil(n_rows / a_batch) if by_batch else 1)
+        if total < needed:
+            raise ValueError(
+                f"{type(net).__name__} has the callback {kind.__name__} with a OneCycleLR of "
+                f"{total} steps, and {n_epochs} epochs of {n_rows} rows take {needed}, those of "
+                f"best_estimator_: pass total_steps={needed}, or refit=False and fewer steps."
+            )
+
+
+def _callbacks_of(net: Any) -> Iterator[tuple[type, Any]]:
+    """Class and object of each callback that a net lists, and that is not switched off."""
     listed = getattr(net, "callbacks", None)
     for entry in listed if isinstance(listed, list | tuple) else ():
         name, callback = entry if isinstance(entry, tuple) else (None, entry)
         kind = callback if isinstance(callback, type) else type(callback)
-        if getattr(net, f"callbacks__{name or kind.__name__}", callback) is None:
-            continue  # switched off
-        for cls in kind.__mro__:
-            if _is_skorchs(cls) and (reason := REFUSED.get(cls.__name__)):
-                raise ValueError(_refusal(net, kind, reason))
-            if "on_train_end" in vars(cls) and not _is_skorchs(cls):
-                reason = "its on_train_end would come once, and a candidate is scored at each rung"
-                raise ValueError(_refusal(net, kind, reason))
+        if getattr(net, f"callbacks__{name or kind.__name__}", callback) is not None:
+            yield kind, callback
 
 
-def _refusal(net, kind, reason):
-    return (
-        f"{type(net).__name__} has the callback {kind.__name__}, which cannot go on from rung to "
-        f"rung: {reason}. Leave it out, or search with resource='n_samples' or 'folds'."
-    )
+def _is_a(kind: type, *names: str) -> bool:
+    """Whether a class is one of skorch's of these names, or derived from it."""
+    return any(_is_skorchs(cls) and cls.__name__ in names for cls in kind.__mro__)
 
 
 # ---- training
@@ -138,6 +185,8 @@ def train_net(
     """
     refuse_callbacks(net)
     begins = state.n_steps == 0
+    if not begins and vars(net).get(STOPPED):
+        return
     if not begins:
         wake(net)
     if isinstance(y, np.ndarray) and y.dtype.kind in "iub":
@@ -172,6 +221,8 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
         finally:
             set_generator_states(at_end)
 
+    writes = not ends and any(_is_a(kind, *OF_FILES) for kind, _ in _callbacks_of(net))
+
     def notify_once(method, **arguments):
         if method == "on_train_begin" and not begins:
             return
@@ -180,7 +231,16 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
                 if hasattr(callback, "_initialize_cache"):  # predictions of an EpochScoring
                     callback.on_train_end(net, **arguments)
             return
-        notify(method, **arguments)
+        all_of_them = net.callbacks_
+        if writes:
+            net.callbacks_ = [each for each in all_of_them if not _is_a(type(each[1]), *OF_FILES)]
+        try:
+            notify(method, **arguments)
+        except KeyboardInterrupt:  # by which EarlyStopping ends a training
+            vars(net)[STOPPED] = True
+            raise
+        finally:
+            net.callbacks_ = all_of_them
 
     if alone and now is not None and not begins:
         set_generator_states(now)
@@ -302,6 +362,14 @@ class Skorch(Family):
     def check_epochs(self, model: Any) -> None:
         """Raise ValueError for a net with a callback that candidates cannot have."""
         check_net(model)
+
+    def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
+        """Raise ValueError for a one-cycle schedule that is shorter than the longest training."""
+        check_rates(model, names, n_rows, n_epochs)
+
+    def has_ended(self, model: Any) -> bool:
+        """Return whether a callback of its own has ended its training."""
+        return bool(vars(model).get(STOPPED))
 
     def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:
         """Raise ValueError: only a net itself goes on where it was."""

@@ -1,5 +1,6 @@
 """Nets of skorch as their owners wrote them: trained rung by rung, they are the same nets."""
 
+import json
 import pickle
 import sys
 import warnings
@@ -16,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch._compat import cloudpickle
 from sksearch.base import State
-from sksearch.estimators import last_step
+from sksearch.estimators import family_of, last_step
 from sksearch.estimators._skorch import park, wake
 from sksearch.fitting._states import dump_state, load_state
 from sksearch.resources import EpochsResource, SecondsResource
@@ -30,6 +31,7 @@ from skorch.callbacks import (  # noqa: E402
     EarlyStopping,
     EpochScoring,
     GradientNormClipping,
+    LoadInitState,
     LRScheduler,
 )
 from skorch.dataset import ValidSplit  # noqa: E402
@@ -306,29 +308,93 @@ def test_seconds_are_one_training_too():
 # ---- what is refused, or told
 
 
-class AtEnd(Callback):
-    """Puts averaged weights in at the end of training, for instance."""
+class Averaged(Callback):
+    """Notes how often each of its events came."""
+
+    def initialize(self):
+        self.began_, self.ended_ = 0, 0
+        return self
+
+    def on_train_begin(self, net, **kwargs):
+        self.began_ += 1
 
     def on_train_end(self, net, **kwargs):
-        net.module_.requires_grad_(False)
+        self.ended_ += 1
+
+
+def test_what_all_candidates_would_begin_with_is_refused():
+    for callback in (LoadInitState(Checkpoint(dirname="somewhere")), LoadInitState):
+        for estimator in (classifier(callback), make_pipeline(classifier(callback))):
+            with pytest.raises(ValueError, match=r"LoadInitState.*one file"):
+                search(estimator).fit(X, y)
+    with pytest.raises(ValueError, match="LoadInitState"):
+        by_rungs(classifier(LoadInitState(Checkpoint())), 1)
+
+
+def test_a_callback_of_the_end_acts_in_the_refit_and_says_so():
+    net = classifier(Averaged())
+    with pytest.warns(UserWarning, match="Averaged, whose on_train_end comes with the last"):
+        found = search(net).fit(X, y)
+    ours = dict(found.best_estimator_.callbacks_)["Averaged"]
+    assert (ours.began_, ours.ended_) == (1, 1)
+    ours = dict(by_rungs(net, 1, 3).callbacks_)["Averaged"]
+    assert (ours.began_, ours.ended_) == (1, 0)
+
+
+def test_files_are_written_by_the_refit_alone(tmp_path):
+    written = Checkpoint(monitor="train_loss_best", dirname=str(tmp_path / "nets"))
+    by_rungs(classifier(written), 1, 3)
+    assert not list((tmp_path / "nets").iterdir())
+    found = search(classifier(written), n_jobs=2).fit(X, y)
+    assert (tmp_path / "nets" / "params.pt").exists()
+    epochs = len(found.best_estimator_.history)
+    kept = json.loads((tmp_path / "nets" / "history.json").read_text())
+    assert 1 <= len(kept) <= epochs
+
+
+def test_what_is_not_there_cannot_be_monitored():
+    for callback in (EarlyStopping(), Checkpoint(dirname="somewhere")):
+        with pytest.raises(ValueError, match=r"monitor='valid_.*train_split=None"):
+            search(classifier(callback)).fit(X, y)
+
+
+def test_a_training_that_has_stopped_early_stays_ended():
+    # No loss is lower by the whole of it, so it ends after three epochs.
+    stops = EarlyStopping(monitor="train_loss", threshold=1.0, patience=2)
+    at_once = classifier(stops)
+    at_once.set_params(max_epochs=9)
+    torch.manual_seed(0)
+    at_once.fit(X, y)
+    n = len(at_once.history)
+    assert 1 < n < 9
+    net = by_rungs(classifier(stops), 1, 2, 6, 9)
+    assert len(net.history) == n
+    assert family_of(net).has_ended(net)
+    state = SecondsResource().train(State(classifier(stops)), X, y, 60, 0, CLASSES, {})
+    assert len(state.estimator.history) == n, "and the rest of the time is not used up"
+    found = search(classifier(stops), n_jobs=2, select="top").fit(X, y)
+    assert len(found.best_estimator_.history) == n
 
 
 @pytest.mark.parametrize(
-    ("callback", "match"),
-    [
-        (EarlyStopping(monitor="train_loss"), "EarlyStopping.*stopping early is what the search"),
-        (EarlyStopping, "EarlyStopping.*stopping early is what the search"),
-        (("stop", EarlyStopping()), "EarlyStopping.*stopping early is what the search"),
-        (Checkpoint(dirname="somewhere"), "Checkpoint.*the same files.*resource='n_samples'"),
-        (AtEnd(), "AtEnd.*scored at each rung"),
-    ],
+    ("steps", "every", "needed"), [(35, "batch", 36), (8, "epoch", 9)], ids=["batch", "epoch"]
 )
-def test_callbacks_that_cannot_go_on_are_refused(callback, match):
-    for estimator in (classifier(callback), make_pipeline(classifier(callback))):
-        with pytest.raises(ValueError, match=match):
-            search(estimator).fit(X, y)
-    with pytest.raises(ValueError, match=match):
-        by_rungs(classifier(callback), 1)
+def test_a_cycle_that_ends_before_the_refit_does_is_refused_before_anything_is_trained(
+    steps, every, needed
+):
+    def net(n):
+        return classifier(
+            LRScheduler(lr_scheduler.OneCycleLR, max_lr=0.1, total_steps=n, step_every=every),
+            batch_size=16,
+        )
+
+    assert len(X) == 64
+    with pytest.raises(ValueError, match=f"OneCycleLR of {steps} steps.*total_steps={needed}"):
+        search(net(steps)).fit(X, y)
+    found = search(net(needed), select="top").fit(X, y)
+    assert len(found.best_estimator_.history) == 9
+    if every == "batch":  # two folds have half of the rows
+        search(net(18), refit=False).fit(X, y)
 
 
 def test_a_callback_that_is_switched_off_is_no_reason_to_refuse():
