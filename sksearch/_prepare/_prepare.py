@@ -119,8 +119,7 @@ def prepare(
     problem, sampler = aimed(problem, sampler, aims, allows)
     problem, scheduler = adapt(problem, sampler, scheduler, resource, estimator, limits[0])
     rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
-    n_rows = num_samples(data.X) if goal.refit else max(len(i) for i, _ in data.folds.splits)
-    check_rates(resource, estimator, space, n_rows, problem.max_resources)
+    check_rates(resource, estimator, space, data.n_longest(goal.refit), problem.max_resources)
     plan = _plan_of(options, problem, scheduler, resource, n_splits, aims)
     plan = replace(plan, notes=choices(options, filled, problem, data.folds))
     context = _context_of(
@@ -155,6 +154,10 @@ class Data:
     def fit_params(self) -> dict[str, Any]:
         """What the estimator gets."""
         return self.routed.estimator.fit
+
+    def n_longest(self, refit: Any) -> int:
+        """Count of rows of the longest training, that of a refit if there is one."""
+        return num_samples(self.X) if refit else max(len(i) for i, _ in self.folds.splits)
 
 
 def _data_of(
