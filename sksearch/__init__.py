@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "ASHASearchCV",

@@ -102,9 +102,9 @@ def minimize(
         candidates, `pareto`, and `target` is of the first objective.
     constraints : callable, Bound, list of them or None, default=None
         What a candidate has to keep. A function ``f(params) -> bool`` is asked before anything is
-        spent, and for who is refused `func` is never called. A `sksearch.Bound` is on a number
-        that `func` returns by name, such as ``Bound("memory", "<=", 8)``; who breaks it comes
-        behind all who do not.
+        spent, and for a candidate that it refuses `func` is never called. A `sksearch.Bound` is
+        on a number that `func` returns by name, such as ``Bound("memory", "<=", 8)``; a candidate
+        that violates it ranks below every one that satisfies it.
     initial_params : dict, list of dict or None, default=None
         First guesses, evaluated before anything else.
     prior_results : object, list of objects or None, default=None

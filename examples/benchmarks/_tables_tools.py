@@ -9,6 +9,7 @@ import math
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import chdir
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -270,17 +271,18 @@ def flaml_of_all(case, seconds, scoring, trace):
     trace.clock.install("flaml")
     metric = {None: "accuracy", "neg_log_loss": "log_loss"}[scoring]
     automl = library.AutoML()
-    automl.fit(
-        case.X,
-        case.y,
-        task=task_in_flaml(case),
-        metric=metric if case.is_classifier else "r2",
-        time_budget=seconds,
-        retrain_full="budget",
-        n_jobs=1,
-        seed=case.seed,
-        verbose=0,
-    )
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):  # CatBoost leaves files there
+        automl.fit(
+            case.X,
+            case.y,
+            task=task_in_flaml(case),
+            metric=metric if case.is_classifier else "r2",
+            time_budget=seconds,
+            retrain_full="budget",
+            n_jobs=1,
+            seed=case.seed,
+            verbose=0,
+        )
     at = trace.clock.now()
     test = smooth = float(automl.score(case.X_test, case.y_test))
     if case.is_classifier:

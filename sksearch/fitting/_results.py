@@ -314,7 +314,8 @@ def rank(
     Where scores of different rungs cannot be compared, one at 1 must not outrank one at 81:
     everybody's first line is ``sort_values("rank_test_score")``. Where they can, the score comes
     first, and the resource decides between equal ones. Infinite scores are none: they rank with
-    NaN. Who breaks a bound comes behind all who break none, the less of it the better.
+    NaN. A candidate that violates a bound ranks below every one that satisfies all, the less it
+    violates, the better.
     """
     means = np.asarray(means, dtype=float)
     finite = np.isfinite(means)

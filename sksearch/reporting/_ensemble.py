@@ -1,4 +1,4 @@
-"""Who is in the average of the best candidates of a search, and what it brings."""
+"""Which candidates are in the average of the best ones, and what it brings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

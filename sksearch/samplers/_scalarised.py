@@ -32,7 +32,8 @@ class ScalarisedSampler(Sampler):
     -----
     Each objective is transformed as scores are in `GPSampler`, and scaled to the range that was
     seen. Weights are drawn uniformly, those of "hypervolume" from the sphere. To a sampler that
-    knows no bounds, who breaks one has a score below all others, the more so the more is broken.
+    knows no bounds, a candidate that violates one has a score below all others, the lower, the
+    more it violates.
     Failures are the sampler's own matter, and so are bounds if it knows them. Where there is one
     objective, it is the score.
 

@@ -48,7 +48,7 @@ class PopulationBasedTraining(Scheduler):
     of another param depends on them. All others are inherited.
 
     A child is a trial of its own with a `parent`; the trial that it replaces ends. All results of
-    a generation are waited for, so the count of workers changes nothing. Who has failed is
+    a generation are waited for, so the count of workers changes nothing. A failed member is
     replaced, too.
 
     References

@@ -249,9 +249,10 @@ objectives : list of str or None, default=None
     replayed.
 constraints : callable, Bound, list of them or None, default=None
     What a candidate has to keep. A function ``f(params) -> bool`` is asked before anything is
-    spent, and who is refused is never trained. A `sksearch.Bound` is on what is measured, such as
-    ``Bound("predict_time", "<=", 1e-5)``; who breaks it ranks behind all who do not, and is not
-    looked for again. Measured seconds are not the same from run to run.
+    spent, and a candidate that it refuses is never trained. A `sksearch.Bound` is on what is
+    measured, such as ``Bound("predict_time", "<=", 1e-5)``; a candidate that violates it ranks
+    below every one that satisfies it, and is not looked for again. Measured seconds are not the
+    same from run to run.
 initial_params : dict, list of dict, "auto" or None, default="auto"
     First guesses, evaluated before anything else; ValueError for one outside of the space.
     "auto": where no space is given, the estimator as it is and

@@ -1,0 +1,157 @@
+"""Figures of pages are those of the records, and no page contradicts another."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "examples" / "benchmarks" / "records"
+MEASUREMENTS = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def lines_of(name):
+    return [json.loads(line) for line in (RECORDS / name).read_text().splitlines()]
+
+
+def rows_of(text, after):
+    """Cells of the first table after a piece of the text, without emphasis."""
+    found, begun = [], False
+    for line in text[text.index(after) :].splitlines():
+        if line.startswith("|"):
+            begun = True
+            found.append([cell.strip(" *`") for cell in line.strip("|").split("|")])
+        elif begun:
+            return [row for row in found if not set("".join(row)) <= set("-: ")]
+    raise AssertionError(after)
+
+
+def as_shown(value, shown):
+    """Whether a number rounds to what a page has of it."""
+    decimals = len(shown.partition(".")[2])
+    return abs(value - float(shown)) <= 0.5000001 * 10.0**-decimals
+
+
+# ---- averages, lists of models, FLAML
+
+
+def errors(name, scoring=None, seconds=30):
+    """By table: 1 - score on the test rows, and the log loss."""
+    return {
+        line["table"]: (1 - line["test"], -line["smooth"])
+        for line in lines_of("many_models.jsonl")
+        if (line["name"], line.get("scoring"), line["seconds"]) == (name, scoring, seconds)
+    }
+
+
+def test_errors_beside_flaml_are_those_of_the_record():
+    rows = rows_of(MEASUREMENTS, "**Beside FLAML**")
+    columns = [errors("all of them"), errors("averaged"), errors("FLAML")]
+    assert len(rows) == 13
+    for table, *shown in rows[1:]:
+        for column, text in zip(columns, shown, strict=True):
+            assert as_shown(column[table][0], text), table
+    ours, theirs = (np.array([column[row[0]][0] for row in rows[1:]]) for column in columns[::2])
+    assert (ours < theirs).sum() == 10
+    assert as_shown(np.exp(np.log(ours / theirs).mean()), "0.87")
+    assert "ahead on 10 of 12, with errors 13 % smaller" in " ".join(MEASUREMENTS.split())
+
+
+def test_errors_of_averages_are_those_of_the_record():
+    rows = rows_of(MEASUREMENTS, "## Averages of candidates")
+    columns = [(errors("all of them"), 0), (errors("averaged"), 0)]
+    columns += [(errors(name, "neg_log_loss"), 1) for name in ("all of them", "averaged")]
+    for table, *shown in rows[1:]:
+        for (column, which), text in zip(columns, shown, strict=True):
+            assert not text or as_shown(column[table][which], text), table
+
+
+def test_scores_of_lists_are_those_of_the_record():
+    rows = rows_of(MEASUREMENTS, "## Many models, one search")
+    names = rows[0][1:7]
+    scores = {
+        (line["table"], line["name"]): line["test"]
+        for line in lines_of("many_models.jsonl")
+        if line["seconds"] == 20
+    }
+    for row in rows[1:7]:
+        for name, text in zip(names, row[1:7], strict=True):
+            assert as_shown(scores[row[0], name], text), row[0]
+
+
+# ---- bounds and failures
+
+METHODS = ("gp", "tpe", "forest", "optuna gp", "optuna tpe", "random")
+PROBLEMS = {
+    "Gardner": "gardner",
+    "Branin in a disk": "branin",
+    "Hartmann in a ball": "hartmann",
+    "bowl beside a line": "line",
+    "on": "fails, on",
+    "off": "fails, off",
+    "on, four": "fails, on 4",
+    "off, four": "fails, off 4",
+}
+
+
+def kept(found, n):
+    return [value for value, bound in found[:n] if bound <= 0]
+
+
+@pytest.mark.parametrize("after", ["## Measured bounds", "**fail**, nothing says"])
+def test_regrets_under_bounds_are_those_of_the_record(after):
+    """Of the methods that always have a candidate that keeps the bound."""
+    records, problem, n_checked = lines_of("bounds.jsonl"), None, 0
+    for name, when, *shown in rows_of(MEASUREMENTS, after)[1:]:
+        problem = PROBLEMS.get(name, problem)
+        mine = [r for r in records if r["problem"] == problem]
+        least = min(min(kept(r["found"], 60), default=np.inf) for r in mine)
+        for method, text in zip(METHODS, shown, strict=True):
+            found = [r["found"] for r in mine if r["method"] == method]
+            assert len(found) == 10
+            if when == "failures":
+                value = 20 * np.mean([bound for f in found for _, bound in f[:20]])
+            elif not all(kept(f, int(when)) for f in found):
+                continue
+            else:
+                value = np.mean([min(kept(f, int(when))) - least for f in found])
+            assert as_shown(value, text), (problem, when, method)
+            n_checked += 1
+    assert n_checked >= 40
+
+
+# ---- the simulation
+
+
+def test_crashes_that_were_simulated_are_those_of_the_record():
+    parts = {part["from"]: part for part in lines_of("simulation.jsonl")}.values()  # told last
+    stories = sum(part["seeds"] for part in parts)
+    crashes = sum(part["counts"]["crashes"] for part in parts)
+    assert f"{stories:,} stories" in MEASUREMENTS
+    assert f"{crashes:,} crashes" in MEASUREMENTS
+
+
+# ---- pages beside each other
+
+
+def test_the_table_of_the_readme_is_that_of_the_measurements():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    ours = {row[0]: row[1:] for row in rows_of(readme, "## Beside other tools")[1:]}
+    theirs = {row[0]: row for row in rows_of(MEASUREMENTS, "## One line on real tables")[1:]}
+    assert ours.keys() == theirs.keys()
+    for name, (at_10, at_30, folds, behind) in ours.items():
+        row = theirs[name]
+        assert (at_10, at_30, folds, behind) == (row[1], row[3], row[7], row[10]), name
+
+
+def test_what_the_criteria_say_of_the_one_line_is_measured():
+    criteria = (ROOT / "docs" / "criteria.md").read_text(encoding="utf-8")
+    (said,) = re.findall(
+        r"on (\d+) pairs of table and model \(mean rank ([\d.]+), the next ([\d.]+)\)", criteria
+    )
+    rows = rows_of(MEASUREMENTS, "## One line on real tables")[1:]
+    ranks = sorted(float(row[1]) for row in rows)
+    assert (float(said[1]), float(said[2])) == tuple(ranks[:2])
+    assert f"over {said[0]} pairs" in MEASUREMENTS
