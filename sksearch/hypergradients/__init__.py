@@ -4,9 +4,11 @@ from sksearch.hypergradients._differentiate import (
     BilevelProblem,
     forward,
     implicit,
+    neumann,
     reverse,
     truncated,
 )
+from sksearch.hypergradients._online import online_rate
 from sksearch.hypergradients._penalties import FeaturePenalties
 from sksearch.hypergradients._problems import LinearProblem
 from sksearch.hypergradients._torch import TorchProblem
@@ -18,6 +20,8 @@ __all__ = [
     "TorchProblem",
     "forward",
     "implicit",
+    "neumann",
+    "online_rate",
     "reverse",
     "truncated",
 ]

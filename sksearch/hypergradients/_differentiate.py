@@ -8,7 +8,8 @@ H, B        second derivatives of f by w and w, by w and theta
 eta, m      learning rate, count of steps of training
 ==========  ==========================================================================
 
-At a minimum of f, ``dE/dtheta = E_theta - B' H^-1 E_w`` [1]_, [2]_. Where training is m steps of
+At a minimum of f, ``dE/dtheta = E_theta - B' H^-1 E_w`` [1]_, [2]_, and H^-1 is the sum of
+``eta (I - eta H)^k`` over all k [5]_. Where training is m steps of
 gradient descent, ``w[t + 1] = w[t] - eta f_w(w[t])``, the chain rule goes through the steps:
 forward with ``Z[t + 1] = (I - eta H) Z[t] - eta B`` for Z = dw/dtheta, or backward with
 ``a[t] = (I - eta H) a[t + 1]`` for a = dE/dw[t] [3]_, [4]_.
@@ -23,6 +24,8 @@ References
    hyperparameter optimization", ICML 2017. https://arxiv.org/abs/1703.01785
 .. [4] A. Shaban, C. Cheng, N. Hatch, B. Boots, "Truncated back-propagation for bilevel
    optimization", AISTATS 2019. https://arxiv.org/abs/1810.10667
+.. [5] J. Lorraine, P. Vicol, D. Duvenaud, "Optimizing millions of hyperparameters by implicit
+   differentiation", AISTATS 2020. https://arxiv.org/abs/1911.02590
 """
 
 from abc import ABC, abstractmethod
@@ -143,6 +146,72 @@ def implicit(
             "loss is not positive definite here. Pass weights at a minimum, or add a penalty."
         )
     return loss, by_theta - problem.mixed_product(w, theta, v)
+
+
+def neumann(
+    problem: BilevelProblem,
+    theta: np.ndarray,
+    w: np.ndarray,
+    learning_rate: float,
+    n_steps: int,
+) -> tuple[float, np.ndarray]:
+    """Differentiate at a minimum by the first terms of a series for the inverse Hessian.
+
+    They are what a fixed-point iteration for it has after as many steps, and what `truncated`
+    gives with all rows in the last steps of a training that has converged. No symmetry and no
+    solver are needed, and few steps are a gradient that is damped in flat directions.
+
+    Parameters
+    ----------
+    problem : BilevelProblem
+        Training and validation loss.
+    theta : ndarray of shape (n_hyper,)
+        Hyperparameters.
+    w : ndarray of shape (n_weights,)
+        Weights at which the derivative of the training loss is zero.
+    learning_rate : float
+        Below 2 over the largest eigenvalue of the Hessian, or the series diverges.
+    n_steps : int
+        Count of terms, at least 1.
+
+    Returns
+    -------
+    loss : float
+        Validation loss.
+    gradient : ndarray of shape (n_hyper,)
+        Its derivative by theta, but for the terms that are left out.
+
+    Raises
+    ------
+    ValueError
+        If the terms grow without end, or there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sksearch.hypergradients import LinearProblem, implicit, neumann
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> problem = LinearProblem(X[:20], X[:20, 0], X[20:], X[20:, 0])
+    >>> theta = np.zeros(3)
+    >>> at_minimum = problem, theta, problem.solve(theta)
+    >>> _, gradient = neumann(*at_minimum, learning_rate=0.3, n_steps=100)
+    >>> bool(np.allclose(gradient, implicit(*at_minimum)[1]))
+    True
+    """
+    if n_steps < 1:
+        raise ValueError(f"n_steps={n_steps} must be at least 1.")
+    loss, by_w, by_theta = problem.validation(w, theta)
+    total = term = learning_rate * by_w
+    with np.errstate(all="ignore"):
+        for _ in range(n_steps - 1):
+            term = term - learning_rate * problem.hessian_product(w, theta, term)
+            total = total + term
+    if not np.linalg.norm(term) <= (1 + 1e-9) * learning_rate * np.linalg.norm(by_w):
+        raise ValueError(
+            f"The series diverges with learning_rate={learning_rate:g}: it has to be below 2 over "
+            "the largest eigenvalue of the Hessian of the training loss."
+        )
+    return loss, by_theta - problem.mixed_product(w, theta, total)
 
 
 def forward(

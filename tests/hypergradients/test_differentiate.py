@@ -1,4 +1,4 @@
-"""Four ways to differentiate through training, which agree with finite differences."""
+"""Five ways to differentiate through training, which agree with finite differences."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,11 @@ import pytest
 from sksearch.hypergradients import (
     LinearProblem,
     TorchProblem,
+    _online,
     forward,
     implicit,
+    neumann,
+    online_rate,
     reverse,
     truncated,
 )
@@ -88,6 +91,74 @@ def test_more_steps_back_are_nearer_to_all_of_them():
     for n in (-1, 31):
         with pytest.raises(ValueError, match=f"n_steps={n} must be from 0 to .* 30"):
             truncated(problem, THETA, W0, BATCHES, RATE, n)
+
+
+@losses
+def test_a_series_for_the_inverse_hessian_agrees_with_its_solution_and_with_the_last_steps(loss):
+    problem = problem_of(loss)
+    w = problem.solve(THETA)
+    value, exact = implicit(problem, THETA, w)
+    found = [neumann(problem, THETA, w, 0.3, n) for n in (1, 10, 100, 1000)]
+    assert {each[0] for each in found} == {value}
+    gaps = [np.abs(gradient - exact).max() for _, gradient in found]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 1e-8
+    last = truncated(problem, THETA, w, [None] * 10, 0.3, n_steps=10)[1]
+    np.testing.assert_allclose(found[1][1], last, atol=1e-8)
+
+
+def test_a_series_that_diverges_or_has_no_terms_is_told():
+    problem = problem_of()
+    w = problem.solve(THETA)
+    with pytest.raises(ValueError, match="diverges with learning_rate=30"):
+        neumann(problem, THETA, w, 30.0, 50)
+    with pytest.raises(ValueError, match="n_steps=0"):
+        neumann(problem, THETA, w, 0.1, 0)
+
+
+@losses
+def test_the_slope_by_the_rate_agrees_with_finite_differences(loss, monkeypatch):
+    """With decay=1 and step=0 what is carried along is the derivative of all steps."""
+    problem = problem_of(loss)
+
+    def final(rate):
+        w = W0
+        for rows in BATCHES:
+            w = w - rate * problem.gradient(w, THETA, rows)
+        return problem.validation(w, THETA)[0]
+
+    value, w, rates = online_rate(problem, THETA, W0, BATCHES, RATE, decay=1.0, step=0.0)
+    assert value == final(RATE)
+    np.testing.assert_array_equal(rates, RATE)
+    np.testing.assert_array_equal(w, trained(problem, THETA, BATCHES))
+    # What moves the rate at the last step is the derivative by it, in units of its own size.
+    monkeypatch.setattr(_online, "MEMORY", 0.0)
+    moved = online_rate(problem, THETA, W0, [*BATCHES, None], RATE, decay=1.0, step=1e-9)[2]
+    slope = (final(RATE + 1e-6) - final(RATE - 1e-6)) / 2e-6
+    assert (moved[-1] < moved[-2]) == (slope > 0)
+
+
+@pytest.mark.parametrize("start", [1e-4, 1e-2])
+def test_a_rate_that_is_too_small_grows(start):
+    problem = problem_of()
+    batches = [None] * 300
+    constant = online_rate(problem, THETA, W0, batches, start, step=0.0)[0]
+    loss, _, rates = online_rate(problem, THETA, W0, batches, start)
+    assert rates.max() > 2 * start
+    assert loss < constant
+
+
+@pytest.mark.parametrize(
+    "args", [{"learning_rate": 0.0}, {"decay": 1.5}, {"step": -1.0}], ids=lambda a: next(iter(a))
+)
+def test_numbers_that_make_no_sense_are_refused(args):
+    with pytest.raises(ValueError, match=next(iter(args))):
+        online_rate(problem_of(), THETA, W0, BATCHES, **{"learning_rate": 0.1} | args)
+
+
+def test_a_training_that_diverges_is_told():
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="diverged at step"):
+        online_rate(problem_of(), THETA, W0, [None] * 2000, 1e3, step=0.0)
 
 
 def test_a_hessian_that_is_not_positive_definite_is_told():
