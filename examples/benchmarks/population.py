@@ -175,7 +175,8 @@ def online_schedule(rows, rates, n_epochs, seed):
     batches = [[i] for epoch in order for i in epoch]
     problem = OneVersusAll(X, T, X_val, T_val)
     start = np.zeros(X.shape[1] * T.shape[1])
-    found = online_rate(problem, np.zeros(0), start, batches, float(rates.median()))[2]
+    args = problem, np.zeros(0), start, batches, float(rates.median())
+    found = online_rate(*args, decay=0.999, step=0.003)[2]  # slowly: there are 8,000 steps
     return found.reshape(n_epochs, -1).mean(axis=1)
 
 
