@@ -228,7 +228,7 @@ def make_dimension(
         if values.to_int:
             return Integer(name, int(values.low), int(values.high), log=values.log)
         return Real(name, float(values.low), float(values.high), log=values.log)
-    if hasattr(values, "grid"):  # of skrub, too
+    if type(values).__name__ == "DiscretizedNumericChoice":
         values = list(values.grid)
     if hasattr(values, "rvs"):
         return Opaque(name, values)
