@@ -5,7 +5,8 @@ Neither package is imported here. A forecaster becomes a regressor whose rows ar
 `predict` continues the series by as many points as its X has rows.
 """
 
-from typing import Any, Literal, Self
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -103,7 +104,19 @@ def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
     return SkforecastRegressor(forecaster)
 
 
-class SeriesClassifier(ClassifierMixin, BaseEstimator):
+class _Series(BaseEstimator):
+    """Holds an estimator of whole series, of arrays of shape (n_series, n_channels, n_points)."""
+
+    def __init__(self, estimator: Any):
+        self.estimator = estimator
+
+    def fit(self, X: Samples, y: Targets) -> Self:
+        """Fit a clone of the estimator."""
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        return self
+
+
+class SeriesClassifier(ClassifierMixin, _Series):
     """A classifier of whole time series.
 
     Parameters
@@ -119,14 +132,10 @@ class SeriesClassifier(ClassifierMixin, BaseEstimator):
         Labels.
     """
 
-    def __init__(self, estimator: Any):
-        self.estimator = estimator
-
     def fit(self, X: Samples, y: Targets) -> Self:
         """Fit a clone of the estimator."""
         self.classes_ = np.unique(np.asarray(y))
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        return self
+        return super().fit(X, y)
 
     def predict(self, X: Samples) -> np.ndarray:
         """Return labels, shape (n_series,)."""
@@ -137,7 +146,7 @@ class SeriesClassifier(ClassifierMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
 
-class SeriesRegressor(RegressorMixin, BaseEstimator):
+class SeriesRegressor(RegressorMixin, _Series):
     """A regressor of whole time series.
 
     Parameters
@@ -151,21 +160,16 @@ class SeriesRegressor(RegressorMixin, BaseEstimator):
         The fitted one.
     """
 
-    def __init__(self, estimator: Any):
-        self.estimator = estimator
-
-    def fit(self, X: Samples, y: Targets) -> Self:
-        """Fit a clone of the estimator."""
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        return self
-
     def predict(self, X: Samples) -> np.ndarray:
         """Return values, shape (n_series,)."""
         return np.ravel(self.estimator_.predict(X))
 
 
-class _Forecaster(RegressorMixin, BaseEstimator):
+class _Forecaster(RegressorMixin, BaseEstimator, ABC):
     """Continues a series; subclasses speak the words of a library."""
+
+    def __init__(self, forecaster: Any):
+        self.forecaster = forecaster
 
     def fit(self, X: Samples, y: Targets) -> Self:
         """Fit a copy of the forecaster to a series.
@@ -210,11 +214,13 @@ class _Forecaster(RegressorMixin, BaseEstimator):
             )
         return np.ravel(np.asarray(self._forecast(num_samples(X), _columns(X))))
 
+    @abstractmethod
     def _fitted(self, y: Any, X: Any) -> Any:
-        raise NotImplementedError
+        """A fitted copy of the forecaster."""
 
+    @abstractmethod
     def _forecast(self, n: int, X: Any) -> Any:
-        raise NotImplementedError
+        """The next n values."""
 
 
 class SktimeForecaster(_Forecaster):
@@ -230,9 +236,6 @@ class SktimeForecaster(_Forecaster):
     forecaster_ : forecaster of sktime
         The fitted one.
     """
-
-    def __init__(self, forecaster: Any):
-        self.forecaster = forecaster
 
     def _fitted(self, y: Any, X: Any) -> Any:
         return clone(self.forecaster).fit(y, X=X)
@@ -254,9 +257,6 @@ class SkforecastRegressor(_Forecaster):
     forecaster_ : forecaster of skforecast
         The fitted one.
     """
-
-    def __init__(self, forecaster: Any):
-        self.forecaster = forecaster
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the forecaster, its lags, and the parameters of its estimator."""
@@ -291,5 +291,4 @@ class SkforecastRegressor(_Forecaster):
 
 def _columns(X: Any) -> Any:
     """X, or None if it has no columns."""
-    shape: tuple[Literal[0] | int, ...] = np.shape(X)
-    return None if len(shape) < 2 or shape[1] == 0 else X
+    return None if np.ndim(X) < 2 or np.shape(X)[1] == 0 else X

@@ -74,6 +74,13 @@ def test_the_sampler_works_in_a_search(examples, scheduler):
 def test_the_scheduler_keeps_the_contract(examples):
     scheduler = examples["scheduler"](n_candidates=9, factor=3)
     check_scheduler(scheduler)
+    for n_workers in (1, 2, 7):
+        schedulers_contract.test_what_is_done_is_what_was_planned(scheduler, n_workers)
+        schedulers_contract.test_states_are_freed_once_and_never_before_their_last_use(
+            scheduler, n_workers
+        )
+    schedulers_contract.test_the_number_of_workers_and_their_order_change_nothing(scheduler)
+    schedulers_contract.test_a_search_where_all_fail_ends_with_several_workers(scheduler)
     schedulers_contract.test_equal_scores_promote_the_first_trials(scheduler)
     schedulers_contract.test_the_best_of_each_rung_are_promoted(scheduler)
     schedulers_contract.test_an_exhausted_space_ends_early_and_still_promotes(scheduler)

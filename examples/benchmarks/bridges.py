@@ -53,9 +53,9 @@ def waves():
 def forecast(search):
     """Fit on a series, keep the contract, and continue the series."""
     y, later = series()
-    search.set_params(scoring=ERROR).fit(pd.DataFrame(index=y.index), y)
-    check_search(search.set_params(refit=False), pd.DataFrame(index=y.index), y)
-    search.set_params(refit=True).fit(pd.DataFrame(index=y.index), y)
+    known = pd.DataFrame(index=y.index)
+    check_search(search.set_params(scoring=ERROR, refit=False), known, y)
+    search.set_params(refit=True).fit(known, y)
     kept = pickle.loads(pickle.dumps(search))
     values = kept.predict(later)
     assert values.shape == (3,)

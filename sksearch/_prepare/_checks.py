@@ -26,7 +26,9 @@ from sksearch.estimators import (
     check_resampled,
     family_of,
     growth_of,
+    is_searched,
     last_step,
+    own_names,
     path_of_last_step,
     ways_to_go_on,
 )
@@ -69,10 +71,10 @@ def check_rates(
     """Raise ValueError for a schedule that would end before the longest training does."""
     if resource.unit != "epochs":
         return
-    last, path = last_step(estimator), path_of_last_step(estimator)
-    start = f"{path}__" if path else ""
-    own = [name.removeprefix(start) for name in space.names if name.startswith(start)]
-    family_of(last).check_rates(last, own, n_rows, amount)
+    if is_searched(path_of_last_step(estimator), space.names):
+        return  # nobody knows which one it will be
+    last = last_step(estimator)
+    family_of(last).check_rates(last, own_names(estimator, space.names), n_rows, amount)
 
 
 def cuts_training(resource: str | Resource | None) -> bool:

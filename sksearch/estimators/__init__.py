@@ -42,6 +42,7 @@ from sksearch.estimators._pipeline import check_resampled as check_resampled
 from sksearch.estimators._pipeline import enter as enter
 from sksearch.estimators._pipeline import is_searched as is_searched
 from sksearch.estimators._pipeline import last_step as last_step
+from sksearch.estimators._pipeline import own_names as own_names
 from sksearch.estimators._pipeline import path_of_last_step as path_of_last_step
 from sksearch.estimators._registered import register_space as register_space
 from sksearch.estimators._sklearn_boosting import AdaBoost, GradientBoosting, HistGradientBoosting

@@ -13,7 +13,7 @@ from sksearch.history import Params
 
 from ._family import family_of
 from ._going_on import set_params
-from ._pipeline import is_searched, last_step, path_of_last_step
+from ._pipeline import is_searched, last_step, own_names, path_of_last_step
 
 
 def changing_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
@@ -38,13 +38,11 @@ def changing_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
     names = list(names)
     if is_searched(path, names):
         return ()  # the last step is searched itself, so nobody knows what it obeys
-    prefix = f"{path}__" if path else ""
     patterns = _patterns(last)
     return tuple(
         name
-        for name in names
-        if name.startswith(prefix)
-        and any(fnmatchcase(name.removeprefix(prefix), pattern) for pattern in patterns)
+        for short, name in own_names(estimator, names).items()
+        if any(fnmatchcase(short, pattern) for pattern in patterns)
     )
 
 

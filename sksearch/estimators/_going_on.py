@@ -7,7 +7,7 @@ from sksearch.history import Params
 
 from ._boosters import Booster
 from ._family import families, family_of
-from ._pipeline import last_step, params_of_last_step, path_of_last_step, resamples
+from ._pipeline import last_step, own_names, params_of_last_step, resamples
 
 
 def can_grow(
@@ -52,13 +52,10 @@ def can_grow(
 
 def set_params(estimator: Any, params: Params) -> None:
     """Set params where the last step may be fitted, which some libraries refuse."""
-    last = last_step(estimator)
-    path = path_of_last_step(estimator)
-    prefix = f"{path}__" if path else ""
-    own = {name.removeprefix(prefix): v for name, v in params.items() if name.startswith(prefix)}
+    last, own = last_step(estimator), own_names(estimator, params)
     if own:
-        family_of(last).set_params(last, own)
-    others = {name: value for name, value in params.items() if not name.startswith(prefix)}
+        family_of(last).set_params(last, {short: params[name] for short, name in own.items()})
+    others = {name: value for name, value in params.items() if name not in own.values()}
     if others:
         estimator.set_params(**others)
 

@@ -1,6 +1,6 @@
 """Training of the last step of a pipeline whose transformers are fitted once."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,13 @@ def path_of_last_step(estimator: Any) -> str:
         name, estimator = estimator.steps[-1]
         names.append(name)
     return "__".join(names)
+
+
+def own_names(estimator: Any, names: Iterable[str]) -> dict[str, str]:
+    """Return which of these names are params of the last step, by its own names for them."""
+    path = path_of_last_step(estimator)
+    prefix = f"{path}__" if path else ""
+    return {name.removeprefix(prefix): name for name in names if name.startswith(prefix)}
 
 
 def is_searched(path: str, names: Collection[str]) -> bool:

@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -231,16 +231,12 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
                 if hasattr(callback, "_initialize_cache"):  # predictions of an EpochScoring
                     callback.on_train_end(net, **arguments)
             return
-        all_of_them = net.callbacks_
-        if writes:
-            net.callbacks_ = [each for each in all_of_them if not _is_a(type(each[1]), *OF_FILES)]
         try:
-            notify(method, **arguments)
+            with _without_files(net) if writes else nullcontext():
+                notify(method, **arguments)
         except KeyboardInterrupt:  # by which EarlyStopping ends a training
             vars(net)[STOPPED] = True
             raise
-        finally:
-            net.callbacks_ = all_of_them
 
     if alone and now is not None and not begins:
         set_generator_states(now)
@@ -251,6 +247,17 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
         for name in ("get_split_datasets", "notify"):
             vars(net).pop(name)
     state.generators = (at_split, generator_states()) if alone else None
+
+
+@contextmanager
+def _without_files(net: Any) -> Iterator[None]:
+    """A context in which callbacks that act on files hear of nothing."""
+    all_of_them = net.callbacks_
+    net.callbacks_ = [each for each in all_of_them if not _is_a(type(each[1]), *OF_FILES)]
+    try:
+        yield
+    finally:
+        net.callbacks_ = all_of_them
 
 
 def check_finite(net: Any) -> None:

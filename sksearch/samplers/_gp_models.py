@@ -117,11 +117,12 @@ class Models:
                 )
             )
             parts.append(Feasibility(self._process(labels), ok, SHARPNESS, CAUTION))
+        of_slacks = SlackKernel(self._categorical)
         for j, slacks in enumerate(self._data.slacks.T):
 
             def margins(data: Observations, j: int = j) -> TrainingSet:
-                y, own = data.slacks[:, j].copy(), SlackKernel(self._categorical)
-                return TrainingSet(f"slack {j}", own, data.U, y, standardised_slacks)
+                y = data.slacks[:, j].copy()
+                return TrainingSet(f"slack {j}", of_slacks, data.U, y, standardised_slacks)
 
             parts.append(Margin(self._process(self._of_data(margins)), slacks))
         return AllOf(parts) if parts else None

@@ -101,7 +101,7 @@ def _check_that_none_is_started_twice(sampler: Sampler, space: Any, where: str) 
     """And all of a small finite space are started."""
     n = 11 if sampler.reads.results else 60
     finite = Space(space).size if Space(space).size <= 100 else None
-    study = Study(Problem(Space(space), seed=1), sampler, FullFidelity(finite or n))
+    study = Study(Problem(Space(space), seed=1), sampler, FullFidelity(1_000 if finite else n))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a space that is all tried
         for job in iter(study.ask, None):

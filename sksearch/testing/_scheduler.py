@@ -59,7 +59,7 @@ def check_scheduler(scheduler: Scheduler, *, max_resources: int = 27) -> None:
     few = study({"x": [0.0, 0.25, 0.5, 0.75]})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        jobs = _driven(few, _score_of)
+        jobs = driven(few)
     tops = [rungs[-1].resource for rungs in scheduler.plan(few.history.problem).brackets]
     require(
         max(job.resource for job in jobs) in tops,
@@ -81,20 +81,20 @@ def _check_decisions(scheduler: Scheduler, study: Study) -> None:
             isinstance(one, Start if is_new else Resume),
             f"{scheduler!r} decided {one}, and the study began {job}.",
         )
-        study.tell(job, Result(_score_of(job)))
+        study.tell(job, Result(score_of(job)))
 
 
 def _check_that_it_goes_on(scheduler: Scheduler, new: Callable[[], Study]) -> None:
     """From a pickled study as from the study itself."""
-    whole = _driven(new(), _score_of)
+    whole = driven(new())
     for n in (1, 5, 17):
         study, jobs = new(), []
         for job in iter(study.ask, None):
             jobs.append(job)
-            study.tell(job, Result(_score_of(job)))
+            study.tell(job, Result(score_of(job)))
             if len(jobs) == n:
                 break
-        jobs += _driven(pickle.loads(pickle.dumps(study)), _score_of)
+        jobs += driven(pickle.loads(pickle.dumps(study)))
         require(jobs == whole, f"{scheduler!r} went on another way after pickling at job {n}.")
 
 
@@ -102,14 +102,14 @@ def _check_failures(scheduler: Scheduler, new: Callable[[], Study]) -> None:
     """None is promoted, and all of them end a search."""
 
     def half(job: Job) -> float:
-        return np.nan if job.params["x"] > 0.5 else _score_of(job)
+        return np.nan if job.params["x"] > 0.5 else score_of(job)
 
-    jobs = _driven(new(), half)
+    jobs = driven(new(), score=half)
     failed = {job.trial_id for job in jobs if job.params["x"] > 0.5}
     promoted = {job.trial_id for job in jobs if job.spent and job.parent is None}
     promoted |= {job.parent for job in jobs if job.parent is not None}
     require(not failed & promoted, f"{scheduler!r} promoted failures: {failed & promoted}.")
-    jobs = _driven(new(), lambda job: np.nan)
+    jobs = driven(new(), score=lambda job: np.nan)
     require(not any(job.spent for job in jobs), f"{scheduler!r} promoted a failure.")
 
 
@@ -119,7 +119,7 @@ def _check_retired(scheduler: Scheduler, study: Study) -> None:
     for job in iter(study.ask, None):
         needed = {job.trial_id, job.parent} & set(retired)
         require(not needed, f"{scheduler!r} gave up the states of {needed}, and needs them.")
-        study.tell(job, Result(_score_of(job)))
+        study.tell(job, Result(score_of(job)))
         retired += scheduler.retired(study.history, job)
     require(len(set(retired)) == len(retired), f"{scheduler!r} gave a state up twice.")
 
@@ -130,16 +130,7 @@ def _check_plan(scheduler: BracketScheduler, new: Callable[[], Study]) -> None:
     planned = {(b, rung.resource): rung.n_candidates for b, r in enumerate(brackets) for rung in r}
     first: list = []
     for n_workers in (1, 2, 7):
-        study, order = new(), np.random.default_rng(n_workers)
-        jobs: list[Job] = []
-        running: list[Job] = []
-        while True:
-            while len(running) < n_workers and (job := study.ask()) is not None:
-                running.append(job)
-            if not running:
-                break
-            jobs.append(running.pop(order.integers(len(running))))
-            study.tell(jobs[-1], Result(_score_of(jobs[-1])))
+        jobs = driven(new(), n_workers, order=n_workers)
         done = Counter((job.bracket, job.resource) for job in jobs)
         require(done == planned, f"{scheduler!r} planned {planned}, and did {dict(done)}.")
         jobs.sort(key=lambda job: (job.trial_id, job.resource))
@@ -147,13 +138,26 @@ def _check_plan(scheduler: BracketScheduler, new: Callable[[], Study]) -> None:
         require(jobs == first, f"{scheduler!r} does other things with {n_workers} workers.")
 
 
-def _score_of(job: Job) -> float:
+def score_of(job: Job) -> float:
+    """Return a score that grows with the parameter and with the resource."""
     return job.params["x"] - 0.5 / job.resource
 
 
-def _driven(study: Study, score: Callable[[Job], float]) -> list[Job]:
-    jobs = []
-    for job in iter(study.ask, None):
-        jobs.append(job)
+def driven(
+    study: Study,
+    n_workers: int = 1,
+    score: Callable[[Job], float] = score_of,
+    order: int | None = None,
+) -> list[Job]:
+    """Drive a study with several workers that end in a random order; return the jobs as begun."""
+    rng = np.random.default_rng(order)
+    running: list[Job] = []
+    jobs: list[Job] = []
+    while True:
+        while len(running) < n_workers and (job := study.ask()) is not None:
+            running.append(job)
+            jobs.append(job)
+        if not running:
+            return jobs
+        job = running.pop(rng.integers(len(running)) if n_workers > 1 else 0)
         study.tell(job, Result(score(job)))
-    return jobs

@@ -2,17 +2,19 @@
 
 import pickle
 import tempfile
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
+from sksearch._compat import BaseSearchCV
 from sksearch._typing import Samples, Targets
-from sksearch.testing._require import comparable, require
+from sksearch.testing._require import require
 
 
-def check_search(search: Any, X: Samples | None = None, y: Targets | None = None) -> None:
+def check_search(search: BaseSearchCV, X: Samples | None = None, y: Targets | None = None) -> None:
     """Check that a search does what those of this library do.
 
     It is an estimator of scikit-learn (clone, pickle, parameters that `fit` leaves alone); with
@@ -52,8 +54,8 @@ def check_search(search: Any, X: Samples | None = None, y: Targets | None = None
     before = _described(first)
     require(_described(first.fit(X, y)) == before, "fit changed the parameters of the search.")
     _check_results(first)
-    _require_same(first, clone(search).fit(X, y), "a second fit")
-    _require_same(first, clone(search).set_params(n_jobs=2).fit(X, y), "two workers")
+    _require_same(first, clone(search).fit(X, y), "with a second fit")
+    _require_same(first, clone(search).set_params(n_jobs=2).fit(X, y), "with two workers")
     if getattr(search, "refit", True):
         kept = pickle.loads(pickle.dumps(first))
         same = np.array_equal(kept.predict(X), first.predict(X))
@@ -61,21 +63,19 @@ def check_search(search: Any, X: Samples | None = None, y: Targets | None = None
     _check_that_nothing_is_trained_twice(clone(search), X, y)
 
 
-def _check_that_nothing_is_trained_twice(search: Any, X: Any, y: Any) -> None:
+def _check_that_nothing_is_trained_twice(search: BaseSearchCV, X: Any, y: Any) -> None:
     """What was trained again would have other times."""
     with tempfile.TemporaryDirectory() as folder:
         search.set_params(checkpoint_dir=folder)
-        first, second = (clone(search).fit(X, y).cv_results_ for _ in range(2))
-    for name, column in first.items():
-        same = np.array_equal(comparable(column), comparable(second[name]))
-        require(same, f"cv_results_[{name!r}] is not the same when checkpoint_dir is read.")
+        first, second = (clone(search).fit(X, y) for _ in range(2))
+    _require_same(first, second, "when checkpoint_dir is read", times=True)
 
 
-def _described(search: Any) -> str:
+def _described(search: BaseSearchCV) -> str:
     return repr(sorted((k, repr(v)) for k, v in search.get_params(deep=False).items()))
 
 
-def _check_results(search: Any) -> None:
+def _check_results(search: BaseSearchCV) -> None:
     results = search.cv_results_
     lengths = {name: len(column) for name, column in results.items()}
     require(len(set(lengths.values())) == 1, f"Columns have different lengths: {lengths}.")
@@ -83,9 +83,14 @@ def _check_results(search: Any) -> None:
     require(best == search.best_params_, f"best_params_ is {search.best_params_}, not {best}.")
 
 
-def _require_same(one: Any, other: Any, way: str) -> None:
+def _require_same(one: BaseSearchCV, other: BaseSearchCV, when: str, times: bool = False) -> None:
     for name, column in one.cv_results_.items():
-        if not name.endswith("_time"):
-            same = np.array_equal(comparable(column), comparable(other.cv_results_[name]))
-            require(same, f"cv_results_[{name!r}] is not the same with {way}.")
-    require(one.best_params_ == other.best_params_, f"Another candidate is best with {way}.")
+        if times or not name.endswith("_time"):
+            same = _texts(column) == _texts(other.cv_results_[name])
+            require(same, f"cv_results_[{name!r}] is not the same {when}.")
+    require(one.best_params_ == other.best_params_, f"Another candidate is best {when}.")
+
+
+def _texts(column: Iterable) -> list[str]:
+    """Values of any kind, NaN among them, so that they can be compared."""
+    return [repr(value) for value in column]

@@ -31,6 +31,8 @@ from sksearch.schedulers import (
 from sksearch.space import Space
 from sksearch.study import Study
 from sksearch.testing import check_scheduler
+from sksearch.testing._scheduler import driven as run
+from sksearch.testing._scheduler import score_of
 
 SYNCHRONOUS = [
     FullFidelity(20),
@@ -70,24 +72,6 @@ INSTANCES = SYNCHRONOUS + ASYNCHRONOUS + RACES + LEARNING
 def study_of(scheduler, max_resources=27, space=None, seed=0):
     space = Space(space or {"x": uniform(0, 1)})
     return Study(Problem(space, 1, max_resources, seed), RandomSampler(), scheduler)
-
-
-def score_of(job):
-    return job.params["x"] - 0.5 / job.resource
-
-
-def run(study, n_workers=1, score=score_of, order=None):
-    """Drive a study with several workers that end in a random order; return the jobs."""
-    order = np.random.default_rng(order)
-    running, jobs = [], []
-    while True:
-        while len(running) < n_workers and (job := study.ask()) is not None:
-            running.append(job)
-            jobs.append(job)
-        if not running:
-            return jobs
-        job = running.pop(order.integers(len(running)) if n_workers > 1 else 0)
-        study.tell(job, Result(score(job)))
 
 
 def spent(jobs):

@@ -397,6 +397,15 @@ def test_a_cycle_that_ends_before_the_refit_does_is_refused_before_anything_is_t
         search(net(18), refit=False).fit(X, y)
 
 
+def test_a_step_that_is_searched_itself_is_not_refused_for_the_schedule_of_another():
+    short = classifier(LRScheduler(lr_scheduler.OneCycleLR, max_lr=0.1, total_steps=2))
+    pipe = make_pipeline(StandardScaler(), short)
+    nets = {"neuralnetclassifier": [classifier(), classifier(max_epochs=3)]}
+    args = {"resource": "epochs", "max_resources": 3, "cv": 2, "random_state": 0}
+    found = SuccessiveHalvingSearchCV(pipe, nets, n_candidates=2, initial_params=None, **args)
+    assert found.fit(X, y).best_score_ > 0.3
+
+
 def test_a_callback_that_is_switched_off_is_no_reason_to_refuse():
     net = classifier(EarlyStopping(), callbacks__EarlyStopping=None)
     assert len(by_rungs(net, 1, 2).history) == 2
