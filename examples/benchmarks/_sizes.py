@@ -80,14 +80,20 @@ def make(name):
 
 
 class Machine:
-    """Scores and seconds between the points of the grid, linear in the logarithms."""
+    """Scores and seconds between the points of the grid, linear in the logarithms.
 
-    def __init__(self, name):
+    With `square` seconds are those of all rows times the square of the part of them, as of
+    tables so large that what does not grow with the rows is nothing.
+    """
+
+    def __init__(self, name, square=True):
         with np.load(FOLDER / f"{name}.npz") as arrays:
             scores, seconds = arrays["scores"], arrays["seconds"]
         ranges = MACHINES[name][1]
         grid = [np.log(values) for values in (*grid_of(ranges), SIZES)]
         self.space = {key: loguniform(*limits) for key, limits in ranges.items()}
+        if square:
+            seconds = seconds[..., -1:] * (np.array(SIZES) / SIZES[-1]) ** 2
         self._score = RegularGridInterpolator(grid, scores)
         self._log_seconds = RegularGridInterpolator(grid, np.log(seconds))
         self.best = float(scores[..., -1].max())

@@ -46,9 +46,9 @@ TRAININGS = (0.5, 1.0, 3.0, 10.0)
 MOST_OWN = 0.05  # of the time of trainings
 
 
-def run(name, method, seed):
+def run(name, method, seed, square):
     """Return regrets after so many full trainings, and proposals as a part of all seconds."""
-    machine = Machine(name)
+    machine = Machine(name, square)
     stretch = MINUTE / machine.full
     seed = zlib.crc32(f"{name} {seed}".encode())
     problem = Problem(Space(machine.space), SIZES[0], SIZES[-1], seed, continues=False)
@@ -82,13 +82,14 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--tables", choices=TABLES, default="report")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--recorded", action="store_true", help="seconds as they were recorded")
     args = parser.parse_args()
     print(f"{'trainings':<24}" + "".join(f"{n:>9g}" for n in TRAININGS) + "   proposals")
     regrets, own = {}, {}
     with threadpool_limits(1):
         for name in args.methods:
             pairs = [(table, seed) for table in TABLES[args.tables] for seed in range(args.seeds)]
-            runs = [run(table, METHODS[name], seed) for table, seed in pairs]
+            runs = [run(table, METHODS[name], seed, not args.recorded) for table, seed in pairs]
             regrets[name] = np.array([found for found, _ in runs])
             own[name] = float(np.mean([part for _, part in runs]))
             means = "".join(f"{m:>9.4f}" for m in regrets[name].mean(axis=0))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 
 import numpy as np
@@ -14,7 +15,7 @@ from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_
 COSTS = ("seconds", "resource")
 SMALLEST = 64  # the smallest size is all over this, as in [1]_ of `Fabolas`
 N_SIZES = 4  # that the first candidates are evaluated at
-N_INITIAL = 5
+N_INITIAL = 20
 N_LAST = 3  # candidates that get all of the resource at the end
 STREAM = 11  # tells its generator from those of samplers, which are asked with the one given
 
@@ -31,7 +32,7 @@ class Fabolas(Scheduler):
     ----------
     n_candidates : int or None, default=30
         Count of candidates. None: until something else ends the search.
-    n_initial : int, default=5
+    n_initial : int, default=20
         Count of candidates, by the sampler, that are evaluated before there is a model: each at
         up to four small sizes.
     cost : {"seconds", "resource"}, default="seconds"
@@ -107,13 +108,12 @@ class Fabolas(Scheduler):
         sizes = sizes_of(history.problem)
         most = math.inf if self.n_candidates is None else self.n_candidates
         room = min(most, history.problem.size) > len(history.trials) and not history.exhausted
-        n_initial = max(self.n_initial, len(history.problem.initial_params))
-        small = sizes[:-1][:N_SIZES] or sizes
-        for trial in history.trials[:n_initial]:
-            if may_go_on(trial) and trial.resource < small[-1]:
-                return Resume(trial.id, next(r for r in small if r > trial.resource))
+        n_initial = max(min(self.n_initial, most // 2), len(history.problem.initial_params), 1)
         if len(history.trials) < n_initial and room:
             return Start(sizes[0])
+        resume = promoted(history, int(n_initial), sizes[:-1][:N_SIZES])
+        if resume is not None:
+            return resume
         known = Known.of(history, self.cost)
         if len(known.y) < 2:
             return Start(sizes[0]) if room else self._last(history, None)
@@ -142,3 +142,17 @@ class Fabolas(Scheduler):
         result = history.trials[job.trial_id].results[job.resource]
         is_over = job.resource == history.problem.max_resources or math.isnan(result.score)
         return [job.trial_id] if is_over else []
+
+
+def promoted(history: History, n_initial: int, sizes: list[int]) -> Resume | None:
+    """The first of the first candidates that goes on: of each size the better half, when told."""
+    first = history.trials[:n_initial]
+    for k, (size, larger) in enumerate(pairwise(sizes), start=1):
+        there = [trial for trial in first if size in trial.results]
+        n_on = sum(larger in trial.results or trial.running == larger for trial in first)
+        if any(trial.running == size for trial in first):
+            return None
+        waiting = [trial for trial in there if may_go_on(trial) and trial.resource == size]
+        if waiting and n_on < n_initial >> k:
+            return Resume(max(waiting, key=lambda trial: trial.results[size].score).id, larger)
+    return None

@@ -46,6 +46,7 @@ N_INCUMBENTS = 5
 PATIENCE = 3  # full results in a row that are no better than the best one
 INTERIOR_POWER = 2.0  # as the Gaussian process at full size has it
 LEAST_COST = 1e-6  # seconds: a cost has a logarithm
+LEAST_STEP = 1.0  # seconds that a step is charged at least: twenty times those of a proposal
 
 
 def sizes_of(problem: Problem) -> list[int]:
@@ -226,7 +227,7 @@ class Choice:
         if self.history.problem.allows is not None:
             factors.append(Refused(self.history))
         criterion = GainPerCost(
-            self.gp, self.best, log_sizes, self.log_cost, self._feasibility(), factors
+            self.gp, self.best, log_sizes, self._charged, self._feasibility(), factors
         )
         value, resume = self._old(criterion)
         near = self.U[np.argsort(-self.means, kind="stable")[:N_INCUMBENTS]]
@@ -250,7 +251,7 @@ class Choice:
         for k, row in zip(going, gains, strict=True):
             trial = self.idle[k]
             points = np.column_stack([np.repeat(self.U[k][np.newaxis], len(t), axis=0), t])
-            values = row - self._left(trial, self.log_cost(points))
+            values = row - self._at_least(self._left(trial, self.log_cost(points)))
             values[np.array(self.sizes) <= trial.resource] = -np.inf
             j = int(np.argmax(values))
             if values[j] > best[0]:
@@ -286,6 +287,15 @@ class Choice:
         kernel = SizeKernel(self.history.problem.space.categorical, "cost")
         gp = self._process("cost", kernel, known.points[measured], logs)
         return lambda points: logs.mean() + logs.std() * gp.predict(points)[0]
+
+    def _charged(self, points: np.ndarray) -> np.ndarray:
+        """The logarithm of what a new candidate is charged."""
+        return self._at_least(self.log_cost(points))
+
+    def _at_least(self, log_cost: np.ndarray) -> np.ndarray:
+        """A step below a second is charged a second, so that proposals cost little beside it."""
+        least = math.log(LEAST_STEP) if self.cost == "seconds" else -math.inf
+        return np.logaddexp(log_cost, least)
 
     def _left(self, trial: Trial, log_cost: np.ndarray) -> np.ndarray:
         """The logarithm of what is left to be paid of these costs; most of it, where it is odd."""
