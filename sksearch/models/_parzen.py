@@ -19,6 +19,7 @@ from sksearch.models._normal import LOG_SQRT_2PI
 
 SQRT_2 = np.sqrt(2)
 TINY = 1e-300
+FAR = 1e-280  # lower probabilities are only held as logarithms, which take ten times as long
 LEAST_CELL = 1e-9  # narrower ones are points: the difference of two equal masses says nothing
 
 
@@ -160,8 +161,11 @@ class Parzen:
         z = (places[:, :, None] - centres) / self.h[j]
         # Far above the centre both ends have probability 1: their mirror images do not.
         z = np.where((z[:, :1] > 0), -z[:, ::-1], z)
-        low, high = log_ndtr(z[:, 0]), log_ndtr(z[:, 1])
-        log_mass = high + np.log1p(-np.exp(np.minimum(low - high, -1e-16)))
+        low, high = np.moveaxis(ndtr(z), 1, 0)
+        log_mass = np.log(np.maximum(high - low, TINY))
+        if (far := high < FAR).any():
+            low, high = log_ndtr(z[:, 0][far]), log_ndtr(z[:, 1][far])
+            log_mass[far] = high + np.log1p(-np.exp(np.minimum(low - high, -1e-16)))
         inside = ndtr((1 - centres) / self.h[j]) - ndtr(-centres / self.h[j])
         width = (places[:, 1] - places[:, 0])[:, None]
         table = np.nan_to_num(log_mass - np.log(np.maximum(width, TINY)) - np.log(inside))
