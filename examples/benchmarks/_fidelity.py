@@ -28,7 +28,7 @@ from _peers import (
 )
 
 from sksearch.history import Problem
-from sksearch.schedulers import FullFidelity, Hyperband, IteratedHalving
+from sksearch.schedulers import Fabolas, FullFidelity, Hyperband, IteratedHalving
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -149,8 +149,9 @@ class Ours:
         Seed of all that is random.
     sampler : str
         Name of a class of `sksearch.samplers`.
-    scheduler : {"hyperband", "halving", "full"}, default="hyperband"
-        All brackets, a wide bracket and then short ones, or all in full.
+    scheduler : {"hyperband", "halving", "sizes", "full"}, default="hyperband"
+        All brackets, a wide bracket and then short ones, sizes chosen with the params, or all in
+        full.
     **options
         Of the sampler.
     """
@@ -159,11 +160,14 @@ class Ours:
         times = 1 + budget // task.n_epochs  # at least as often as the budget allows
         halving = IteratedHalving(FACTOR, times)
         problem = Problem(Space(task.space), 1, task.n_epochs, seed)
-        if scheduler == "halving":
-            problem = replace(problem, min_resources=halving.adapt(problem)[1])
+        sizes = Fabolas(None, cost="resource")
+        if scheduler in ("halving", "sizes"):
+            adapted = (halving if scheduler == "halving" else sizes).adapt(problem)[1]
+            problem = replace(problem, min_resources=adapted)
         schedulers = {
             "hyperband": Hyperband(FACTOR, n_iterations=times),
             "halving": halving,
+            "sizes": sizes,
             "full": FullFidelity(times),
         }
         self._study = Study(problem, our_sampler(sampler, **options), schedulers[scheduler])
@@ -329,6 +333,7 @@ OURS = {
     "TPEHalving": partial(Ours, sampler="TPESampler", scheduler="halving"),
     "BOHB": partial(Ours, sampler="TPESampler"),
     "GPHyperband": partial(Ours, sampler="GPSampler", **EI),
+    "Fabolas": partial(Ours, sampler="QuasiRandomSampler", scheduler="sizes"),
     "Hyperband": partial(Ours, sampler="RandomSampler"),
     "Random": partial(Ours, sampler="RandomSampler", scheduler="full"),
 }

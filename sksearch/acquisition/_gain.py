@@ -26,7 +26,8 @@ class GainPerCost:
     A result at a size moves the mean of the score at full size by a normal variable, whose
     standard deviation is the covariance of the two over that of the result. What is expected is
     the improvement of that mean over the best one: the knowledge gradient [1]_ of one candidate.
-    At full size without noise it is the expected improvement.
+    A mean above the best one counts as equal to it: that much is known without a result, and a
+    result that says nothing of full size gains nothing.
 
     Parameters
     ----------
@@ -77,6 +78,7 @@ class GainPerCost:
     def log_gain(self, U: np.ndarray) -> np.ndarray:
         """Return the logarithm of the expected improvement at full size, shape (m, n_sizes)."""
         mean, change = self.gp.effect(U, self.sizes)
+        mean = np.minimum(mean, self.best)
         return EI(mean[:, np.newaxis], np.maximum(change, LEAST_CHANGE), self.best)
 
     def log_factor(self, U: np.ndarray) -> np.ndarray:

@@ -33,8 +33,8 @@ class Fabolas(Scheduler):
     n_candidates : int or None, default=30
         Count of candidates. None: until something else ends the search.
     n_initial : int, default=20
-        Count of candidates, by the sampler, that are evaluated before there is a model: each at
-        up to four small sizes.
+        Count of candidates by the sampler, at most half of all, that are evaluated before there
+        is a model: all at the smallest size, and of each size the better half at the next one.
     cost : {"seconds", "resource"}, default="seconds"
         What an improvement is divided by: measured seconds, of which there is a model, or the
         count of units of the resource, with which runs repeat exactly.
@@ -42,12 +42,16 @@ class Fabolas(Scheduler):
     Notes
     -----
     Sizes are the full one and halves, quarters and so on of it. The first candidates are
-    evaluated at 1/64, 1/32, 1/16 and 1/8 of all, as in [1]_. So that the search may end at any
+    evaluated at 1/64, 1/32, 1/16 and 1/8 of all, as in [1]_, where all of them get all four; here
+    they are halved, which costs as much for four times as many. So that the search may end at any
     time, the candidate with the best predicted score at full size gets all of the resource as
     soon as more was spent on smaller sizes than that costs; and at the end as often as another
     one is predicted to be the best, at most three times. A process of all sizes does not tell
     apart what is nearly the best. So while three full results in a row were no better, every
     second full one is that of a new candidate by a process of full results alone.
+
+    Where seconds are counted, four are added to what a step costs: about twenty times those of a
+    proposal. So where trainings are short, smaller sizes are worth nothing, and are not chosen.
 
     Where training goes on, an old candidate costs only what a larger size adds.
 
@@ -108,10 +112,10 @@ class Fabolas(Scheduler):
         sizes = sizes_of(history.problem)
         most = math.inf if self.n_candidates is None else self.n_candidates
         room = min(most, history.problem.size) > len(history.trials) and not history.exhausted
-        n_initial = max(min(self.n_initial, most // 2), len(history.problem.initial_params), 1)
-        if len(history.trials) < n_initial and room:
+        n_initial = max(min(self.n_initial, most / 2), len(history.problem.initial_params), 1)
+        if len(history.trials) < math.floor(n_initial) and room:
             return Start(sizes[0])
-        resume = promoted(history, int(n_initial), sizes[:-1][:N_SIZES])
+        resume = promoted(history, math.floor(n_initial), sizes[:-1][:N_SIZES])
         if resume is not None:
             return resume
         known = Known.of(history, self.cost)
@@ -145,14 +149,13 @@ class Fabolas(Scheduler):
 
 
 def promoted(history: History, n_initial: int, sizes: list[int]) -> Resume | None:
-    """The first of the first candidates that goes on: of each size the better half, when told."""
+    """The next of the first candidates that goes on: of each size the better half."""
     first = history.trials[:n_initial]
     for k, (size, larger) in enumerate(pairwise(sizes), start=1):
-        there = [trial for trial in first if size in trial.results]
-        n_on = sum(larger in trial.results or trial.running == larger for trial in first)
         if any(trial.running == size for trial in first):
             return None
-        waiting = [trial for trial in there if may_go_on(trial) and trial.resource == size]
+        n_on = sum(larger in trial.results or trial.running == larger for trial in first)
+        waiting = [trial for trial in first if may_go_on(trial) and trial.resource == size]
         if waiting and n_on < n_initial >> k:
             return Resume(max(waiting, key=lambda trial: trial.results[size].score).id, larger)
     return None

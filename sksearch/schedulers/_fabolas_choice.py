@@ -46,7 +46,7 @@ N_INCUMBENTS = 5
 PATIENCE = 3  # full results in a row that are no better than the best one
 INTERIOR_POWER = 2.0  # as the Gaussian process at full size has it
 LEAST_COST = 1e-6  # seconds: a cost has a logarithm
-LEAST_STEP = 1.0  # seconds that a step is charged at least: twenty times those of a proposal
+LEAST_STEP = 4.0  # seconds that a step is charged at least: about twenty proposals
 
 
 def sizes_of(problem: Problem) -> list[int]:
@@ -293,7 +293,7 @@ class Choice:
         return self._at_least(self.log_cost(points))
 
     def _at_least(self, log_cost: np.ndarray) -> np.ndarray:
-        """A step below a second is charged a second, so that proposals cost little beside it."""
+        """The logarithm of a cost with that of twenty proposals, which are to be little of it."""
         least = math.log(LEAST_STEP) if self.cost == "seconds" else -math.inf
         return np.logaddexp(log_cost, least)
 

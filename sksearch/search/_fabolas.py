@@ -34,8 +34,9 @@ class FabolasSearchCV(ResourceParameters, BaseSearch):
     n_iter : int or None, default=50
         Count of candidates, most of which are only ever trained at small sizes. None: as many as
         `timeout` allows.
-    n_initial : int, default=5
-        Count of quasi-random candidates, each at up to four small sizes, before the first model.
+    n_initial : int, default=20
+        Count of quasi-random candidates, at most half of all, that are halved over four small
+        sizes before the first model.
     cost : {"auto", "seconds", "resource"}, default="auto"
         What an improvement is divided by: measured seconds, or units of the resource. Seconds
         are what is paid, but they are not the same from run to run, and then nor is the search.
@@ -65,6 +66,9 @@ class FabolasSearchCV(ResourceParameters, BaseSearch):
     have cost more than that, and at the end. So with rows, where only the largest size counts,
     the winner was scored at full size, however early the search ends.
 
+    It is made for trainings of a minute and more whose cost grows faster than the rows; over
+    epochs `GPHalvingSearchCV` is better.
+
     References
     ----------
     .. [1] A. Klein, S. Falkner, S. Bartels, P. Hennig, F. Hutter, "Fast Bayesian optimization of
@@ -87,7 +91,7 @@ class FabolasSearchCV(ResourceParameters, BaseSearch):
     """
 
     n_iter: Count | None = 50
-    n_initial: Count = 5
+    n_initial: Count = 20
     cost: Literal["auto", "seconds", "resource"] = "auto"
     batch_size: CountOrAuto = 1
 
