@@ -38,7 +38,7 @@ class Code:
     own : object
         Bytecode of a function, bases of a class.
     names : dict
-        What the names of functions, classes and modules stand for that it uses.
+        Meaning of the names of functions, classes and modules that it uses.
     used : list
         Functions and classes among them that are of the user's own.
     data : dict of Datum
@@ -46,7 +46,7 @@ class Code:
     reads : set of str
         What it reads that nobody can compare: "files", "environment variables".
     changed_variables : list of str
-        What it changes of its closure.
+        Variables of its closure that it changes.
     """
 
     own: Any

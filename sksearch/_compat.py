@@ -203,7 +203,7 @@ def listening(
     Parameters
     ----------
     scorer : callable
-        What ``scoring`` stands for.
+        The scorer that ``scoring`` names.
     metric : str or None
         Of several metrics the one to tell of; None: the first.
     hear : callable

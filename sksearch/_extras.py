@@ -7,7 +7,7 @@ def missing(what: str, extra: str) -> ImportError:
     Parameters
     ----------
     what : str
-        Who needs which package, such as "to_mlflow needs MLflow".
+        The need for a package, such as "to_mlflow needs MLflow".
     extra : str
         The extra of this library that has it.
     """

@@ -1,4 +1,4 @@
-"""Points with several values, greater is better: who dominates whom, and how much they cover.
+"""Points with several values, greater is better: which dominate which, and how much they cover.
 
 ==========  ======================================================================
 Y           values, shape (n, m)

@@ -88,7 +88,7 @@ def minimize(
         Count of candidates; with a `scheduler` of no effect. None: as many as `timeout`, `target`
         or `callback` allow.
     sampler : Sampler or None, default=None
-        What to try. None: `sksearch.samplers.GPSampler`, or with `objectives`
+        Source of candidates. None: `sksearch.samplers.GPSampler`, or with `objectives`
         `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
         How to spend. None: each candidate at `max_resources`.
@@ -101,14 +101,14 @@ def minimize(
         a dict that has them, or a tuple of numbers in this order. Then the result has a front of
         candidates, `pareto`, and `target` is of the first objective.
     constraints : callable, Bound, list of them or None, default=None
-        What a candidate has to keep. A function ``f(params) -> bool`` is asked before anything is
+        Bounds of candidates. A function ``f(params) -> bool`` is asked before anything is
         spent, and for a candidate that it refuses `func` is never called. A `sksearch.Bound` is
         on a number that `func` returns by name, such as ``Bound("memory", "<=", 8)``; a candidate
         that violates it ranks below every one that satisfies it.
     initial_params : dict, list of dict or None, default=None
         First guesses, evaluated before anything else.
     prior_results : object, list of objects or None, default=None
-        What earlier searches have found, by this function or by others: see
+        Results of earlier searches, by this function or by others: see
         `sksearch.earlier_results`, which says, too, that it was the same function. In tables the
         scores are minus the loss, greater is better.
     prior : dict or None, default=None

@@ -96,7 +96,7 @@ def dumps(obj: Any, buffer_callback: Callable | None = None) -> bytes:
     Parameters
     ----------
     obj : object
-        What is to travel.
+        The object that is to travel.
     buffer_callback : callable or None, default=None
         Called with each large buffer, which then is not in the bytes.
 
@@ -121,7 +121,7 @@ def loads(content: Any, buffers: Iterable | None = None, brings_news: bool = Fal
     Parameters
     ----------
     content : bytes-like
-        What `dumps` returned.
+        The return value of `dumps`.
     buffers : iterable or None, default=None
         What its `buffer_callback` was called with.
     brings_news : bool, default=False

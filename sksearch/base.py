@@ -86,7 +86,7 @@ class Job:
     trial_id : int
         The trial.
     params : dict
-        Its params.
+        The params of the candidate.
     resource : int
         Count of units, from nothing, that the trial is brought up to.
     spent : int
@@ -96,7 +96,7 @@ class Job:
     parent : int or None
         Trial whose fitted state a new trial continues from.
     prediction : Prediction or None
-        What the sampler expects of a new trial.
+        The score that the sampler expects of a new trial.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Plan:
             Count of units.
         """
         total = sum(self.bracket_resources(rungs, continues) for rungs in self.brackets)
-        if continues:  # who is audited has paid less than those who come from the rung below
+        if continues:  # audited trials have paid less than those from the rung below
             for rungs, row in zip(self.brackets, self.audits, strict=False):
                 paid = [rung.resource for rung in rungs]
                 total += sum(n * (paid[-2] - r) for n, r in zip(row[:-1], paid, strict=False))
@@ -282,7 +282,7 @@ class Scheduler(Declares, ABC):
         Parameters
         ----------
         problem : Problem
-            Its ``min_resources`` is the least that the resource needs.
+            The problem; ``min_resources`` is the least that the resource needs.
 
         Returns
         -------

@@ -177,7 +177,7 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : DataFrame of shape (n_points, n_columns)
-            What is known of each point beside the series; without columns, nothing.
+            Further facts of each point of the series; without columns, none.
         y : Series of shape (n_points,)
             The series, in the order of time.
         """
@@ -194,7 +194,7 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : DataFrame of shape (n_points, n_columns)
-            What is known of the points that follow those of `fit`.
+            Further facts of the points that follow those of `fit`.
 
         Returns
         -------

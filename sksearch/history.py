@@ -285,7 +285,7 @@ class Trial:
     running : int or None
         The resource of the job that is under way, None if no job is.
     prediction : Prediction or None
-        What the sampler's model expected of it when it was proposed; None where there was none.
+        Score that the sampler's model expected when it was proposed; None where there was none.
     inherited : int
         Count of units that the fitted state of its parent had.
 
@@ -357,7 +357,7 @@ class History:
     Parameters
     ----------
     problem : Problem
-        What the search is asked to solve.
+        The problem of the search.
 
     Attributes
     ----------

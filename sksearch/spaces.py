@@ -56,7 +56,7 @@ def default_models(
     y : array-like of shape (n_samples,)
         Target.
     task : {"classification", "regression"} or None, default=None
-        What y is. None: classes if it has no numbers, or so few different whole ones that they
+        Kind of y. None: classes if it has no numbers, or so few different whole ones that they
         are no more than 20 or the square root of the count of rows.
 
     Returns

@@ -25,7 +25,7 @@ class Study:
     Parameters
     ----------
     problem : Problem
-        What the search is asked to solve.
+        The problem of the search.
     sampler : Sampler
         Decides which params the next candidate has.
     scheduler : Scheduler
@@ -126,7 +126,7 @@ class Study:
         parent : int or None, default=None
             Trial whose fitted state a new trial continues from.
         prediction : Prediction or None, default=None
-            What the sampler expected of a new trial.
+            The score that the sampler expected of a new trial.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class Study:
         job : Job
             As `ask` returned it.
         result : Result
-            Its score, cost and status.
+            Score, cost and status.
 
         Raises
         ------

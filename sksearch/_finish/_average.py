@@ -160,7 +160,7 @@ def choose_average(
         Predictions of each candidate, by part; that which is used alone, where an average brings
         nothing, is the first.
     seconds : list of float
-        What it takes to have the model of each.
+        Seconds until the model of each is there.
     limit : float
         Seconds for all models together.
     most : int

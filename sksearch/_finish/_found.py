@@ -107,12 +107,12 @@ class Found:
         index : int
             Row of the winner.
         winner : estimator object
-            Its model, trained on all rows.
+            The model of the winner, trained on all rows.
 
         Returns
         -------
         ensemble : Ensemble
-            Who is in it.
+            The ensemble of the best candidates.
         model : estimator object
             The average; `winner` where others bring nothing.
         """

@@ -66,7 +66,7 @@ class Members:
     trainings : dict of int to LastTraining
         How each is trained on all rows.
     seconds : list of float
-        What the training of each will take.
+        Seconds that the training of each will take.
     """
 
     setup: Setup

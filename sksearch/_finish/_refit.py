@@ -50,7 +50,7 @@ class LastTraining:
         context : Context
             Of the search.
         estimator : estimator object
-            What `untrained` has returned.
+            The return value of `untrained`.
 
         Returns
         -------

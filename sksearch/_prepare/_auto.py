@@ -87,7 +87,7 @@ def make_space(
     Returns
     -------
     space : Space
-        What is searched.
+        The space that is searched.
 
     Raises
     ------
@@ -174,11 +174,11 @@ def first_guesses(
     estimator : estimator object
         Unfitted.
     space : Space
-        What is searched.
+        The space that is searched.
     X : array-like
         Training data.
     earlier : sequence of EarlierTask
-        What earlier searches have found. The best for the same task follow the user's; where
+        Results of earlier searches. The best for the same task follow the user's; where
         there is any, none are taken from other data sets.
     allows : Allows or None, default=None
         Whether a candidate may be evaluated.

@@ -273,7 +273,7 @@ def check_fit_params(
     estimator : estimator object
         Unfitted.
     params : dict
-        What is passed to ``fit`` of the estimator.
+        Arguments of ``fit`` of the estimator.
     searched : iterable of str
         Names of the searched parameters; a step that is one of them is not asked.
     by_epochs : bool

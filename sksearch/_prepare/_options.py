@@ -65,7 +65,7 @@ class Spending:
     min_resources, max_resources, select, audit, n_iter : object
         As for a search; `n_iter` is None where it has none.
     resource : str, Resource or None
-        What is spent.
+        The resource that is spent.
     """
 
     resource: str | Resource | None = None

@@ -75,11 +75,11 @@ def prepare(
     search : Composer
         Asked for its sampler, scheduler, folds and scorers.
     options : Options
-        What its user has asked for.
+        The options of its user.
     X, y : array-like
         Training data.
     params : dict
-        What was passed to ``fit`` beside them.
+        Further arguments of ``fit``.
     rng : RandomState
         For all draws before the first training.
     unit : str or None, default=None

@@ -39,7 +39,7 @@ def make_folds(
     X, y : array-like
         Training data.
     split_params : dict
-        What ``fit`` passes to the splitter, such as ``groups``.
+        Arguments of the splitter, such as ``groups``.
     unit : str or None, default=None
         What an earlier process spends on a candidate, if it has begun this search: a splitter
         without a seed may make folds of other sizes now, and who has raced goes on racing.
@@ -89,7 +89,7 @@ def choose_cv(
     cv : object
         The `cv` of the search, where nothing is chosen.
     note : str
-        What was chosen, why, and what to pass to have it otherwise.
+        The choice, why, and what to pass to have it otherwise.
 
     Raises
     ------

@@ -38,7 +38,7 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     Returns
     -------
     found : SearchTable
-        Its candidates, and the winner.
+        The candidates and the winner.
 
     Raises
     ------

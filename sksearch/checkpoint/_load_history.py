@@ -44,7 +44,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     Returns
     -------
     saved : SavedSearch
-        Its candidates, scores and errors.
+        Candidates, scores and errors.
 
     Raises
     ------
@@ -111,18 +111,18 @@ class SavedSearch:
     metric_ : str
         The metric that `best_score_` is of: of several the one to be refitted, or else the first.
     best_score_ : float or None
-        Its mean score.
+        Mean score of the best candidate.
     best_params_ : dict or None
-        Its parameters.
+        Params of the best candidate.
     statuses_ : list of str
         For each row "ok", or what went wrong in its first fold that failed: "error", "memory",
         "timeout", "crash" or "nan".
     errors_ : list of str
         For each row the error's first line, "" where there was none.
     history_ : History
-        Its trials and results; the space has names only.
+        Trials and results; the space has names only.
     plan_ : SearchPlan
-        What the search was going to do.
+        The plan of the search.
     n_splits_ : int
         Count of folds.
     scoring : str or None

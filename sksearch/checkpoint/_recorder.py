@@ -232,7 +232,7 @@ class JournalRecorder(Recorder):
             self.checkpoint.sweep(set())
 
     def record_winner(self, trial_id: int, resource: int) -> None:
-        """Append who won: a function as ``refit``, or a rule, cannot be asked later."""
+        """Append the winner: a function as ``refit``, or a rule, cannot be asked later."""
         if self.ending.won != (trial_id, resource):
             self._append(Won(trial_id, resource))
 

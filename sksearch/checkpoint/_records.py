@@ -7,7 +7,7 @@ tell       a job has ended, with the outputs of its folds
 kept       a fold had ended of a job that has not; written before a larger search begins
 exhausted  the space was found to have no new candidate left
 stop       the search has ended, and why
-won        who was chosen, and with which resource
+won        the chosen candidate, and with which resource
 accept     changes of the user's code that do not matter
 =========  ===========================================================================
 

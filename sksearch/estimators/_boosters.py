@@ -34,7 +34,7 @@ class Booster(Family):
         Params with which trees depend on more than on the predictions of those before, or
         training ends by itself: each with the texts of values that do no harm.
     obeys : tuple of str
-        What may change while it is trained.
+        Params that may change while it is trained.
     seeds, part_seeds : tuple of str
         Params that seed all that is drawn, and those that seed a part, but for bins.
     """

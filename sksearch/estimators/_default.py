@@ -120,7 +120,7 @@ def own_candidate(estimator: Any, space: SpaceDict | list[SpaceDict]) -> dict[st
     estimator : estimator
         Whose values.
     space : dict or list of dicts
-        What is searched; of a list, the names of all dicts.
+        The space that is searched; of a list, the names of all dicts.
 
     Returns
     -------

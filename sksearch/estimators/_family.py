@@ -43,9 +43,9 @@ class Family:
         "package.Class" of its estimators, beside those of `spaces`. Who derives from one of them
         is of the family, too.
     title : str
-        Its name in messages.
+        Name in messages.
     spaces : mapping of str to callable
-        What is searched of a class; called with an estimator and the `Size` of the table.
+        Space of a class; called with an estimator and the `Size` of the table.
     portfolios : mapping of str to str
         Of a class, the name of its recorded first candidates.
     lists_params : bool
@@ -57,7 +57,7 @@ class Family:
     own_count : int or None
         The count where ``get_params`` does not tell it.
     going_on : str
-        What a user has to set for training to go on, for a message.
+        Setting with which training goes on, for a message.
     smaller, larger : tuple of str
         Parameters of which a smaller, or a larger, value makes a model simpler.
 
@@ -241,7 +241,7 @@ class Family:
         Parameters
         ----------
         state : State
-            Its ``n_steps`` are the epochs so far.
+            The state; ``n_steps`` are the epochs so far.
         model : estimator object
             One of the family.
         X, y : array-like

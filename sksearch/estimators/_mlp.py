@@ -74,7 +74,7 @@ class Orders(np.random.RandomState):
     Parameters
     ----------
     generator : RandomState
-        What it draws from.
+        The generator of its draws.
     last : ndarray of shape (n_rows,) or None
         Order of the rows in the last epoch.
     """

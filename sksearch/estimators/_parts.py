@@ -147,7 +147,7 @@ class Size:
         Returns
         -------
         count : Outcome or LogRandInt
-            What to search.
+            The count that is searched.
         """
         if self.nested:
             return log_ints(20, high // 3)

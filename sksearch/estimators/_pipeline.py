@@ -95,7 +95,7 @@ def enter(
     Parameters
     ----------
     state : State
-        Its pipeline is fitted if ``state.n_steps > 0``. Transformers are fitted in place.
+        The pipeline is fitted if ``state.n_steps > 0``. Transformers are fitted in place.
     X, y : array-like
         The training rows.
     fit_params : dict

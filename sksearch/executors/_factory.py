@@ -51,14 +51,14 @@ def make_executor(
     function : callable
         ``function(context, task, environment)``; importable or cloudpicklable.
     context : object
-        What all tasks share; must not change any more.
+        Object that all tasks share; must not change any more.
     n_jobs : int or None
         As in scikit-learn.
     pre_dispatch : int, str or None
         As in scikit-learn: the count of tasks in flight, at least one a worker. A single worker
         of this process needs none.
     limits : Limits or None, default=None
-        What a task may use. Tasks that have a limit are run in processes of their own.
+        Limits of a task. Tasks that have a limit are run in processes of their own.
     folder : Path or None, default=None
         Where tasks leave what is too large to return, for good. None: in memory, or in a
         temporary folder.
@@ -105,7 +105,7 @@ def check_devices(devices: Sequence | None) -> None:
     Parameters
     ----------
     devices : sequence of (int or str) or None
-        What worker processes shall share.
+        Devices that worker processes share.
 
     Raises
     ------

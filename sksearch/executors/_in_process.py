@@ -32,7 +32,7 @@ class InProcessExecutor(Executor):
     nested : joblib backend, default="sequential"
         Backend for searches inside of tasks.
     limits : Limits or None, default=None
-        What a suspect may use.
+        Limits of a suspect.
     """
 
     def __init__(

@@ -52,7 +52,7 @@ class Workers:
     devices : sequence or None
         CUDA devices that worker processes share in turn.
     limits : Limits
-        What one task may use.
+        Limits of one task.
     batch_size : int or "auto"
         Count of candidates that are under way at a time; "auto": as many as keep all busy.
     """
@@ -84,7 +84,7 @@ class LostTask:
     status : {"crash", "timeout", "error"}
         As in `Result`; "error" for a task that could not be sent.
     error : str
-        What happened, in one line.
+        The error in one line.
     seconds : float
         How long it ran.
     """

@@ -313,7 +313,7 @@ class _PendingJobs:
             running = [f for f in self._jobs[0].futures if not f.done()]
             self._wait(running)
             self.tell_next()
-        # Who comes after one that is stopped is not told: a search that goes on finds its output.
+        # The one after a stopped one is not told: a search that goes on finds its output.
         self.tell_next()
         if self._seconds_to_stop() < math.inf:
             left = [future for future in all_tasks if not future.done()]

@@ -245,11 +245,11 @@ class VirtualExecutor(Executor):
     function : callable
         ``function(context, task, environment)``.
     context : object
-        What all tasks share.
+        Object that all tasks share.
     clock : VirtualClock
         The clock, open as long as the executor is used.
     limits : Limits or None
-        What a task may use: simulated seconds; memory is not looked at.
+        Limits of a task: simulated seconds; memory is not looked at.
     folder : Path or None
         Where tasks leave what is too large to return; None for memory.
 

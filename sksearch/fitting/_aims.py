@@ -69,7 +69,7 @@ class Aims:
     objectives : tuple of str
         Names of metrics, with a minus where small values are better; empty for the score alone.
     bounds : tuple of Bound
-        What has to be kept.
+        Bounds that have to be satisfied.
     """
 
     objectives: tuple[str, ...] = ()
@@ -148,7 +148,7 @@ def make_aims(objectives: object, constraints: object, scoring: Scoring, scorer:
     objectives, constraints, scoring : object
         As the user gave them.
     scorer : callable
-        What ``scoring`` stands for.
+        The scorer that ``scoring`` names.
 
     Returns
     -------

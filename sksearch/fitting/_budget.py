@@ -14,7 +14,7 @@ class Budget:
     Parameters
     ----------
     plan : SearchPlan
-        What the search is going to do.
+        The plan of the search.
     watch : Watch
         Counts what was spent.
     time : TimeLimit

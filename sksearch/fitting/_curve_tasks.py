@@ -20,7 +20,7 @@ class CurveTasks:
     setup : Setup
         Of the search.
     outputs : Outputs
-        What trainings brought.
+        Outputs of trainings.
     incumbent : Incumbent
         The best candidate so far.
     """

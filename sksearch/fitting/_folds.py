@@ -31,7 +31,7 @@ class Folds:
     unlike : str, default=""
         Why a race must not judge by the first of them, where the search would race; else "".
     notes : tuple of str, default=()
-        What was decided, why, and what to pass to have it otherwise; a sentence each.
+        Decisions, why, and what to pass to have it otherwise; a sentence each.
     """
 
     splits: list

@@ -20,9 +20,9 @@ class Incumbent:
     setup : Setup
         Of the search.
     history : History
-        What has happened.
+        The history of the search.
     outputs : Outputs
-        What trainings brought.
+        Outputs of trainings.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ class PlannedRung:
     bracket, iter : int
         As in ``cv_results_``.
     n_resources : int
-        What each candidate is brought up to, count of units.
+        Count of units of each candidate in the end.
     n_candidates : int
         Count of candidates.
     resources : int
@@ -86,9 +86,9 @@ class SearchPlan:
     refit : bool
         Whether one more fit on all rows follows.
     notes : tuple of str
-        What the search has chosen, since its user left it out; a line each.
+        Choices of the search that its user left out; a line each.
     seconds_per_fit : float or None
-        What one training with the full resource on one fold takes; None where it was not
+        Seconds of one training with the full resource on one fold; None where it was not
         measured.
     any_rung_wins : bool
         Whether the best candidate is the one with the best score at any rung, and not only at

@@ -33,11 +33,11 @@ def contributions(
     function : callable
         A metric of scikit-learn, or any other.
     value : float
-        What it returned.
+        The return value.
     y, predicted : array-like of shape (n,) or (n, n_outputs)
-        What it was called with.
+        Arguments of the call.
     **kwargs : dict
-        Its other arguments.
+        Further arguments.
 
     Returns
     -------

@@ -123,7 +123,7 @@ class Recorder:
         """
 
     def record_winner(self, trial_id: int, resource: int) -> None:
-        """Record who won, and with which resource."""
+        """Record the winner, and with which resource."""
 
 
 class Run(Workload):

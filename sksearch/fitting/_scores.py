@@ -219,7 +219,7 @@ def scores_have_names(scoring: Scoring, refit: object, scorer: Scorer) -> bool |
     scoring, refit : object
         As the user gave them.
     scorer : callable
-        What ``scoring`` stands for.
+        The scorer that ``scoring`` names.
     """
     if isinstance(scorer, MultimetricScorer):
         return True

@@ -115,7 +115,7 @@ def implicit(
     loss : float
         Validation loss.
     gradient : ndarray of shape (n_hyper,)
-        Its derivative by theta.
+        Derivative by theta.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def neumann(
     loss : float
         Validation loss.
     gradient : ndarray of shape (n_hyper,)
-        Its derivative by theta, but for the terms that are left out.
+        Derivative by theta, but for the terms that are left out.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def forward(
     loss : float
         Validation loss after the last step.
     gradient : ndarray of shape (n_hyper,)
-        Its derivative by theta.
+        Derivative by theta.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def reverse(
     loss : float
         Validation loss after the last step.
     gradient : ndarray of shape (n_hyper,)
-        Its derivative by theta.
+        Derivative by theta.
 
     Examples
     --------
@@ -341,7 +341,7 @@ def truncated(
     loss : float
         Validation loss after the last step.
     gradient : ndarray of shape (n_hyper,)
-        Its derivative by theta, but for what came before.
+        Derivative by theta, but for what came before.
 
     Raises
     ------

@@ -70,9 +70,9 @@ def linear(fold: Fold, log_s: float, log_p: np.ndarray, free: np.ndarray) -> tup
     loss : float
         Validation loss.
     by_s : float
-        Its derivative by `log_s`.
+        Derivative by `log_s`.
     by_p : ndarray of shape (n_columns,)
-        Its derivatives by `log_p`.
+        Derivatives by `log_p`.
     """
     penalty = np.where(free, 0.0, np.exp(log_s + log_p))
     W, factors = _train(fold, penalty)
@@ -188,9 +188,9 @@ def kernel_ridge(
     loss : float
         Validation loss.
     by_s : float
-        Its derivative by `log_s`.
+        Derivative by `log_s`.
     by_p : ndarray of shape (n_features,)
-        Its derivatives by `log_p`; minus their sum is the one by the logarithm of `gamma`.
+        Derivatives by `log_p`; minus their sum is the one by the logarithm of `gamma`.
     """
     root = np.exp(-0.5 * log_p)
     X, X_val, alpha = fold.X * root, fold.X_val * root, np.exp(log_s)

@@ -126,7 +126,7 @@ class CrossValidatedLoss:
     parts : Parts
         Of the estimator.
     bounds : dict of str to tuple (low, high)
-        What is searched, and from where to where.
+        Ranges of the parameters that are searched.
     X, y : array-like
         Data.
     splits : list of tuple (train, test)
@@ -134,7 +134,7 @@ class CrossValidatedLoss:
     classes : ndarray or None
         Labels, of a classifier.
     fit_params : dict
-        What is passed to ``fit``.
+        Arguments of ``fit``.
     """
 
     def __init__(

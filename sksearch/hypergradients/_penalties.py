@@ -26,7 +26,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     scale_ : ndarray of shape (n_features,)
-        What columns are multiplied by.
+        Factors of the columns.
     n_features_in_ : int
         Count of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -28,9 +28,9 @@ class CholeskyFactor:
     n : int
         Count of rows.
     jitter : float
-        What was added to the diagonal, relative to its mean; 0 if nothing was needed.
+        Addition to the diagonal, relative to its mean; 0 if nothing was needed.
     added_jitter : float
-        What was added to the diagonal.
+        Addition to the diagonal.
 
     Raises
     ------

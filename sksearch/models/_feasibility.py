@@ -30,10 +30,10 @@ class Feasibility:
     ok : ndarray of shape (n,)
         Which of its points succeeded, bool.
     sharpness : float, default=1.0
-        What the standardised label is multiplied by: a large number makes of the probability a
+        Factor of the standardised label: a large number makes of the probability a
         border, 1 where success is likelier than failure, and 0 beyond.
     caution : float, default=0.0
-        What is taken off the standardised label before: with 0.4 the border is where success has
+        Subtracted from the standardised label before: with 0.4 the border is where success has
         a probability of 0.66.
 
     Notes

@@ -46,7 +46,7 @@ class Forest:
     offsets : ndarray of shape (n_trees, 1)
         Where the nodes of each tree begin.
     points : ndarray of shape (n, n_dims)
-        What the trees have seen, -1 where inactive.
+        Points that the trees were trained on, -1 where inactive.
     center, scale : float
         Mean and standard deviation of the values; the scale is 1 if all are equal.
 

@@ -293,7 +293,7 @@ def log_likelihood_gradient(
     value : float
         Log marginal likelihood.
     gradient : ndarray of shape (1 + kernel.n_theta,)
-        Its derivatives by theta.
+        Derivatives by theta.
 
     References
     ----------

@@ -32,7 +32,7 @@ class TrainingSet:
     name : str
         The name of the process in the cache.
     kernel : MixedKernel
-        Its covariance.
+        Covariance.
     U : ndarray of shape (n, n_dims)
         Points.
     y : ndarray of shape (n,)

@@ -30,7 +30,7 @@ class ContourDisplay(Display):
     Parameters
     ----------
     candidates : Candidates
-        What was tried, as `from_search` reads it.
+        The candidates, as `from_search` reads them.
     x, y : str
         Names of the two parameters.
     score_name : str, default="Score"

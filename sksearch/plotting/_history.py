@@ -47,7 +47,7 @@ class HistoryDisplay(Display):
     score_name : str, default="score"
         Name of the score, for the axis.
     winner : Row or None, default=None
-        Who won, as `from_search` reads it; None: nobody is marked.
+        The winner, as `from_search` reads it; None: no row is marked.
 
     Attributes
     ----------

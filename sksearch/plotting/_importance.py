@@ -20,7 +20,7 @@ class ImportanceDisplay(Display):
     Parameters
     ----------
     importance : Importance
-        What `sksearch.stats.importance` returned.
+        The return value of `sksearch.stats.importance`.
     folds : str, default=""
         Which folds the scores are of, where that is a part of them.
 

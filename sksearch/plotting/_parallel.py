@@ -37,7 +37,7 @@ class ParallelDisplay(Display):
     Parameters
     ----------
     candidates : Candidates
-        What was tried, as `from_search` reads it.
+        The candidates, as `from_search` reads them.
     names : sequence of str
         Parameters to be drawn, in this order.
     score_name : str, default="Score"

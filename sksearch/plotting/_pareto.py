@@ -18,7 +18,7 @@ class ParetoDisplay(Display):
     Parameters
     ----------
     front : ParetoFront
-        What a fitted search has as ``pareto_``.
+        The attribute ``pareto_`` of a fitted search.
     chosen : ndarray of shape (n_objectives,) or None, default=None
         Objectives of the winner.
     objectives : tuple of str or None, default=None

@@ -35,7 +35,7 @@ class PredictionDisplay(Display):
     Parameters
     ----------
     history : History
-        What a search has done.
+        The history of a search.
     score_name : str, default="Score"
         Name of the score, for the axis.
 

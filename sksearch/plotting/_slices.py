@@ -40,7 +40,7 @@ class SliceDisplay(Display):
     Parameters
     ----------
     candidates : Candidates
-        What was tried, as `from_search` reads it.
+        The candidates, as `from_search` reads them.
     names : sequence of str
         Parameters to be drawn, in this order.
     score_name : str, default="Score"
@@ -204,11 +204,11 @@ def names_to_draw(
     Parameters
     ----------
     search : SearchTable
-        What was read.
+        The search that was read.
     candidates : Candidates
         Of the search.
     params : sequence of str or None
-        What the user named; None: the n most important ones, the first ones by name if that
+        The params to draw; None: the n most important ones, the first ones by name if that
         cannot be told.
     n : int
         How many, if none are named.

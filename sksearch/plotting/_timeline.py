@@ -34,7 +34,7 @@ class TimelineDisplay(Display):
     Parameters
     ----------
     history : History
-        What a search has done.
+        The history of a search.
     unit : str, default="resource"
         Name of the units of resource.
 

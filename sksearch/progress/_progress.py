@@ -95,9 +95,9 @@ class Progress:
         Parameters
         ----------
         plan : SearchPlan
-            What was planned.
+            The plan of the search.
         history : History
-            What was done.
+            The history of the search.
         name : str, default=""
             Name of the search.
         seconds : float or None, default=None
@@ -183,7 +183,7 @@ class Watch:
     Parameters
     ----------
     plan : SearchPlan
-        What was planned.
+        The plan of the search.
     history : History
         It grows while the search runs. What is in it when the context is entered was done
         earlier.
@@ -356,7 +356,7 @@ class _Counts:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of `Progress` that are counts or scores."""
-        # Who goes on from another's state takes the place of a candidate.
+        # One that goes on from another's state takes the place of a candidate.
         n_started = sum(trial.parent is None for trial in self._history.trials)
         bracket, n_resources = self._rung or (None, None)
         rung = self._planned.get(self._rung)

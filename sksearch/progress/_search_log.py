@@ -33,7 +33,7 @@ class SearchLog:
     Parameters
     ----------
     plan : SearchPlan
-        What was planned.
+        The plan of the search.
     history : History
         It grows while the search runs.
     name : str

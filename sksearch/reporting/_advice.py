@@ -68,7 +68,7 @@ class Advice:
     rule : str
         Name of the rule, such as "edge".
     text : str
-        What is the matter, and what to do.
+        The problem, and what to do.
     code : str
         The line that does it, "" if there is none.
 
@@ -101,7 +101,7 @@ class Facts:
     selected : SelectedScore or None
         The winner's score, corrected; None without a winner.
     tied : ndarray of bool of shape (n_candidates,)
-        Who cannot be told from the winner.
+        True for candidates that cannot be told from the winner.
     importance : Importance or None
         Which parameters matter; None where that cannot be told.
     failures : list of Failures

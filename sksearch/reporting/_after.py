@@ -69,7 +69,7 @@ class AfterSearch:
         Returns
         -------
         display : sksearch.plotting.SearchDisplay
-            Its ``figure_`` is a figure of matplotlib.
+            The display, whose ``figure_`` is a figure of matplotlib.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class AfterSearch:
             None: the winner alone. A count: that many of the best candidates, side by side, as
             the features of a model that stacks them.
         method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-            What the models are asked for. "auto" is the first of these that a classifier has, and
+            Method of the models. "auto" is the first of these that a classifier has, and
             "predict" of others.
         **params : dict of str to object
             As they were passed to ``fit``.

@@ -62,7 +62,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
     Returns
     -------
     index : int
-        Its row.
+        Row of the candidate.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
     Returns
     -------
     index : int
-        Its row.
+        Row of the candidate.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : Who is tied.
+    sksearch.stats.tied_candidates : Candidates that are tied.
     one_standard_error : A fixed distance in place of a test, and what is simple.
 
     Examples
@@ -154,7 +154,7 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
     Returns
     -------
     index : int
-        Its row.
+        Row of the candidate.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class Failures:
     remedy : str
         Code that mends the space, "" if there is none.
     cure : str
-        What the code does, in words.
+        Effect of the code, in words.
     """
 
     status: str

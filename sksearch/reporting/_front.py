@@ -228,7 +228,7 @@ def hypervolume_curve(
     return np.arange(1, len(found) + 1), volume
 
 
-# ---- who is trained on all rows
+# ---- candidates that are trained on all rows
 
 
 def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:

@@ -51,9 +51,9 @@ def fragment(
     title : str
         The headline.
     sections : sequence of Section
-        What it says.
+        Sections of the report.
     advice : sequence of Advice
-        What to do next.
+        Advice on what to do next.
     figures : sequence of Markup, default=()
         Pictures, which stand below.
 

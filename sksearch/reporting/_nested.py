@@ -21,7 +21,7 @@ class NestedReport:
     Parameters
     ----------
     results : dict
-        What scikit-learn's ``cross_validate`` returned for a search, or for a pipeline that ends
+        Results of scikit-learn's ``cross_validate`` for a search, or for a pipeline that ends
         with one, with ``return_estimator=True``.
 
     Attributes

@@ -23,14 +23,14 @@ class Report:
     Parameters
     ----------
     facts : object
-        What was computed from the results.
+        Facts that were computed from the results.
     full : bool, default=False
         Whether nothing is left out.
 
     Attributes
     ----------
     advice : list of Advice
-        What to do next, the most urgent first: ``rule``, ``text`` and ``code`` of each.
+        Advice on what to do next, the most urgent first: ``rule``, ``text`` and ``code`` of each.
 
     See Also
     --------
@@ -142,7 +142,7 @@ def report(
     See Also
     --------
     sksearch.stats.selected_score : The corrected score.
-    sksearch.stats.tied_candidates : Who is tied with the winner.
+    sksearch.stats.tied_candidates : Candidates that are tied with the winner.
     sksearch.stats.importance : Which parameters matter.
 
     Examples

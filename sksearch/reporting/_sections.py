@@ -122,7 +122,7 @@ def _limits(table):
 
 
 def _winner(facts):
-    """Who won, and what it was trained with."""
+    """The winner, and what it was trained with."""
     table = facts.table
     best = table.winner
     if best is None:
@@ -200,7 +200,7 @@ def _default(facts):
 
 
 def _ensemble(facts):
-    """Who is averaged, and what that brings on folds that did not choose it."""
+    """Candidates that are averaged, and what that brings on folds that did not choose it."""
     ensemble = getattr(facts.table.source, "ensemble_", None)
     if ensemble is None:
         return None
@@ -208,7 +208,7 @@ def _ensemble(facts):
 
 
 def _tied(facts, full):
-    """Who cannot be told from the winner, and the simplest and the fastest of them."""
+    """Candidates that cannot be told from the winner, and the simplest and the fastest of them."""
     table = facts.table
     ids = np.flatnonzero(facts.tied)
     n = int(finalists(table).sum())

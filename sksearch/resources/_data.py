@@ -140,7 +140,7 @@ def first_rows(
     n : int
         Count of rows.
     order : ndarray of shape (n_train,)
-        Who comes first, within each class.
+        Order of the rows, within each class.
 
     Returns
     -------

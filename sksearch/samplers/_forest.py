@@ -101,7 +101,7 @@ class ForestMargin:
     U : ndarray of shape (n, n_dims)
         Points.
     values : ndarray of shape (n,)
-        What is to be positive there.
+        Values that are to be positive there.
     rng : numpy.random.Generator
         For the trees.
     """

@@ -61,7 +61,7 @@ class GPSampler(LearningSampler):
         Count of random points, beside the mode of the prior, from which the hyperparameters are
         learnt.
     guards : collection of str, default=("interior", "outliers", "second_opinion", "ties")
-        What is done against mistakes of the model, see the notes. With ``()`` it is plain
+        Guards against mistakes of the model, see the notes. With ``()`` it is plain
         Bayesian optimisation as in papers: "log_ei" is then the expected improvement [7]_, whose
         maximum is the same.
 

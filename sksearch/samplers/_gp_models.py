@@ -45,11 +45,11 @@ class Models:
     Parameters
     ----------
     sampler : GPSampler
-        Its options.
+        The sampler, for its options.
     history : History
         Everything that is known.
     data : Observations
-        What the processes learn from.
+        Results that the processes learn from.
     """
 
     def __init__(self, sampler: Any, history: History, data: Observations):

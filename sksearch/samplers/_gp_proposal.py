@@ -43,11 +43,11 @@ class Proposal:
     Parameters
     ----------
     sampler : GPSampler
-        Its options.
+        The sampler, for its options.
     history : History
         Everything that is known.
     data : Observations
-        What the models learn from.
+        Results that the models learn from.
     rng : numpy.random.Generator
         Source of the draws.
     """

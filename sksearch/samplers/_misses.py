@@ -27,7 +27,7 @@ def widening(history: History, resource: int) -> float:
     Parameters
     ----------
     history : History
-        What is known.
+        The history of the search.
     resource : int
         Count of units that the prediction is for.
 

@@ -1,4 +1,4 @@
-"""What samplers with a population share: who is in it, and how whole points are made.
+"""What samplers with a population share: its members, and how whole points are made.
 
 ==========  ======================================================================
 N           size of the population

@@ -86,7 +86,7 @@ def with_prior(problem: Problem, sampler: Sampler, prior: Any) -> tuple[Problem,
     Parameters
     ----------
     problem : Problem
-        What is searched.
+        The problem of the search.
     sampler : Sampler
         Any.
     prior : dict or None

@@ -100,7 +100,7 @@ class Allowed:
     criterion : callable
         ``criterion(U) -> (m,)``; its gradient is left as it is.
     problem : Problem
-        What is allowed.
+        The problem, for what is allowed.
     """
 
     def __init__(self, criterion: Any, problem: Problem):

@@ -104,7 +104,7 @@ class WarmStart(Sampler):
     sampler : Sampler
         Proposes the more, the less the earlier tasks say of this one.
     earlier : sequence of EarlierTask
-        What was found before, on other data or for another estimator.
+        Results of earlier searches, on other data or for another estimator.
 
     Notes
     -----

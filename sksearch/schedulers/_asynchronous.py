@@ -82,8 +82,8 @@ class AsynchronousScheduler(BracketScheduler):
         if self.variant == "stopping":
             return [] if job.trial_id in rungs.going_on else [job.trial_id]
         if history.problem.objectives:
-            return []  # who is behind now may be before others later
-        # Who is behind the last place in the top cannot be promoted, whatever the others score.
+            return []  # a trial that is behind now may be ahead later
+        # A trial behind the last place in the top cannot be promoted, whatever the others score.
         n_most = self._plan(history).brackets[job.bracket][0].n_candidates
         last = n_promoted(n_most, self.factor)
         entries = rungs.entries[job.bracket, job.resource]
@@ -91,7 +91,7 @@ class AsynchronousScheduler(BracketScheduler):
         if place >= last:
             out = job.trial_id
         elif len(entries) > last:
-            out = entries[last][1]  # who had that place until now
+            out = entries[last][1]  # had that place until now
         else:
             return []
         gone = history.trials[out].resource > job.resource

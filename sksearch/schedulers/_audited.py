@@ -19,8 +19,8 @@ STREAM = 11  # tells its generator from others of the same seed
 class Audited(Scheduler):
     """Another scheduler; when it has ended, a share of those that it stopped is trained on.
 
-    Who is audited is drawn, at the end of each rung, from those that are not promoted and have
-    not failed. When nothing else is left to do, they are brought to the last rung of their
+    The audited are drawn, at the end of each rung, from those that are not promoted and have not
+    failed. When nothing else is left to do, they are brought to the last rung of their
     bracket. So neither the proposals nor the promotions differ from those without an audit.
 
     Parameters
@@ -106,7 +106,7 @@ class Audited(Scheduler):
         return None
 
     def retired(self, history: History, job: Job) -> Iterable[int]:
-        """Return whom the other scheduler has no use for, and who is not to be audited."""
+        """Return trials that the other scheduler has no use for, and that are not audited."""
         waiting = self._of_bracket(history, job.bracket)
         return sorted(
             i
@@ -147,7 +147,7 @@ class Audited(Scheduler):
     def _drawn(
         self, history: History, bracket: int, i: int, lower: Rung, upper: Rung
     ) -> list[int] | None:
-        """Who is audited of those that were stopped at the i-th rung; None while it goes on."""
+        """Audited trials of those that were stopped at the i-th rung; None while it goes on."""
         if (key := ("audited", bracket, i)) in history.cache:
             return history.cache[key]
         promoted = self.scheduler._promoted(history, bracket, lower, upper)

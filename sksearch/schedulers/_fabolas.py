@@ -36,7 +36,7 @@ class Fabolas(Scheduler):
         Count of candidates by the sampler, at most half of all, that are evaluated before there
         is a model: all at the smallest size, and of each size the better half at the next one.
     cost : {"seconds", "resource"}, default="seconds"
-        What an improvement is divided by: measured seconds, of which there is a model, or the
+        Divisor of an improvement: measured seconds, of which there is a model, or the
         count of units of the resource, with which runs repeat exactly.
 
     Notes

@@ -79,7 +79,7 @@ class Known:
     ok : ndarray of shape (n_tried,)
         Whether the trial never failed, bool.
     since_top : float
-        What was spent since a job at full size was last asked for.
+        Cost of all jobs since one at full size was last asked for.
     """
 
     points: np.ndarray
@@ -179,7 +179,7 @@ class Choice:
         return self.idle[int(np.argmax(self.means))] if self.idle else None
 
     def overdue(self, rng: np.random.Generator) -> Start | Resume | None:
-        """Full size, once smaller sizes have cost more than that: who gets it.
+        """Full size, once smaller sizes have cost more than that.
 
         The incumbent. Where full results get no better, every second time it is a candidate by a
         process of the full results alone, which tells more of them apart.

@@ -118,7 +118,7 @@ class IncrementalEvaluation(BracketScheduler):
         Parameters
         ----------
         problem : Problem
-            What the search is asked to solve.
+            The problem of the search.
 
         Returns
         -------

@@ -16,10 +16,10 @@ from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Params, Problem, best_first
 from sksearch.space import scaled
 
-#: Ids of who is replaced, of who may replace them, and of all who go on as they are.
+#: Ids of members that are replaced, that may replace them, and that go on as they are.
 Selection = tuple[list[int], list[int], list[int]]
 PART = 20  # of the largest resource, where the user names no step
-SHARE = 0.2  # of the population that is replaced, and of those who replace them
+SHARE = 0.2  # of the population that is replaced, and of those that replace them
 FACTORS = (0.8, 1.2)
 RESAMPLED = 0.25  # probability that a param is drawn anew
 N_TRIES = 100  # for params that are allowed
@@ -115,7 +115,7 @@ class PopulationBasedTraining(Scheduler):
         return None
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return who was replaced, and who reached the top."""
+        """Return the members that were replaced, and those that reached the top."""
         resources = self._resources(history)
         if job.resource == resources[-1]:
             return [job.trial_id]
@@ -140,7 +140,7 @@ class PopulationBasedTraining(Scheduler):
         return len(history.rung(0, self._resources(history)[0])) >= n
 
     def _selection(self, history: History, i: int) -> Selection | None:
-        """Who is replaced in generation i, by whom, and who goes on; None while it is not over."""
+        """Members replaced in generation i, by which, and the rest; None while it is not over."""
         if (key := ("selection", i)) in history.cache:
             return history.cache[key]
         resource = self._resources(history)[i]

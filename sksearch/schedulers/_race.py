@@ -157,7 +157,7 @@ def rungs_of_race(problem: Problem) -> list[int]:
 
 @dataclass
 class RaceState:
-    """Who is where in a race, kept in the history's cache; each event of its log is read once.
+    """The state of a race, kept in the history's cache; each event of its log is read once.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class RaceState:
     #: Scores of those that wait to be brought further, by trial.
     idle: dict[int, np.ndarray] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
-    #: Who will never be brought further since the last result.
+    #: Candidates that will never be brought further since the last result.
     gone: list[int] = field(default_factory=list)
     _variances: tuple[float, int] = (0.0, 0)
 
@@ -202,7 +202,7 @@ class RaceState:
         return next(rung for rung in self.rungs if rung > resource)
 
     def next_trial(self) -> int | None:
-        """Return who is brought further: nobody but the first before there is a leader."""
+        """Return what is brought further: only the first one before there is a leader."""
         if self.leader is None:
             first = next(i for i in range(len(self.failed) + 1) if i not in self.failed)
             return first if first in self.idle else None
@@ -273,9 +273,9 @@ class RaceState:
         return weight * float(variances.mean()) / self._left_after_selection(), weight
 
     def _left_after_selection(self) -> float:
-        """Part of the variance that is left among those who were not dropped.
+        """Part of the variance that is left among those that were not dropped.
 
-        They have no large differences on their first folds: those who had were dropped. A
+        They have no large differences on their first folds: those that had were dropped. A
         standard normal variable that is known to be under q has the second moment
         ``1 - q pdf(q) / cdf(q)``. Without this the spread is underestimated, more are dropped,
         and so on: of 2 folds, an error of 0.2 became one of 0.32.

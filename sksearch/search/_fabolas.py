@@ -38,7 +38,7 @@ class FabolasSearchCV(ResourceParameters, BaseSearch):
         Count of quasi-random candidates, at most half of all, that are halved over four small
         sizes before the first model.
     cost : {"auto", "seconds", "resource"}, default="auto"
-        What an improvement is divided by: measured seconds, or units of the resource. Seconds
+        Divisor of an improvement: measured seconds, or units of the resource. Seconds
         are what is paid, but they are not the same from run to run, and then nor is the search.
         "auto": seconds with a `timeout`, else units.
     {batch_size}

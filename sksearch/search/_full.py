@@ -54,7 +54,7 @@ class SearchCV(BaseSearch):
         `patience` or `stop` allow, and 50 without any of them.
     {common}
     sampler : Sampler or None, default=None
-        What to try. None: a Gaussian process, after the first candidates; where a time is given
+        Sampler to use. None: a Gaussian process, after the first candidates; where a time is given
         and no count, it looks for the largest improvement per second; with several
         `objectives` `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
@@ -62,7 +62,7 @@ class SearchCV(BaseSearch):
         folds or more that have no order, one objective, no `Bound` and no function as `refit`,
         else whole fits.
     resource : str, Resource or None, default="auto"
-        What is spent, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
+        Resource to spend, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
         out or is one for folds or for whole fits. With a `timeout` and no count, and too little
         time for 24 fits, the folds then train on a part of the rows, which `plan_` tells; with
         "folds" on all. None: whole fits.

@@ -20,7 +20,7 @@ POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
-    """Incremental evaluation: a large population at first, a fixed step for those who are kept.
+    """Incremental evaluation: a large population at first, a fixed step for those that are kept.
 
     Most of the budget goes into the population, which a model may choose; then the best `keep`
     of it go on by `step` units, again and again, until one is left. In successive halving all
@@ -31,7 +31,7 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
     ----------
     {head}
     population : {"forest", "gp", "random"}, default="forest"
-        Who chooses the population: a random forest or a Gaussian process, which learn from the
+        The chooser of the population: a random forest or a Gaussian process, which learn from the
         scores at `min_resources`, or chance.
     budget : int or None, default=None
         Count of units for all candidates together, in each fold; never exceeded. None: what ten
@@ -44,7 +44,7 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
         Size of the population: by the formula in [1]_, or as many as `budget` pays for.
     {batch_size}
     resource : str or Resource, default="n_samples"
-        What is spent on a candidate step by step, see `HyperbandSearchCV`.
+        The resource that is spent step by step, see `HyperbandSearchCV`.
     min_resources : int or "auto", default="auto"
         Count of units that the population gets (b_init in [1]_). "auto" is a tenth of
         `max_resources`, as 2 of 20 epochs in [1]_, but at least what the resource needs.

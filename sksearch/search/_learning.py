@@ -30,7 +30,7 @@ class GPBayesSearchCV(ModelParameters, BaseSearch):
     n_iter : int, default=50
         Count of candidates; a finite space may have fewer.
     acquisition : str or Acquisition, default="log_ei"
-        What is maximised: "log_ei" (expected improvement), "log_pi" (probability of one), "lcb"
+        Function to maximise: "log_ei" (expected improvement), "log_pi" (probability of one), "lcb"
         (confidence bound), "ei_per_second", "thompson", "portfolio" or "ei_distribution"; see
         `sksearch.samplers.GPSampler`.
     {n_initial}

@@ -344,7 +344,7 @@ batch_size : int or "auto", default={default}
 
 SELECT = """
 select : {"auto", "best", "top"}, default="auto"
-    Who wins: the candidate with the best score at any rung, which is then trained that far on all
+    The winner: the candidate with the best score at any rung, then trained that far on all
     rows ("best"), or the best of those with the largest resource ("top"). "auto" is "best" where
     rungs can be compared, with epochs, seconds and integer parameters, and "top" with rows and
     folds, where rungs differ in what they are trained or scored on.

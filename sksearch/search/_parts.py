@@ -70,9 +70,9 @@ class PartOf(HasMethods):
     Parameters
     ----------
     kind : type
-        What it is an instance of.
+        Class of the part.
     example : str
-        What to write.
+        Code to write.
     """
 
     def __init__(self, kind: type, example: str) -> None:

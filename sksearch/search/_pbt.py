@@ -42,7 +42,7 @@ class PBTSearchCV(BaseSearch):
     step : int or None, default=None
         Count of units from one selection to the next. None: a twentieth of `max_resources`.
     resource : str or Resource, default="epochs"
-        What is spent step by step: "epochs" (calls of ``partial_fit``, also of the last step of a
+        Resource of a step: "epochs" (calls of ``partial_fit``, also of the last step of a
         Pipeline), or the name of an integer parameter by which an ensemble grows, such as
         ``"max_iter"`` of HistGradientBoosting or ``"n_estimators"`` of LightGBM and XGBoost.
         Training has to go on from a fitted model.

@@ -29,7 +29,7 @@ def tune(
     Parameters
     ----------
     estimator : estimator object
-        What to tune: anything with scikit-learn's interface, Pipelines included.
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included.
     X : array-like of shape (n_samples, n_features)
         Training data.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None

@@ -1,4 +1,4 @@
-"""Who wins a search, by one metric or from a front."""
+"""The winner of a search, by one metric or from a front."""
 
 import copy
 from typing import Any, ClassVar
@@ -46,7 +46,7 @@ class WinnerChoice(BaseSearchCV):
             parent._check_refit_for_multimetric(scores)
 
     def _keep_rungs(self, setup: Setup, with_resources: bool) -> None:
-        """Set what was planned, and who was audited."""
+        """Set what was planned, and the audited candidates."""
         if with_resources:
             self.min_resources_ = setup.problem.min_resources
             self.max_resources_ = setup.problem.max_resources

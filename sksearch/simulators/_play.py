@@ -33,7 +33,7 @@ def play(
     Parameters
     ----------
     sampler : Sampler
-        What to try.
+        Source of candidates.
     scheduler : Scheduler
         How to spend epochs on it.
     problem : CurveProblem

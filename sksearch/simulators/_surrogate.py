@@ -35,7 +35,7 @@ class SurrogateProblem(CurveProblem):
     space : dict or list of dict
         Names of parameters and their choices or distributions. Searches draw from it.
     model : object, str, Path or bytes
-        What has ``predict(X)``, such as a fitted regressor or pipeline of scikit-learn; or a
+        Object with ``predict(X)``, such as a fitted regressor or pipeline of scikit-learn; or a
         network in ONNX, as the path of its file or as its bytes, with one input of shape
         (n_rows, n_columns) and one output of a number for each row. It predicts losses.
     max_resources : int, default=1

@@ -35,14 +35,14 @@ class When:
     Parameters
     ----------
     values : list, tuple, range, array, distribution or When
-        What the parameter is drawn from while active. Another When adds a condition: both must
+        Values of the parameter while it is active. Another When adds a condition: both must
         hold.
     parent : str
         Name of the parameter that decides, in the same dict.
     op : {"==", "!=", "<", "<=", ">", ">=", "in", "not in"}
         Comparison of the parent's value with `threshold`.
     threshold : object
-        What the parent's value is compared with; a list for "in" and "not in".
+        Value that the parent's is compared with; a list for "in" and "not in".
 
     See Also
     --------
@@ -95,7 +95,7 @@ def unwrap(values: Any) -> tuple[Any, list[When]]:
     Returns
     -------
     values : object
-        What the innermost When holds.
+        Values of the innermost When.
     conditions : list of When
         The Whens, outermost first.
     """

@@ -44,7 +44,7 @@ class Dimension(ABC):
     Attributes
     ----------
     kind : {"real", "integer", "categorical", "opaque"}
-        What the values are; opaque is an object of which only ``rvs`` is known.
+        Kind of the values; opaque is an object of which only ``rvs`` is known.
     log : bool
         Whether the coordinate is linear in the logarithm of the value.
     ordered : bool

@@ -195,7 +195,7 @@ def make_dimension(
     name : str
         Name of the parameter, for errors.
     values : list, tuple, range, 1-d array, Series or object with ``rvs``
-        What the user wrote for it.
+        The user's own way to write it.
     accepts : callable, default=None
         ``accepts(name, value) -> bool``: whether a choice that is NaN or infinite is valid.
 

@@ -61,7 +61,7 @@ class Outcome:
         Parameters
         ----------
         count : int
-            What training has come to.
+            Count that training has come to.
 
         Returns
         -------

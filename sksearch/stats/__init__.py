@@ -1,4 +1,4 @@
-"""Statistics that tell optimizers apart, what mattered in a search, and who won."""
+"""Statistics that tell optimizers apart, what mattered in a search, and the winner."""
 
 from typing import TYPE_CHECKING
 

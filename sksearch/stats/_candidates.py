@@ -27,7 +27,7 @@ class Axis:
     name : str
         The parameter.
     choices : tuple
-        Its values, where these are unordered; else empty.
+        Values, where these are unordered; else empty.
     low, high : float
         Smallest and largest number; of choices 0 and their count less 1.
     log : bool
@@ -108,7 +108,7 @@ class Candidates:
     unit : str
         Name of the units of resource.
     winner : Row or None
-        Who won, perhaps at another resource; None if that is not known.
+        The winner, perhaps at another resource; None if that is not known.
     at : int or None
         Index of the winner among the candidates; None if it has no score at this resource.
     n_folds : int or None
@@ -140,7 +140,7 @@ class Candidates:
         Returns
         -------
         candidates : Candidates
-            Its candidates.
+            The candidates of the search.
 
         Raises
         ------

@@ -37,7 +37,7 @@ class Effects:
     Parameters
     ----------
     candidates : Candidates
-        What was tried.
+        The candidates.
     seed : int, default=0
         Seed of the models and of the draws.
     """

@@ -62,7 +62,7 @@ def anytime_regret(
     Parameters
     ----------
     resources : array-like of shape (n_results,)
-        What had been spent when each result came, never decreasing: seconds, epochs, candidates.
+        Cost so far when each result came, never decreasing: seconds, epochs, candidates.
     incumbents : array-like of shape (n_results,)
         Regret or loss of the best candidate known from then on.
     grid : array-like of shape (n_grid,)

@@ -42,13 +42,13 @@ def corrected_by_rows(
     Parameters
     ----------
     selected : SelectedScore
-        What the folds say.
+        Selection by the folds.
     scores : ndarray of shape (n_candidates, n_folds)
         Greater is better; NaN where one is missing.
     chosen : int
         Row of the chosen candidate.
     row_scores : RowScores or None
-        What rows of data contribute.
+        Contributions of rows of data.
     rows : ndarray of shape (n_candidates,)
         The candidates' rows in it.
     limits : tuple (float, float)

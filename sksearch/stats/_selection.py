@@ -1,4 +1,4 @@
-"""The score of a chosen candidate, corrected for having been chosen, and who is tied with it.
+"""The score of a chosen candidate, corrected for having been chosen, and which are tied with it.
 
 ==========  ==================================================================================
 y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN where there is none
@@ -113,7 +113,7 @@ def selected_score(
 
     See Also
     --------
-    tied_candidates : Who cannot be told from the chosen one.
+    tied_candidates : Candidates that cannot be told from the chosen one.
 
     Notes
     -----

@@ -49,7 +49,7 @@ def check_sampler(sampler: Sampler, spaces: Mapping[str, Any] | None = None) -> 
     Parameters
     ----------
     sampler : Sampler
-        What is checked.
+        The object that is checked.
     spaces : mapping of str to dict or list, or None, default=None
         Spaces by name. None: a finite one, one of numbers and choices with a condition, a union
         of two, and a single number.

@@ -30,7 +30,7 @@ def check_scheduler(scheduler: Scheduler, *, max_resources: int = 27) -> None:
     Parameters
     ----------
     scheduler : Scheduler
-        What is checked.
+        The object that is checked.
     max_resources : int, default=27
         The largest resource of the trial searches.
 

@@ -51,7 +51,7 @@ class ProcessExecutor(Executor):
     nested : joblib backend
         Backend for searches inside of tasks.
     limits : Limits
-        What a task may use.
+        Limits of a task.
     folder : Path or None
         Where tasks leave what is too large to return; None for a temporary one.
     devices : sequence or None

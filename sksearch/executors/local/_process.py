@@ -93,14 +93,14 @@ class WorkerProcess:
         function : callable
             Anything that cloudpickle can pickle.
         *args : object
-            Its arguments.
+            Arguments of the function.
         seconds : float or None, default=None
             Seconds after which the process is killed.
 
         Returns
         -------
         value : object
-            What the function returned; a `LostTask` if the process died or was killed.
+            The return value of the function; a `LostTask` if the process died or was killed.
 
         Raises
         ------

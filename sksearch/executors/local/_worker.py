@@ -44,7 +44,7 @@ def run_task(
     ref : Ref
         To fetch the function, its context and the backend for searches inside of tasks.
     task : object
-        What the function gets.
+        Argument of the function.
     folder : Path
         Where to leave what is too large to return.
     payload : bytes-like or None, default=None
@@ -55,7 +55,7 @@ def run_task(
     Returns
     -------
     output : object
-        What the function returned; MISSING if the worker needs the payload.
+        The return value of the function; MISSING if the worker needs the payload.
 
     Raises
     ------
@@ -108,12 +108,12 @@ def run_limited(
     ref, task, folder, payload
         As for `run_task`.
     limits : Limits
-        What the task may use.
+        Limits of the task.
 
     Returns
     -------
     output : object
-        What the function returned, MISSING, or a `LostTask`.
+        The return value of the function, MISSING, or a `LostTask`.
     """
     # An earlier candidate may have broken the process, which cannot read any more then.
     with suppress(UnreadableError):

@@ -39,7 +39,7 @@ class Engine(ABC):
     Attributes
     ----------
     name : str
-        What messages call it.
+        Name in messages.
     n_prefetched : int
         Count of tasks that the engine has while its workers are busy, to hide its latency.
     retries_tasks : bool
@@ -109,7 +109,7 @@ class Engine(ABC):
         Parameters
         ----------
         error : Exception
-            What the engine raised instead.
+            The exception of the engine.
 
         Returns
         -------

@@ -61,7 +61,7 @@ class RemoteExecutor(Executor):
     Parameters
     ----------
     engine : subclass of Engine
-        What the tasks run on; made when the executor is entered.
+        The engine that runs the tasks; made when the executor is entered.
     backend : joblib backend
         The active one.
     shared : tuple
@@ -69,7 +69,7 @@ class RemoteExecutor(Executor):
     n_workers : int
         Count of tasks that the engine runs at the same time.
     limits : Limits
-        What a task may use.
+        Limits of a task.
     folder : Path or None
         Where tasks leave what is too large to return; None for a temporary one.
     """

@@ -40,11 +40,11 @@ class TaskMessage:
     ref : Ref
         To fetch what all tasks share.
     task : object
-        What the function gets.
+        Argument of the function.
     folder : str
         Where to leave what is too large to return.
     limits : Limits
-        What the task may use.
+        Limits of the task.
     isolate : bool
         Whether to run it in a child of the worker.
     marker : str or None
