@@ -3,7 +3,8 @@
 The recorded scores of 48 candidates for ten tables and five models (`_fold_scores.py`): each pair
 is a task in its turn, and the same candidates on the nine other tables are what earlier searches
 have found. Regret is 0 at the best candidate and 1 at the median one. Misled: the earlier scores
-are those of another model, which say nothing of this one. Printed is the mean regret after n
+are those of another model, which say nothing of this one. Listed: the best candidates of five of the other
+tables are tried first, and nothing else is known of those tables. Printed is the mean regret after n
 candidates, and how many candidates the warm start needs for what the cold one has after n: bars
 are n / 2, and 1.1 n if it is misled, at n = 10 and 20.
 
@@ -27,6 +28,7 @@ from sksearch.study import Study
 N = 32
 SHOWN = (2, 5, 10, 15, 20, 30)
 JUDGED = (10, 20)
+N_LISTED = 5
 SAMPLERS = {"GP": GPSampler(), "TPE": TPESampler(), "random": RandomSampler()}
 
 
@@ -47,12 +49,20 @@ def earlier_of(params, scores):
     return EarlierTask(params[:n], scores[:n])
 
 
-def regrets(params, scores, sampler, seed):
+def best_of(tasks):
+    """The best candidate of each of the first tasks, each once."""
+    best = [task.params[int(np.argmax(task.scores))] for task in tasks[:N_LISTED]]
+    return tuple(each for i, each in enumerate(best) if each not in best[:i])
+
+
+def regrets(params, scores, sampler, seed, first=()):
     """Return the regret of the best one after each candidate, shape (N,)."""
     space = Space([{name: [v] for name, v in each.items()} for each in params])
     by_key = {space.key(each): score for each, score in zip(params, scores, strict=True)}
     n = min(N, len(by_key))
-    study = Study(Problem(space, seed=seed, n_candidates=n), sampler, FullFidelity(n))
+    first = tuple(each for each in first if space.contains(each))
+    problem = Problem(space, seed=seed, n_candidates=n, initial_params=first)
+    study = Study(problem, sampler, FullFidelity(n))
     found = []
     while (job := study.ask()) is not None:
         found.append(by_key[space.key(job.params)])
@@ -78,7 +88,7 @@ def main():
     tasks = {model: tasks_of(model, record) for model in MODELS}
     print(f"{'':<14}" + "".join(f"{f'n = {n}':>9}" for n in SHOWN) + "   needed for 10, 20")
     for name in args.samplers:
-        sampler, curves = SAMPLERS[name], {"cold": [], "warm": [], "misled": []}
+        sampler, curves = SAMPLERS[name], {"cold": [], "warm": [], "listed": [], "misled": []}
         for model, found in tasks.items():
             other_model = tasks[MODELS[(MODELS.index(model) + 1) % len(MODELS)]]
             for table, task in found.items():
@@ -89,13 +99,14 @@ def main():
                     if other != table
                 ]
                 ways = {
-                    "cold": sampler,
-                    "warm": WarmStart(sampler, told),
-                    "misled": WarmStart(sampler, wrong),
+                    "cold": (sampler,),
+                    "warm": (WarmStart(sampler, told),),
+                    "listed": (sampler, best_of(told)),
+                    "misled": (WarmStart(sampler, wrong),),
                 }
                 for seed in range(args.seeds):
-                    for way, used in ways.items():
-                        curves[way].append(regrets(*task, used, seed))
+                    for way, (used, *first) in ways.items():
+                        curves[way].append(regrets(*task, used, seed, *first))
         means = {way: np.mean(each, axis=0) for way, each in curves.items()}
         for way, mean in means.items():
             counts = [needed(mean, means["cold"][n - 1]) for n in JUDGED]
