@@ -3,10 +3,10 @@
 The recorded scores of 48 candidates for ten tables and five models (`_fold_scores.py`): each pair
 is a task in its turn, and the same candidates on the nine other tables are what earlier searches
 have found. Regret is 0 at the best candidate and 1 at the median one. Misled: the earlier scores
-are those of another model, which say nothing of this one. Listed: the best candidates of five of the other
-tables are tried first, and nothing else is known of those tables. Printed is the mean regret after n
-candidates, and how many candidates the warm start needs for what the cold one has after n: bars
-are n / 2, and 1.1 n if it is misled, at n = 10 and 20.
+are those of another model, which say nothing of this one. Listed: the best candidates of five of
+the other tables are tried first, and nothing else is known of those tables. Printed is the mean
+regret after n candidates, and how many candidates the warm start needs for what the cold one has
+after n: bars are n / 2, and 1.1 n if it is misled, at n = 10 and 20.
 
     python examples/benchmarks/warm_start.py [--seeds 3] [--samplers GP TPE random]
 """
