@@ -25,7 +25,7 @@ class Budget:
         rungs = [rung for rung in plan.rungs if rung.bracket == 0]
         self._units, self._unit = sum(rung.resources for rung in rungs), plan.unit
         self._watch, self._time = watch, time
-        self._is_known = len(rungs) < 2
+        self._is_known = len(rungs) < 2 or plan.is_endless
 
     def check(self, races: bool) -> None:
         """Compare what was spent with the time that has passed, after a result."""

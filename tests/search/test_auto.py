@@ -17,6 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from sksearch import (
+    FabolasSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
     RandomSearchCV,
@@ -121,6 +122,10 @@ def test_a_first_bracket_that_does_not_fit_the_time_is_said_early():
     with VirtualClock(), warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         clone(search).set_params(timeout=300).fit(X, y)
+        FabolasSearchCV(
+            Slow(seconds=1.0), WIDER, resource="n_samples", n_iter=None, cv=2, timeout=12,
+            max_resources=90, min_resources=10,
+        ).fit(X, y)  # fmt: skip
         # Where there are no brackets there is nothing to say.
         SearchCV(Slow(seconds=1.0), WIDER, n_iter=30, cv=3, timeout=12).fit(X, y)
 
