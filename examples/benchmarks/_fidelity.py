@@ -158,19 +158,16 @@ class Ours:
 
     def __init__(self, task, budget, seed, sampler, scheduler="hyperband", **options):
         times = 1 + budget // task.n_epochs  # at least as often as the budget allows
-        halving = IteratedHalving(FACTOR, times)
-        problem = Problem(Space(task.space), 1, task.n_epochs, seed)
-        sizes = Fabolas(None, cost="resource")
-        if scheduler in ("halving", "sizes"):
-            adapted = (halving if scheduler == "halving" else sizes).adapt(problem)[1]
-            problem = replace(problem, min_resources=adapted)
         schedulers = {
             "hyperband": Hyperband(FACTOR, n_iterations=times),
-            "halving": halving,
-            "sizes": sizes,
+            "halving": IteratedHalving(FACTOR, times),
+            "sizes": Fabolas(None, cost="resource"),
             "full": FullFidelity(times),
         }
-        self._study = Study(problem, our_sampler(sampler, **options), schedulers[scheduler])
+        problem = Problem(Space(task.space), 1, task.n_epochs, seed)
+        adapted, min_resources = schedulers[scheduler].adapt(problem)
+        problem = replace(problem, min_resources=min_resources)
+        self._study = Study(problem, our_sampler(sampler, **options), adapted)
 
     def ask(self):
         """Ask for a job."""

@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python examples/benchmarks/_sizes.py
 
 trains 64 candidates of each, a grid over two parameters, on 32 to 2,048 rows of a table, and
-scores each on up to 2,000 others: about a processor minute each. Their cost grows about as the
-square of the rows. The records are ``records/sizes/TABLE.npz``.
+scores each on up to 2,000 others: about a processor minute each. Small parts
+cost more than by the square of their rows. The records are ``records/sizes/TABLE.npz``.
 """
 
 import sys

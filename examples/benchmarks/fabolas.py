@@ -46,9 +46,8 @@ TRAININGS = (0.5, 1.0, 3.0, 10.0)
 MOST_OWN = 0.05  # of the time of trainings
 
 
-def run(name, method, seed, square):
+def run(name, machine, method, seed):
     """Return regrets after so many full trainings, and proposals as a part of all seconds."""
-    machine = Machine(name, square)
     stretch = MINUTE / machine.full
     seed = zlib.crc32(f"{name} {seed}".encode())
     problem = Problem(Space(machine.space), SIZES[0], SIZES[-1], seed, continues=False)
@@ -86,15 +85,19 @@ def main():
     args = parser.parse_args()
     print(f"{'trainings':<24}" + "".join(f"{n:>9g}" for n in TRAININGS) + "   proposals")
     regrets, own = {}, {}
+    machines = {table: Machine(table, not args.recorded) for table in TABLES[args.tables]}
     with threadpool_limits(1):
         for name in args.methods:
-            pairs = [(table, seed) for table in TABLES[args.tables] for seed in range(args.seeds)]
-            runs = [run(table, METHODS[name], seed, not args.recorded) for table, seed in pairs]
+            runs = [
+                run(table, machine, METHODS[name], seed)
+                for table, machine in machines.items()
+                for seed in range(args.seeds)
+            ]
             regrets[name] = np.array([found for found, _ in runs])
             own[name] = float(np.mean([part for _, part in runs]))
             means = "".join(f"{m:>9.4f}" for m in regrets[name].mean(axis=0))
             print(f"{name:<24}{means}{own[name]:>12.1%}", flush=True)
-            for k, table in enumerate(TABLES[args.tables]):
+            for k, table in enumerate(machines):
                 rows = regrets[name][k * args.seeds : (k + 1) * args.seeds].mean(axis=0)
                 print(f"  {table:<22}" + "".join(f"{m:>9.4f}" for m in rows), flush=True)
     bars = []

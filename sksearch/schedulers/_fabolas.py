@@ -9,7 +9,7 @@ import numpy as np
 
 from sksearch._threads import one_blas_thread
 from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start
-from sksearch.history import History, Problem
+from sksearch.history import History, Problem, best_first
 from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_of
 
 COSTS = ("seconds", "resource")
@@ -112,10 +112,11 @@ class Fabolas(Scheduler):
         sizes = sizes_of(history.problem)
         most = math.inf if self.n_candidates is None else self.n_candidates
         room = min(most, history.problem.size) > len(history.trials) and not history.exhausted
-        n_initial = max(min(self.n_initial, most / 2), len(history.problem.initial_params), 1)
-        if len(history.trials) < math.floor(n_initial) and room:
+        half = math.floor(min(self.n_initial, most / 2))
+        n_initial = max(half, len(history.problem.initial_params), 1)
+        if len(history.trials) < n_initial and room:
             return Start(sizes[0])
-        resume = promoted(history, math.floor(n_initial), sizes[:-1][:N_SIZES])
+        resume = promoted(history, n_initial, sizes[:-1][:N_SIZES])
         if resume is not None:
             return resume
         known = Known.of(history, self.cost)
@@ -157,5 +158,6 @@ def promoted(history: History, n_initial: int, sizes: list[int]) -> Resume | Non
         n_on = sum(larger in trial.results or trial.running == larger for trial in first)
         waiting = [trial for trial in first if may_go_on(trial) and trial.resource == size]
         if waiting and n_on < n_initial >> k:
-            return Resume(max(waiting, key=lambda trial: trial.results[size].score).id, larger)
+            best = best_first([trial.results[size] for trial in waiting])[0]
+            return Resume(waiting[best].id, larger)
     return None

@@ -27,28 +27,35 @@ def score(params, r):
     return quality({**params, "x": params["x"] + 0.2 * left}) - 0.5 * left**2
 
 
-def run(scheduler, seed=0, score=score, space=SPACE, continues=False, seconds=None, **kwargs):
-    """Drive a study whose trainings cost a second for each unit, or what is said."""
+def run(
+    scheduler,
+    seed=0,
+    score=score,
+    space=SPACE,
+    continues=False,
+    seconds=None,
+    n_full=np.inf,
+    **kwargs,
+):
+    """Drive a study whose trainings cost a second for each unit, or what is said.
+
+    It ends by itself, or when so many full trainings are paid.
+    """
     space = Space(space)
     problem = Problem(space, 1, TOP, seed, continues=continues, **kwargs)
-    study, jobs = Study(problem, QuasiRandomSampler(), scheduler), []
-    while (job := study.ask()) is not None:
+    study, jobs, spent = Study(problem, QuasiRandomSampler(), scheduler), [], 0.0
+    while spent < n_full * TOP and (job := study.ask()) is not None:
         jobs.append(job)
         cost = seconds(job) if seconds else float(job.resource - job.spent * continues)
+        spent += cost
         study.tell(job, Result(score(job.params, job.resource), cost))
     return study.history, jobs
 
 
 def found_for(scheduler, n_full, seed, score=score, continues=False):
     """Quality of the best candidate with all of the resource, after so many full trainings."""
-    problem = Problem(Space(SPACE), 1, TOP, seed, continues=continues)
-    study, spent = Study(problem, QuasiRandomSampler(), scheduler), 0.0
-    while spent < n_full * TOP:
-        job = study.ask()
-        cost = float(job.resource - job.spent * continues)
-        spent += cost
-        study.tell(job, Result(score(job.params, job.resource), cost))
-    return max(quality(trial.params) for trial in study.history.trials if TOP in trial.results)
+    history, _ = run(scheduler, seed, score, continues=continues, n_full=n_full)
+    return max(quality(trial.params) for trial in history.trials if TOP in trial.results)
 
 
 def test_the_first_candidates_are_halved_from_a_64th_to_an_eighth():
