@@ -88,7 +88,7 @@ for name, fitted, n_candidates in (
     )
 
 # %%
-# Who was stopped where? Each line is a candidate; it ends where Hyperband gave up on it. The
+# Which candidate was stopped where? Each line is a candidate; it ends where Hyperband gave up on it. The
 # scale is logarithmic in the errors, so that the good ones can be told apart.
 
 try:

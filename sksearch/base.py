@@ -311,7 +311,7 @@ class Scheduler(Declares, ABC):
         return ()
 
     def audited(self, history: History) -> Mapping[int, int] | None:
-        """Return whom it brings to the last rung although they were stopped, with that resource.
+        """Return stopped trials that it brings to the last rung, with that resource.
 
         Parameters
         ----------

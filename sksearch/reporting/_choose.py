@@ -163,7 +163,7 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : Who is tied.
+    sksearch.stats.tied_candidates : Candidates that are tied.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class PBTSearchCV(BaseSearch):
 
     A row of ``cv_results_`` is a member at one count of units, and its params are those of the
     last step. A trial ends where it is replaced, and the one that takes its place has it as
-    ``parent`` in ``history_`` from whom it copied the model.
+    ``parent`` in ``history_`` from which it copied the model.
 
     References
     ----------
