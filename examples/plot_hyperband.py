@@ -88,8 +88,8 @@ for name, fitted, n_candidates in (
     )
 
 # %%
-# Which candidate was stopped where? Each line is a candidate; it ends where Hyperband gave up on it. The
-# scale is logarithmic in the errors, so that the good ones can be told apart.
+# Which candidate was stopped where? Each line is a candidate; it ends where Hyperband gave up on
+# it. The scale is logarithmic in the errors, so that the good ones can be told apart.
 
 try:
     import matplotlib.pyplot as plt
