@@ -187,10 +187,10 @@ class Computer(_system.System):
 
     def lock(self, file):
         self.step("lock", file.path)
-        holder = file.node.holder()
+        holder = file.node.holder
         if holder is None or holder.gives_way(self):
-            file.node.lock = weakref.ref(file)
-        return file.node.holder() is file
+            file.node.holder = file
+        return file.node.holder is file
 
     def process(self):
         return self.pid, HOST
@@ -211,9 +211,6 @@ class Heirs:
     """What a dead process has started, and what holds its lock for a while."""
 
     seconds: float
-
-    def __call__(self):
-        return self
 
     def gives_way(self, computer):
         """Whether they are gone by now."""
@@ -290,8 +287,8 @@ class OpenFile(io.RawIOBase):
 
     def release(self):
         """Give the lock back."""
-        if self.node.holder() is self:
-            self.node.lock = None
+        if self.node.holder is self:
+            self.node.holder = None
 
     def close(self):
         if not self.closed and not self.computer.dead:

@@ -15,7 +15,7 @@ class File:
 
     def __init__(self, number):
         self.number, self.n_names = number, 0
-        self.lock = None  # a weak reference to who has it: what nobody has open is not locked
+        self.holder = None  # who has locked it, if somebody has
         self.data, self.durable = bytearray(), bytearray()
         self.pending = []  # (offset, bytes), or (size, None) where it was cut
         self.is_forgotten = False  # whether a sync has failed, and nothing was done about it
@@ -32,10 +32,6 @@ class File:
         self.is_forgotten = False
         _write(self.data, size, None)
         self.pending.append((size, None))
-
-    def holder(self):
-        """Who has locked the file, None if nobody has."""
-        return self.lock and self.lock()
 
     def sync(self):
         """Make everything durable that was written since, in the order in which it was."""
@@ -59,7 +55,7 @@ class File:
             fate = rng.choice(["kept", "lost", "torn", "reordered"])
             for offset, data in _surviving(self.pending, fate, rng):
                 _write(self.durable, offset, data)
-        self.data, self.pending, self.lock = bytearray(self.durable), [], None
+        self.data, self.pending, self.holder = bytearray(self.durable), [], None
 
 
 def _surviving(pending, fate, rng):

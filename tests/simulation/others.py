@@ -17,11 +17,11 @@ def second_master(world):
     world.counts["second master"] += 1
     first, executor = world.fate, world.executor
     lock = world.disk.files().get(f"{FOLDER}/lock")
-    is_locked = lock is not None and isinstance(lock.holder(), OpenFile)
+    is_locked = lock is not None and isinstance(lock.holder, OpenFile)
     before = world.lines()
     fate = Fate(world.rng)
     name, end, _ = bytes(lock.data).partition(b"\n") if is_locked else (b"", b"", b"")
-    if is_locked and not (end and name.startswith(b"%d " % lock.holder().computer.pid)):
+    if is_locked and not (end and name.startswith(b"%d " % lock.holder.computer.pid)):
         fate.kill_at = 100  # the first one waits for the second here, and so it is not named
     computer = Computer(world.disk, fate, world.new_pid(), world.alive)
     world.fate = fate
@@ -30,7 +30,7 @@ def second_master(world):
         with running_on(computer, Clock(fate, world.make_executor)):
             search.fit(X, Y)
     except SearchLockedError as error:
-        if lock is None or lock.holder() is None or "is in use by another" not in str(error):
+        if lock is None or lock.holder is None or "is in use by another" not in str(error):
             world.broken.append(f"refused, and not by a lock: {error}")
     except BaseException as error:
         if not fate.dead:  # of a user who lost patience

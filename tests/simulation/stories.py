@@ -91,7 +91,7 @@ def _end(world):
     left = {f for f in left if not re.match(may_keep, f)}
     if left:
         raise BrokenPromiseError(f"files are left: {sorted(left)}")
-    if world.disk.files()[f"{FOLDER}/lock"].holder() is not None:
+    if world.disk.files()[f"{FOLDER}/lock"].holder is not None:
         raise BrokenPromiseError("the lock is left")
 
 

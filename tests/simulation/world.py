@@ -261,10 +261,10 @@ class World:
         self.rest = late_writes(self, self.executor)
         self.counts["late writes"] += len(self.rest)
         lock = self.disk.files().get(f"{FOLDER}/lock")
-        holds = lock is not None and lock.holder() in list(computer.files)
+        holds = lock is not None and lock.holder in list(computer.files)
         computer.end()
         if holds and happens(self.rng, 0.1):
-            lock.lock = Heirs(self.rng.choice([0.5, 2.0, 2 * PATIENCE_SECONDS]))
+            lock.holder = Heirs(self.rng.choice([0.5, 2.0, 2 * PATIENCE_SECONDS]))
             self.counts["heirs of a lock"] += 1
             self.happened.add("heirs")
 
