@@ -12,7 +12,8 @@ most 30 minutes a search. Each seed has other images for training and for the te
 a seed have the same.
 
 Images come from the data folder (see `sksearch.datasets.load`), else from scikit-learn's digits;
-``--download folder`` gets them by torchvision instead. Tables are in docs/benchmarks.md.
+``--download folder`` gets them by torchvision instead. Tables are in
+docs/measurements/searches-on-images.md.
 """
 
 import argparse

@@ -9,7 +9,20 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "examples" / "benchmarks" / "records"
-MEASUREMENTS = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+PAGES = {
+    page.stem: page.read_text(encoding="utf-8")
+    for page in sorted((ROOT / "docs" / "measurements").glob("*.md"))
+}
+MEASUREMENTS = "\n".join(PAGES.values())
+
+
+def test_each_measurement_begins_with_the_claim_that_the_index_has():
+    lines = PAGES["index"].splitlines()
+    expected = []
+    for name in PAGES.keys() - {"index"}:
+        title, claim = PAGES[name].split("\n\n")[:2]
+        expected.append(f"| [{title.removeprefix('# ')}]({name}.md) | {' '.join(claim.split())} |")
+    assert sorted(line for line in lines if line.startswith("| [")) == sorted(expected)
 
 
 def lines_of(name):
@@ -70,7 +83,7 @@ def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
 
 
 def test_errors_of_averages_are_those_of_the_record():
-    rows = rows_of(MEASUREMENTS, "## Averages of candidates")
+    rows = rows_of(MEASUREMENTS, "\n# Averages of candidates")
     columns = [(errors("all of them"), 0), (errors("averaged"), 0)]
     columns += [(errors(name, "neg_log_loss"), 1) for name in ("all of them", "averaged")]
     for table, *shown in rows[1:]:
@@ -79,7 +92,7 @@ def test_errors_of_averages_are_those_of_the_record():
 
 
 def test_scores_of_lists_are_those_of_the_record():
-    rows = rows_of(MEASUREMENTS, "## Many models, one search")
+    rows = rows_of(MEASUREMENTS, "\n# Many models, one search")
     names = rows[0][1:7]
     scores = {
         (line["table"], line["name"]): line["test"]
@@ -110,7 +123,7 @@ def kept(found, n):
     return [value for value, bound in found[:n] if bound <= 0]
 
 
-@pytest.mark.parametrize("after", ["## Measured bounds", "**fail**, nothing says"])
+@pytest.mark.parametrize("after", ["\n# Measured bounds", "**fail**, nothing says"])
 def test_regrets_under_bounds_are_those_of_the_record(after):
     """Of the methods that always have a candidate that keeps the bound."""
     records, problem, n_checked = lines_of("bounds.jsonl"), None, 0
@@ -149,7 +162,7 @@ def test_crashes_that_were_simulated_are_those_of_the_record():
 def test_the_table_of_the_readme_is_that_of_the_measurements():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     ours = {row[0]: row[1:] for row in rows_of(readme, "## Beside other tools")[1:]}
-    theirs = {row[0]: row for row in rows_of(MEASUREMENTS, "## One line on real tables")[1:]}
+    theirs = {row[0]: row for row in rows_of(MEASUREMENTS, "\n# One line on real tables")[1:]}
     assert ours.keys() == theirs.keys()
     for name, (at_10, at_30, folds, behind) in ours.items():
         row = theirs[name]
@@ -161,7 +174,7 @@ def test_what_the_criteria_say_of_the_one_line_is_measured():
     (said,) = re.findall(
         r"on (\d+) pairs of table and model \(mean rank ([\d.]+), the next ([\d.]+)\)", criteria
     )
-    rows = rows_of(MEASUREMENTS, "## One line on real tables")[1:]
+    rows = rows_of(MEASUREMENTS, "\n# One line on real tables")[1:]
     ranks = sorted(float(row[1]) for row in rows)
     assert (float(said[1]), float(said[2])) == tuple(ranks[:2])
     assert f"over {said[0]} pairs" in MEASUREMENTS
