@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "examples" / "benchmarks" / "records"
@@ -178,3 +179,18 @@ def test_what_the_criteria_say_of_the_one_line_is_measured():
     ranks = sorted(float(row[1]) for row in rows)
     assert (float(said[1]), float(said[2])) == tuple(ranks[:2])
     assert f"over {said[0]} pairs" in MEASUREMENTS
+
+
+def test_ranks_and_their_picture_are_those_of_the_records(monkeypatch):
+    monkeypatch.syspath_prepend(RECORDS.parent)
+    from _tables_picture import ranks_by_field
+    from _tables_report import Records
+
+    ranks = ranks_by_field(Records(RECORDS / "tables"), 30)
+    rows = {row[0]: row for row in rows_of(MEASUREMENTS, "\n# One line on real tables")[1:]}
+    names = {"Optuna TPE": "Optuna TPE, pruned over folds"}
+    for field, column in {"test": 3, "cv": 7}.items():
+        shown = {name: float(rows[names.get(name, name)][column]) for name in ranks[field]}
+        assert shown == ranks[field]
+    with Image.open(ROOT / "docs" / "images" / "tables.png") as picture:
+        assert json.loads(picture.text["Description"]) == ranks

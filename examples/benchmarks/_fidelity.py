@@ -28,7 +28,7 @@ from _peers import (
 )
 
 from sksearch.history import Problem
-from sksearch.schedulers import Fabolas, FullFidelity, Hyperband, IteratedHalving
+from sksearch.schedulers import ASHA, Fabolas, FullFidelity, Hyperband, IteratedHalving
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -149,22 +149,26 @@ class Ours:
         Seed of all that is random.
     sampler : str
         Name of a class of `sksearch.samplers`.
-    scheduler : {"hyperband", "halving", "sizes", "full"}, default="hyperband"
-        All brackets, a wide bracket and then short ones, sizes chosen with the params, or all in
-        full.
+    scheduler : {"hyperband", "halving", "asha", "sizes", "full"}, default="hyperband"
+        All brackets, a wide bracket and then short ones, asynchronous halving, sizes chosen with
+        the params, or all in full.
+    depth : int, default=10
+        Rungs below the last at most.
     **options
         Of the sampler.
     """
 
-    def __init__(self, task, budget, seed, sampler, scheduler="hyperband", **options):
+    def __init__(self, task, budget, seed, sampler, scheduler="hyperband", depth=10, **options):
         times = 1 + budget // task.n_epochs  # at least as often as the budget allows
+        lowest = max(1, task.n_epochs // FACTOR**depth)
         schedulers = {
             "hyperband": Hyperband(FACTOR, n_iterations=times),
             "halving": IteratedHalving(FACTOR, times),
             "sizes": Fabolas(None, cost="resource"),
+            "asha": ASHA(times * task.n_epochs, FACTOR),
             "full": FullFidelity(times),
         }
-        problem = Problem(Space(task.space), 1, task.n_epochs, seed)
+        problem = Problem(Space(task.space), lowest, task.n_epochs, seed)
         adapted, min_resources = schedulers[scheduler].adapt(problem)
         problem = replace(problem, min_resources=min_resources)
         self._study = Study(problem, our_sampler(sampler, **options), adapted)
@@ -177,6 +181,97 @@ class Ours:
     def tell(self, loss):
         """Enter what it brought."""
         self._study.tell(self._job, our_result(loss))
+
+
+class OneEpoch:
+    """One epoch of many random candidates, then the best of them in full, again and again.
+
+    Parameters
+    ----------
+    task, budget, seed
+        See `Ours`.
+
+    References
+    ----------
+    R. Egele, I. Guyon, Y. Sun, P. Balaprakash, "Is one epoch all you need for multi-fidelity
+    hyperparameter optimization?", ESANN 2023. https://arxiv.org/abs/2307.15422
+    """
+
+    N_FULL = 3
+
+    def __init__(self, task, budget, seed):
+        self._n_epochs, self._space = task.n_epochs, Space(task.space)
+        self._rng, self._n = np.random.default_rng((seed, 2)), 0
+        self._begin()
+
+    def _begin(self):
+        self._losses, self._best = [], None
+
+    def ask(self):
+        """Ask for an epoch of a new candidate, or for one of the best in full."""
+        if self._best is None and len(self._losses) == self._n_epochs:
+            self._best = sorted(self._losses, key=lambda each: each[0])[: self.N_FULL]
+        if self._best is None:
+            self._n += 1
+            self._asked = self._n, self._space.sample(self._rng)
+            return Ask(*self._asked, 1, 0)
+        _, key, params = self._best.pop(0)
+        return Ask(key, params, self._n_epochs, 1)
+
+    def tell(self, loss):
+        """Enter what it brought."""
+        if self._best is None:
+            self._losses.append((math.inf if math.isnan(loss) else loss, *self._asked))
+        elif not self._best:
+            self._begin()
+
+
+class PowerLaw:
+    """Random candidates, each until a power law of its curve promises less than the best has.
+
+    Parameters
+    ----------
+    task, budget, seed
+        See `Ours`.
+    """
+
+    N_FIRST = 4  # epochs before a curve is believed
+    POWERS = np.linspace(0.1, 2.0, 20)
+
+    def __init__(self, task, budget, seed):
+        self._n_epochs, self._space = task.n_epochs, Space(task.space)
+        self._rng, self._key, self._best = np.random.default_rng((seed, 2)), 0, math.inf
+        self._begin()
+
+    def _begin(self):
+        self._key, self._curve = self._key + 1, []
+        self._params = self._space.sample(self._rng)
+
+    def ask(self):
+        """Ask for the next epoch."""
+        epoch = len(self._curve) + 1
+        return Ask(self._key, self._params, epoch, epoch - 1)
+
+    def tell(self, loss):
+        """Go on while the curve promises more."""
+        self._curve.append(loss)
+        n = len(self._curve)
+        if n == self._n_epochs and not math.isnan(loss):
+            self._best = min(self._best, loss)
+        is_hopeless = n >= self.N_FIRST and self._promised() > self._best
+        if math.isnan(loss) or n == self._n_epochs or is_hopeless:
+            self._begin()
+
+    def _promised(self):
+        """The loss of the last epoch, by the power law with the least squares."""
+        y, found = np.array(self._curve), []
+        for power in self.POWERS:
+            x = np.arange(1.0, len(y) + 1) ** -power
+            slope = max(0.0, np.cov(x, y, bias=True)[0, 1] / x.var())
+            level = y.mean() - slope * x.mean()
+            error = np.sum((level + slope * x - y) ** 2)
+            found.append((error, level + slope * self._n_epochs**-power))
+        return min(found)[1]
 
 
 def plan_of(task):
@@ -330,8 +425,17 @@ OURS = {
     "TPEHalving": partial(Ours, sampler="TPESampler", scheduler="halving"),
     "BOHB": partial(Ours, sampler="TPESampler"),
     "GPHyperband": partial(Ours, sampler="GPSampler", **EI),
+    "GPHalving, two rungs below": partial(
+        Ours, sampler="GPSampler", scheduler="halving", transfer="joint", depth=2, **EI
+    ),
+    "GPHalving, one rung below": partial(
+        Ours, sampler="GPSampler", scheduler="halving", transfer="joint", depth=1, **EI
+    ),
+    "ASHA": partial(Ours, sampler="RandomSampler", scheduler="asha"),
     "Fabolas": partial(Ours, sampler="QuasiRandomSampler", scheduler="sizes"),
     "Hyperband": partial(Ours, sampler="RandomSampler"),
+    "One epoch, then the best": OneEpoch,
+    "Power law": PowerLaw,
     "Random": partial(Ours, sampler="RandomSampler", scheduler="full"),
 }
 #: Constructors: ``METHODS[name](task, budget, seed)``.

@@ -365,13 +365,17 @@ def load_task(name):
     Parameters
     ----------
     name : str
-        One of `TASKS`.
+        One of `TASKS`, or of `_development.development_tasks`.
 
     Returns
     -------
     task : Task
         The task.
     """
+    if "/" in name:
+        from _development import DevelopmentTask
+
+        return DevelopmentTask(name)
     if name in FUNCTIONS:
         return FunctionTask(name, *FUNCTIONS[name]())
     with np.load(task_path(name)) as arrays:

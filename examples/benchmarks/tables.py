@@ -19,6 +19,7 @@ folds.
 
     python examples/benchmarks/tables.py --tools SearchCV          # run what is missing, report
     python examples/benchmarks/tables.py --report                  # report what is recorded
+    python examples/benchmarks/tables.py --report --picture docs/images/tables.png
     python examples/benchmarks/tables.py --tables development --estimators histgb svm --seeds 1
     python examples/benchmarks/tables.py --estimators forest linear xgboost --seeds 1
 
@@ -55,6 +56,7 @@ from _tables_cases import (
     untuned,
 )
 from _tables_clock import REFERENCE_SECONDS, run_for, workload
+from _tables_picture import draw
 from _tables_report import Records, print_scores, report
 from _tables_tools import OURS, TOOLS, UNTUNED, from_flaml, refitted, size_of_halving
 from sklearn.base import clone
@@ -287,6 +289,7 @@ def arguments():
     parser.add_argument("--records", type=Path, default=FOLDER, help="folder of the records")
     parser.add_argument("--report", action="store_true", help="run nothing")
     parser.add_argument("--scores", action="store_true", help="print the test score of each run")
+    parser.add_argument("--picture", type=Path, help="draw the ranks of all runs into this PNG")
     parser.add_argument("--workload", action="store_true", help="only time the fixed workload")
     args = parser.parse_args()
     args.tables = [t for name in args.tables for t in groups.get(name, (name,))]
@@ -318,6 +321,8 @@ def main():
     points = points_of(args.seconds)
     if args.scores:
         print_scores(records, args, points[-1])
+    if args.picture:
+        draw(records, args.seconds, args.picture)
     ok = report(records, args, points)
     return int(n_failed > 0 or not ok)
 
