@@ -64,7 +64,7 @@ def searches(n_trainings, hyperband, **tpe):
     } | {name: (TPESampler(**tpe, transfer=of), hyperband) for name, of in SCHEMES.items()}
 
 
-#: Trainings cost as much as brackets where each job starts anew: 1,701 and 972 epochs.
+#: Trainings cost as much as brackets where each job starts again: 1,701 and 972 epochs.
 SEARCHES = {
     "whole": searches(21, Hyperband()),
     "published": searches(12, Hyperband(brackets=(4, 3, 2)), n_initial=10),

@@ -67,14 +67,14 @@ def draw(values, rng):
 
 
 def three_ways(model, X, y, seed):
-    """The model as it is, and by either search, each trained."""
+    """The untuned model, and by either search, each trained."""
     space = default_space(model, n_samples=len(X), n_features=X.shape[1])
     peer_space = {
         name: LogRandInt(25, 501) if isinstance(values, Outcome) else values
         for name, values in space.items()
     }
     return {
-        "as it is": clone(model).fit(X, y),
+        "untuned": clone(model).fit(X, y),
         "random search": StoppedRandomSearch(model, peer_space, cv=3, random_state=seed).fit(X, y),
         "SearchCV": SearchCV(model, timeout=SECONDS, cv=3, random_state=seed).fit(X, y),
     }
@@ -95,7 +95,7 @@ with threadpool_limits(1):  # small data: threads would wait for each other
                 scores[name].setdefault(way, []).append(fitted.score(X_test, y_test))
             tried = len(found["random search"].cv_results_["params"])
             print(
-                f"{name}, seed {seed}: R2 {scores[name]['as it is'][-1]:.3f} as it is, "
+                f"{name}, seed {seed}: R2 {scores[name]['untuned'][-1]:.3f} untuned, "
                 f"{scores[name]['random search'][-1]:.3f} by random search ({tried} candidates), "
                 f"{scores[name]['SearchCV'][-1]:.3f} by SearchCV "
                 f"({len(found['SearchCV'].history_.trials)} candidates)"
@@ -116,7 +116,7 @@ except ImportError:
 
 if plt is not None:
     fig, axes = plt.subplots(1, 2, figsize=(9, 2.6), layout="constrained", sharey=True)
-    colors = {"as it is": "#7b8794", "random search": "#c98a1b", "SearchCV": "#174a73"}
+    colors = {"untuned": "#7b8794", "random search": "#c98a1b", "SearchCV": "#174a73"}
     for ax, (name, ways) in zip(axes, scores.items(), strict=True):
         for row, (way, values) in enumerate(reversed(ways.items())):
             seen = [value for value in values if value > 0]

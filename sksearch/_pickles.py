@@ -1,7 +1,7 @@
 """What travels between processes, and what comes back: never a copy of a class that lives here.
 
 cloudpickle sends a class or a function of ``__main__``, of a notebook, with its code. Where the
-process that has it loads that again, cloudpickle sets all methods of the class anew, with globals
+process that has it loads that again, cloudpickle sets all methods of the class again, with globals
 of their own, so that what the user changes afterwards is not seen. So each carries an address: the
 process that it is at home in, and its name or number there. At home it is what the address leads
 to; a worker, for which it is a guest, makes it once, and again only for a message with news.

@@ -16,7 +16,7 @@ PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may 
 PART_OF_MEMBERS = 0.2  # of the time without the last training, at most, for those of others
 N_MEMBERS = 6  # others for whose last trainings there is time; an average seldom has more
 PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
-SLACK = 1.5  # as many times what that of the estimator as it is takes is no less allowed
+SLACK = 1.5  # as many times what that of the untuned estimator takes is no less allowed
 
 
 @dataclass(eq=False)

@@ -3,7 +3,7 @@
     python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
 
 The page is one file of HTML, by default ``watch.html`` in the directory: open it in a browser. No
-server is needed. With ``--every`` it is written anew after so many seconds, and an open browser
+server is needed. With ``--every`` it is written again after so many seconds, and an open browser
 loads it again, until the search has ended. The search is not disturbed: its journal is read, no
 lock is taken, and nothing is unpickled. So this may run on any machine that sees the directory.
 """
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
     parser.add_argument("folder", metavar="DIR", help="the checkpoint_dir of a search")
-    parser.add_argument("--every", type=_positive, metavar="SECONDS", help="write it anew")
+    parser.add_argument("--every", type=_positive, metavar="SECONDS", help="write it again")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: DIR/watch.html")
     args = parser.parse_args(arguments)
     folder = Path(args.folder).expanduser()

@@ -7,7 +7,7 @@
 It holds for one machine and one set of versions: that is why no such file is in the repository.
 There are the named searches, each with all resources, and the cases of `tests/frozen`: what users
 see of the whole product. Of the latter there is a file with fewer digits, which a test compares on
-every machine; this writes it anew, where it is meant to change:
+every machine; this writes it again, where it is meant to change:
 
     python tests/golden.py freeze
 """

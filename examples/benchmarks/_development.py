@@ -50,7 +50,7 @@ class DevelopmentTask(Task):
         self._task = reader().load(name)
         n_epochs = self._task.fidelity
         if not str(self._task.fidelity_unit).endswith(EPOCHS):
-            n_epochs = None  # rows, of which a larger training begins anew
+            n_epochs = None  # rows, of which a larger training begins again
         parameters = [Parameter.from_meta(entry.dump()) for entry in self._task.space]
         super().__init__(name, parameters, n_epochs)
         self.best, self.median = self._task.best["loss"], self._task.median

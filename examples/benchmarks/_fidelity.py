@@ -3,7 +3,7 @@
 Every optimizer here has ``ask() -> Ask`` and ``tell(loss)`` for what was asked last. `run` drives
 one over the learning curves of a task and counts the epochs that were really trained: Optuna goes
 on epoch by epoch; who promotes a configuration pays the additional epochs only; and who wants the
-same configuration up to no more epochs than before has to train it anew.
+same configuration up to no more epochs than before has to train it again.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Nets and linear models trained epoch by epoch: by scikit-learn's calls, by ours, by `fit`.
 
-The estimators have an integer ``random_state``. A call of their own ``partial_fit`` seeds anew, so
-all epochs take the rows in one order; `EpochsResource`, with which searches train, and `fit` do
-not. 2,000 training rows, scores (accuracy or R2) on up to 10,000 others, means over seeds.
+The estimators have an integer ``random_state``. Their own ``partial_fit`` seeds again at each
+call, so all epochs take the rows in one order; `EpochsResource`, with which searches train, and
+`fit` do not. 2,000 training rows, scores (accuracy or R2) on up to 10,000 others, means of seeds.
 
     OMP_NUM_THREADS=1 python examples/benchmarks/epochs.py [--epochs 81] [--seeds 3] [--tables ...]
 """

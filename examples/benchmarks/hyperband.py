@@ -14,7 +14,7 @@ All scores are mean accuracies over the same 3 folds, but the searches draw diff
 (with the same seed Hyperband's first ones would be random search's). A best score of many is
 optimistic, so the table has the accuracy on a test set that no search saw, too. For reference:
 where random search itself first had its final score, and scikit-learn's `HalvingRandomSearchCV`
-on ``max_iter``, which trains anew at each rung, all epochs counted.
+on ``max_iter``, which trains again at each rung, all epochs counted.
 
     python examples/benchmarks/hyperband.py [--data digits fashion_mnist]
 

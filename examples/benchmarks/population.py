@@ -2,7 +2,7 @@
 
 Each search has the epochs of 20 whole trainings. A Gaussian process and random search look for
 the best constant learning rate; population-based training lets it change. What counts is the loss
-of a model that is trained anew by what was found: on the parabola with other noise, the mean of
+of a model that is trained again by what was found: on the parabola with other noise, the mean of
 20 trainings; on digits on all rows of the search, on rows that nobody has seen. Losses of one seed
 are compared by their logarithms: printed are the geometric mean of ours over the other's, and the
 p-value of a Wilcoxon test for ours being better. "all" is the best of 200 constant rates, which

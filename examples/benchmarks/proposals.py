@@ -3,7 +3,7 @@
 Milliseconds of processor time of one tell and one ask of the next params, in 8 dimensions, one
 thread: the mean over consecutive pairs. History up to the count is filled with random params, and
 the first proposal after that, in which a method catches up with it, is not counted. For ours the
-stretch goes on until a fifth more is known, so that learning hyperparameters anew, which is rare,
+stretch goes on until a fifth more is known, so that learning hyperparameters again, which is rare,
 has its fair share in the mean; for peers it has 10 pairs (SMAC3 fits a forest for every eighth).
 A peer whose single proposal takes more than 10 seconds is left out from there on. Medians over
 repeats, since other load slows down even processor time.

@@ -3,7 +3,7 @@
 Every search trains the same number of candidates on the same three folds and refits the best; the
 space is written once, as for ``RandomizedSearchCV``, and translated for each peer. All run with
 their defaults. There are 1,500 rows to train on and 5,000 to test on (digits: 1,078 and 719),
-both drawn anew with each seed. Methods are ranked for each task and seed, by the
+both drawn again with each seed. Methods are ranked for each task and seed, by the
 best CV score and by the score on the test rows; ranks are averaged over the seeds of a task, then
 over tasks. Seconds are processor time of a whole search on one core, mean over seeds.
 

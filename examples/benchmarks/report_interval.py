@@ -1,6 +1,6 @@
 """Whether the interval of a report has the winner's score on new rows in it, and how wide it is.
 
-Searches on a few hundred rows, drawn anew for each seed. On noise the classes are drawn by lot:
+Searches on a few hundred rows, drawn again for each seed. On noise the classes are drawn by lot:
 any model's score on new rows is 0.5. Of real tables the rows that were not drawn tell the score of
 `best_estimator_`. Beside the coverage, nominal 95 %, stands the ratio of the width to that of the
 interval that as many new test rows would give (normal, of one model), and the bias, what was

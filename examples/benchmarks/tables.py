@@ -14,7 +14,7 @@ Peers run with their defaults and with our space of the day on which the records
 has its own. Optuna's pruner sees each fold, and gets no first guess. HalvingRandomSearchCV ends by
 a count of candidates and not by time: it runs once for 10 and once for 30 seconds, with as many
 candidates as fit by the cost of the untuned estimator; if that was too many, the best of its last
-whole rung counts. The CV score of FLAML's and halving's candidates is taken anew on the frozen
+whole rung counts. The CV score of FLAML's and halving's candidates is taken again on the frozen
 folds.
 
     python examples/benchmarks/tables.py --tools SearchCV          # run what is missing, report

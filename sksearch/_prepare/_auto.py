@@ -4,7 +4,7 @@
 left out               the search takes                when
 =====================  ==============================  ===========================================
 space                  ``spaces.default_space``        always
-first candidates       the estimator as it is, then    with the space left out
+first candidates       the untuned estimator, then    with the space left out
                        ``spaces.first_candidates``
                        those of them that lie in the   with the sampler left out
                        given space
@@ -165,7 +165,7 @@ def first_guesses(
     earlier: Sequence[EarlierTask] = (),
     allows: Allows | None = None,
 ) -> tuple[tuple[dict, ...], bool]:
-    """Return what is evaluated first, and whether that begins with the estimator as it is.
+    """Return what is evaluated first, and whether that begins with the untuned estimator.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
     if problem.has_baseline:
         n = len(problem.initial_params) - 1
         more = f", then {n} that are good on many data sets" if n else ""
-        notes.append(f"first candidates: the estimator as it is{more}")
+        notes.append(f"first candidates: the untuned estimator{more}")
     elif problem.initial_params and options.knowledge.is_left:
         n = len(problem.initial_params)
         notes.append(f"first candidates: {n} known ones that lie in the space")

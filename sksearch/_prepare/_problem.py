@@ -32,7 +32,7 @@ def make_problem(
     """State the problem, with the resource's own limits where the user says "auto".
 
     Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
-    first candidates, and whether the first of them is the estimator as it is.
+    first candidates, and whether the first of them is the untuned estimator.
     """
     high: Any = limits[1]
     low: Any = "auto" if isinstance(limits[0], str) else limits[0]

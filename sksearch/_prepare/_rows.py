@@ -25,7 +25,7 @@ def choose_rows(options: Options, setup: Setup) -> None:
     if sample is not None and refits and sample.last_seconds > timeout:
         warn(
             f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
-            f"of the estimator as it is, and timeout={timeout:g}. Pass a larger timeout, "
+            f"of the untuned estimator, and timeout={timeout:g}. Pass a larger timeout, "
             "or fewer rows.",
             UserWarning,
             stacklevel=2,

@@ -80,7 +80,7 @@ def check_same(
     Return False if they are equal, and True if the new search goes on where the old one ended: a
     count of candidates or the largest resource grew, or code changed and the user accepts that,
     and nothing else differs. If anything else does, raise SearchMismatchError, which names all of
-    it. A plain global that a call makes anew at each start gives a warning.
+    it. A plain global that a call makes again at each start gives a warning.
 
     Parameters of an estimator or a search that are there on one side only come from another
     version of scikit-learn or of this library, and are no difference: nobody can have set them
@@ -295,7 +295,7 @@ def _splitter(text_of: Callable, cv: Folding) -> str:
         return str(5 if cv is None else cv)
     if hasattr(cv, "split"):
         return text_of(cv)
-    # The rows of folds that are listed are compared; those of a generator are made anew.
+    # The rows of folds that are listed are compared; those of a generator are made again.
     return f"given {OPAQUE}" if hasattr(cv, "__next__") else "given"
 
 

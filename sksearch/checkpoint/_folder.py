@@ -125,7 +125,7 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise JournalError(
             f"{path} is missing or damaged ({error}), and the folds of the search with it: pass "
-            "another directory, or move this one away to begin anew."
+            "another directory, or move this one away to begin again."
         ) from error
     return list(zip(train, test, strict=True))
 

@@ -22,7 +22,7 @@ def texts_of(data: dict[str, tuple[Datum | None, str]]) -> dict[str, str]:
     """Return a text for each global that code depends on, by module and name.
 
     One that the user's code changes is told by the statement that sets it first, and one that a
-    call makes anew at each start by its value and by that statement.
+    call makes again at each start by its value and by that statement.
     """
     return {name: _text(datum, text) for name, (datum, text) in sorted(data.items())}
 

@@ -15,7 +15,7 @@ from sksearch.checkpoint._schema import FORMAT, HEADER, KIND, is_header
 
 FORMATS = (1,)  # that can be read; the last one is written
 BEGIN = f'{{"{KIND}":"{HEADER}"'.encode()  # how the first record of every journal begins
-ANEW = "pass another directory, or move this one away to begin anew."
+ANEW = "pass another directory, or move this one away to begin again."
 
 
 class Log:

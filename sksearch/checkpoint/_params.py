@@ -42,7 +42,7 @@ def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | Non
     """Return the candidate that was encoded, also in another process with an equal space.
 
     Choices are the user's own objects. None if a value could not be stored, or is no choice of
-    this space: the candidate is proposed anew.
+    this space: the candidate is proposed again.
     """
     listed = _categorical(space)
     try:
@@ -52,7 +52,7 @@ def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def contradicts(space: Space, encoded: dict[str, Any], params: dict[str, Any]) -> bool:
-    """Whether params that were proposed anew differ from what is stored of the candidate."""
+    """Whether params that were proposed again differ from what is stored of the candidate."""
     if encoded.keys() != params.keys():
         return True
     again = encode_params(space, params)

@@ -339,7 +339,7 @@ class JournalRecorder(Recorder):
         if (event.bracket, event.resource) not in self._rungs:
             raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")
         params = decode_params(self._space, event.params) if event.params else None
-        # The estimator as it is, and who goes on from it, may lie outside of the space.
+        # The untuned estimator, and who goes on from it, may lie outside of the space.
         may_be_outside = event.trial_id == 0 or event.parent is not None
         has_baseline = run.study.history.problem.has_baseline
         if params is not None and not (has_baseline and may_be_outside):
@@ -348,7 +348,7 @@ class JournalRecorder(Recorder):
         job = run.study.replay(event.trial_id, params, *key, event.prediction)
         if event.params and params is None and contradicts(self._space, event.params, job.params):
             raise ValueError(
-                "it has values that cannot be stored, so that candidates are proposed anew, and "
+                "it has values that cannot be stored, so that candidates are proposed again, and "
                 f"candidate {event.trial_id} is another one: it is of another version of sksearch"
             )
         return job

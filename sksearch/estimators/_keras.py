@@ -17,7 +17,7 @@ class Keras(Family):
             f"{type(model).__name__} of scikeras cannot be trained in parts: a model that "
             "was stored, or came from another process, goes on otherwise than the one that was "
             "not. Search with resource='n_samples' or 'folds', or with "
-            "resource=ParameterResource('epochs'), which fits it anew at each rung."
+            "resource=ParameterResource('epochs'), which fits it again at each rung."
         )
 
     def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:

@@ -154,7 +154,7 @@ class StochasticGradient(Family):
     def train_epochs(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
     ) -> bool:
-        """Shuffle the rows anew for each epoch: an integer seed would give all the same order."""
+        """Shuffle the rows again for each epoch: an integer seed would give all the same order."""
         own = model.random_state
         if not isinstance(own, Integral):
             return False

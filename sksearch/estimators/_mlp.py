@@ -95,7 +95,7 @@ class Orders(np.random.RandomState):
 def one_fit(state: State, net: Any) -> Iterator[None]:
     """Have ``partial_fit`` draw what ``fit`` would draw in these epochs.
 
-    An integer ``random_state`` would seed each call anew, so that all epochs had one order.
+    An integer ``random_state`` would seed each call again, so that all epochs had one order.
     """
     own = net.random_state
     if own is None:  # the global generator, which is seeded for each task

@@ -1,7 +1,7 @@
 """Nets of skorch as their owners wrote them, trained rung by rung.
 
 A net that is trained in three calls of ``partial_fit`` is not the net that one call of ``fit``
-gives: each call begins its callbacks anew, and with them its schedule. Here all calls of a
+gives: each call begins its callbacks again, and with them its schedule. Here all calls of a
 candidate are one training: callbacks begin once, the history goes on, and so do the global
 generators, from which batches and dropout are drawn. Nets are told by the names of their classes,
 so that skorch is not imported.
@@ -363,7 +363,7 @@ class Skorch(Family):
     smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")
 
     def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what the next epoch reads; all else begins its training anew."""
+        """Return what the next epoch reads; all else begins its training again."""
         return ("lr", "batch_size", "optimizer__*")
 
     def check_epochs(self, model: Any) -> None:

@@ -35,7 +35,7 @@ class CurveTasks:
 
         `before` are the outputs on earlier folds, `n_now` the count of folds that come now.
 
-        The estimator as it is is fitted plainly, and has no curve, where its own fit ends
+        The untuned estimator is fitted plainly, and has no curve, where its own fit ends
         otherwise.
         """
         context, problem = self._setup.context, self._setup.problem
@@ -80,7 +80,7 @@ def _seconds_of(output: Output) -> float:
 
 
 def _is_fitted_otherwise(context: Context, name: str) -> bool:
-    """Whether the estimator as it is is not among the models of its curve by this parameter."""
+    """Whether the untuned estimator is not among the models of its curve by this parameter."""
     try:
         return not growth_of(context.estimator, name).is_as_fitted
     except ValueError:  # a step that has it is searched, and the own one has not

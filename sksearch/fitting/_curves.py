@@ -30,7 +30,7 @@ class CurveTask:
     allowance : Allowance or None
         For training and scoring on one fold; None for no limit.
     is_own : bool
-        Whether it is the estimator as it is, which gets to its own count however long that takes.
+        Whether it is the untuned estimator, which gets to its own count however long that takes.
     earlier : dict of int to list of float
         By count, what earlier folds had there, where all of them have been. Training ends by the
         mean over these and its own fold, and not beyond the last of these counts: no other could

@@ -174,7 +174,7 @@ def train_further(
 
 
 def change_to(state: State, params: Params, changing: tuple[str, ...] | None) -> None:
-    """Set those params of a state that may change, also of one that will be fitted anew."""
+    """Set those params of a state that may change, also of one that will be fitted again."""
     names = params if changing is None else params.keys() & set(changing)
     change(state.estimator, {name: clone(params[name], safe=False) for name in names})
 

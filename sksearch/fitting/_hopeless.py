@@ -33,9 +33,9 @@ class Hope:
     context : Context
         Of the search.
     problem : Problem
-        Its space, and whether the first candidate is the estimator as it is.
+        Its space, and whether the first candidate is the untuned estimator.
     may_train : bool
-        Whether the estimator as it is may be trained in this process.
+        Whether the untuned estimator may be trained in this process.
     is_endless : bool
         Whether candidates follow each other until the time is up.
 
@@ -56,7 +56,7 @@ class Hope:
     _failed: dict[int, dict] = field(default_factory=dict)  # params, by trial
     _has_ended: bool = False  # something has not failed
     _causes: dict[str, str] = field(default_factory=dict)  # by error
-    _untuned: str | None = None  # how the estimator as it is fails, "" if it does not
+    _untuned: str | None = None  # how the untuned estimator fails, "" if it does not
 
     def see(self, job: Job, folds: range, outputs: list[Output]) -> None:
         """Enter what a job has brought."""
@@ -113,7 +113,7 @@ class Hope:
         return False
 
     def _error_of_untuned(self) -> str | None:
-        """First line of the error of the estimator as it is on some rows, "" if there is none."""
+        """First line of the error of the untuned estimator on some rows, "" if there is none."""
         if self._untuned is None and self.may_train:
             self._untuned = ""
             with warnings.catch_warnings(), seeded(self.context.seed, MIN_ROWS):

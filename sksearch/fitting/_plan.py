@@ -227,7 +227,7 @@ class SearchPlan:
         """What it costs in time, where that is known."""
         if self.seconds_per_fit is None:
             return []
-        one = f"{self.seconds_per_fit:.2g} s for one fit of the estimator as it is"
+        one = f"{self.seconds_per_fit:.2g} s for one fit of the untuned estimator"
         if self.is_endless:
             return [one]
         minutes = self.n_full_fits * self.seconds_per_fit / 60

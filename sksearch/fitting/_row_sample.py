@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._tasks import Context
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
-N_FITS = 24  # trainings of the estimator as it is for which there should be time, at least
+N_FITS = 24  # trainings of the untuned estimator for which there should be time, at least
 STEP = 2  # ratio of the counts of rows at which the cost is measured
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
 PROBABLE_GROWTH = 2.0  # of most estimators, at most
@@ -42,7 +42,7 @@ class RowSample:
         Exponent of the seconds of one training over its count of rows, 1 at least: the scoring
         is not in it, and what costs the same for any count of rows says nothing of many rows.
     last_seconds : float
-        That the estimator as it is will take on all rows of X, as foretold.
+        That the untuned estimator will take on all rows of X, as foretold.
     limit : float or None, default=None
         Seconds that the last training of another candidate may take. None: any.
     latest : bool, default=False
@@ -94,7 +94,7 @@ def check_last_training(context: "Context", trial_id: int, seconds: float) -> No
     context : Context
         Of the search.
     trial_id : int
-        The first one, which may be the estimator as it is, has all the time it needs.
+        The first one, which may be the untuned estimator, has all the time it needs.
     seconds : float
         That its training on a part of the rows took.
     """
@@ -193,7 +193,7 @@ def _growth(*seconds: float) -> float:
 
 
 def seconds_of_one_fit(context: "Context", n_rows: int | None = None) -> tuple[float, float]:
-    """Measure one training of the estimator as it is, on the largest fold, and its scoring.
+    """Measure one training of the untuned estimator, on the largest fold, and its scoring.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def seconds_of_one_fit(context: "Context", n_rows: int | None = None) -> tuple[f
 def measured_sample(
     context: "Context", time: TimeLimit, n_workers: int, refits: bool
 ) -> RowSample | None:
-    """Choose the rows of a search by the time that the estimator as it is takes.
+    """Choose the rows of a search by the time that the untuned estimator takes.
 
     Parameters
     ----------

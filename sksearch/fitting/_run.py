@@ -365,7 +365,7 @@ class Run(Workload):
         }
         if ids == {0} and history.problem.has_baseline and len(history.trials) > N_ALIKE:
             warn(
-                "No candidate but the first, the estimator as it is, has a score: what comes back "
+                "No candidate but the first, the untuned estimator, has a score: what comes back "
                 "is not tuned. See errors_, or report().",
                 UserWarning,
                 stacklevel=2,
@@ -440,7 +440,7 @@ class Run(Workload):
             is_untuned = first.id == 0 and self.study.history.problem.has_baseline
             warn(
                 f"timeout={self.time.timeout:g} was up after {max(first.results)} of {self.top} "
-                f"folds of the first candidate{', the estimator as it is' * is_untuned}: pass a "
+                f"folds of the first candidate{', the untuned estimator' * is_untuned}: pass a "
                 "larger timeout, fewer folds or fewer rows.",
                 UserWarning,
                 stacklevel=2,

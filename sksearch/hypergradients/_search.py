@@ -50,7 +50,7 @@ class Level:
 class Descent(Sampler):
     """Propose what L-BFGS would evaluate next, if it minimised the loss.
 
-    The optimizer begins anew for each proposal and is told what is known, so it is a function of
+    The optimizer begins again for each proposal and is told what is known, so it is a function of
     the candidates that were started. Where it has converged, it begins at the next best start.
 
     Parameters
@@ -85,7 +85,7 @@ class Descent(Sampler):
         return space.sample(rng)
 
     def _starts(self, guesses: Any, values: Any) -> np.ndarray:
-        """Guesses, or the estimator as it is, and points of a grid, the best ones first.
+        """Guesses, or the untuned estimator, and points of a grid, the best ones first.
 
         On the grid all penalties are the same.
         """
@@ -153,9 +153,9 @@ class HypergradientSearchCV(BaseSearch):
     Hessian: memory grows with the square of the count of features, time with its cube. A sparse X
     is made dense for it.
 
-    The first candidates are `initial_params` or the estimator as it is. L-BFGS begins at the one
+    The first candidates are `initial_params` or the untuned estimator. L-BFGS begins at the one
     with the least loss on the first fold among these and a coarse grid on which all penalties
-    are the same; where it has converged before the end, it begins anew at the next of them. Folds
+    are the same; where it has converged before the end, it begins again at the next of them. Folds
     are fitted by hundreds of numbers, so `best_score_` is too good: measure on other rows.
 
     References

@@ -1,4 +1,4 @@
-"""Gaussian process regression, conditioned anew or by appended rows.
+"""Gaussian process regression, conditioned again or by appended rows.
 
 ==========  ======================================================================
 U, y        points (n, d) and values (n,) or (n, m), greater is better

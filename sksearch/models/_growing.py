@@ -2,7 +2,7 @@
 
 ==========  ======================================================================
 n           count of points
-theta       hyperparameters, learnt anew when n has grown by a seventh
+theta       hyperparameters, learnt again when n has grown by a seventh
 ==========  ======================================================================
 """
 
@@ -99,7 +99,7 @@ class Growing:
     def process(self, training: TrainingSet, kind: type[P]) -> P:
         """Return a process on all points, made from the last one by appending rows.
 
-        Rows are appended one by one to those that it began with, so that a process made anew,
+        Rows are appended one by one to those that it began with, so that a process made again,
         after the cache was dropped, has the same bits.
         """
         theta, U, n = self.theta(training), training.U, training.n_began

@@ -22,7 +22,7 @@ from sksearch.models._kernels import MixedKernel
 
 BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
 BOUNDS = (np.log(1e-3), np.log(1e3))
-GROWTH = 1.15  # hyperparameters are learnt anew when there are so many times as many points
+GROWTH = 1.15  # hyperparameters are learnt again when there are so many times as many points
 N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
 WALL = 0.2  # height of the prior of length-scales, see above
 

@@ -52,7 +52,7 @@ class SizeKernel(MixedKernel):
     Notes
     -----
     The kernel of [1]_, with one term more: what the size does to all params alike. Without it a
-    process with a mean of zero had to learn for each candidate anew that scores rise and seconds
+    process with a mean of zero had to learn for each candidate again that scores rise and seconds
     grow with the size. And p is learnt, which is 2 and 1 in [1]_: of a table with 26 classes
     scores still rise where they are measured, and the misfit was taken for noise, in which good
     candidates were lost. The matrix of weights is written as its Cholesky factor, whose first

@@ -32,7 +32,7 @@ class NestedReport:
         Of each search.
     gains : ndarray of shape (n_folds,)
         How much tuning gained in each search, on its inner folds and corrected for selection; NaN
-        where the estimator as it is has no score.
+        where the untuned estimator has no score.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class NestedReport:
     def _gain_lines(self) -> list[str]:
         known = self.gains[np.isfinite(self.gains)]
         if not len(known):
-            return ["No search has scored the estimator as it is."]
+            return ["No search has scored the untuned estimator."]
         n_better = int((known > 0).sum())
         return [
             f"Tuning gains {words.number(known.mean())} on average on the inner folds, corrected "
@@ -146,7 +146,7 @@ def _chosen(table: SearchTable) -> dict[str, Any]:
 
 
 def _own_score(table: SearchTable) -> float:
-    """Score of the estimator as it is on the inner folds, NaN if it has none."""
+    """Score of the untuned estimator on the inner folds, NaN if it has none."""
     at = untuned(table)
     return np.nan if at is None else float(table.means[at])
 

@@ -158,7 +158,7 @@ def report(
     Score     0.973  score, mean of 5 folds, as it was seen
               0.973  is to be expected on new data, 0.933 to 1.000 with 95 % confidence (150 rows)
               Nothing was chosen.
-    Untuned   The winner is the estimator as it is.
+    Untuned   The winner is the untuned estimator.
     Next      1. There was one candidate, so nothing was chosen. Give several values.
                      param_distributions['n_neighbors'] = [2, 5, 10]
     """

@@ -71,7 +71,7 @@ def rivals(table: SearchTable) -> tuple[np.ndarray, np.ndarray]:
 
 
 def untuned(table: SearchTable) -> int | None:
-    """Return the index of the estimator as it is among the candidates; None if it has no score."""
+    """Return the index of the untuned estimator among the candidates; None if it has no score."""
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
     own = table.estimator.get_params()

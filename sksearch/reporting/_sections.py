@@ -176,16 +176,16 @@ def _folds(facts):
 
 
 def _default(facts):
-    """The estimator as it is, beside the winner."""
+    """The untuned estimator, beside the winner."""
     table = facts.table
     at = None if table.best is None else untuned(table)
     if at is None:
         return None
     own = words.score(table.means[at], _error(facts))
     several = isinstance(table.estimator, OneOf)
-    name = table.estimator.named[0][0] if several else "the estimator"
+    name = f"the untuned {table.estimator.named[0][0] if several else 'estimator'}"
     if at == table.best:
-        return Section("Untuned", (f"The winner is {name} as it is.",))
+        return Section("Untuned", (f"The winner is {name}.",))
     default, folds, tail = table.candidates[at].row, "", ""
     if default.is_complete:
         gain = facts.selected.corrected - default.score
@@ -196,7 +196,7 @@ def _default(facts):
         gain = float(np.nanmean(table.winner.scores - default.scores))
         folds, tail = f", {default.folds}", " on these"
     gained = f"tuning gains {words.score(max(gain, 0), _error(facts))}{tail}"
-    return Section("Untuned", (f"{own}  for {name} as it is{folds}: {gained}",))
+    return Section("Untuned", (f"{own}  for {name}{folds}: {gained}",))
 
 
 def _ensemble(facts):

@@ -38,7 +38,7 @@ class SamplesResource(Resource):
 
     The subsets of a fold are nested, the same for all candidates, and stratified for
     classifiers: every prefix of one fixed order has the classes in proportion, and each of them
-    at least once if there is room. Candidates are fitted anew at each rung.
+    at least once if there is room. Candidates are fitted again at each rung.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class EpochsResource(Resource):
     In a Pipeline the last step is trained; its transformers are fitted once for each candidate
     and fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
     replaced by the weights of the training fold. A candidate whose solver has no ``partial_fit``
-    (an MLP with lbfgs) is fitted anew with ``max_iter`` set to the amount. A net of skorch goes
+    (an MLP with lbfgs) is fitted again with ``max_iter`` set to the amount. A net of skorch goes
     on as if its training had not been interrupted: its callbacks, schedules and history as well.
 
     Notes

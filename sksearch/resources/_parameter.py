@@ -28,7 +28,7 @@ class ParameterResource(Resource):
     Ensembles grow: those of scikit-learn with ``warm_start``, LightGBM, XGBoost and CatBoost. A
     forest of 9 trees that is brought up to 27 pays for 18, and is tree by tree the forest that
     ``fit`` with 27 gives. With other parameters (``max_iter`` of an MLP) continuing would give
-    another model, so candidates are fitted anew at each rung.
+    another model, so candidates are fitted again at each rung.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ParameterResource(Resource):
     to the last digits with CatBoost. With draws it is another one of the same kind, since new
     trees draw with seeds that follow from the seed and the count of trees so far.
 
-    These are fitted anew: boosting that stops by itself or with callbacks, ``"dart"``, ``"rf"``,
+    These are fitted again: boosting that stops by itself or with callbacks, ``"dart"``, ``"rf"``,
     GOSS and ``"gblinear"``, CatBoost with ordered boosting or on a GPU, and any ``fit`` with
     arguments such as ``eval_set``, ``init_score`` or a model to begin with. CatBoost chooses some
     params by the count of trees. It goes on if these are set or searched: ``learning_rate``;

@@ -101,7 +101,7 @@ class SubsamplesResource(SamplesResource):
 
 @dataclass(frozen=True)
 class RefittedParameterResource(ParameterResource):
-    """One unit is one unit of an integer parameter, and candidates are fitted anew at each rung.
+    """One unit is one unit of an integer parameter, and candidates are fitted again at each rung.
 
     So they are what scikit-learn fits, of all libraries, draws or none.
     """

@@ -23,7 +23,7 @@ from sksearch.space import Space
 MIN_SIZE = 4
 N_DRAWS = 100  # until a candidate is new
 N_RESAMPLED = 50  # until a draw is inside of the ranges, and allowed
-MIN_STEP = 1e-6  # on the unit cube; below it the distribution is made anew
+MIN_STEP = 1e-6  # on the unit cube; below it the distribution is made again
 MAX_DOUBLINGS = 5  # of the population
 MAX_STEPS = 15  # values of an integer, or of ordered choices, up to which each has a margin
 DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds that nothing else has
@@ -64,7 +64,7 @@ class CMAESSampler(Sampler):
     with the score that is known, and another one is drawn. The first mean is the first of the
     user's guesses, else the best candidate of an earlier search, else the middle of the space.
     When steps have become smaller than a millionth of the space, or for the other reasons of
-    ``cmaes``, it begins anew at a random place with twice the population.
+    ``cmaes``, it begins again at a random place with twice the population.
 
     References
     ----------

@@ -37,7 +37,7 @@ class Extract:
     above : int
         Count of them up to which all are taken.
     renewed : int, default=1
-        The best and the sample are drawn anew when there are so many more results; those told
+        The best and the sample are drawn again when there are so many more results; those told
         since then are added, so that a model can grow by them.
     """
 

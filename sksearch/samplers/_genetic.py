@@ -41,7 +41,7 @@ class GeneticSampler(PopulationSampler):
     a choice by a draw from all.
 
     A parameter that is active in only one of the parents comes from that one. One that is active
-    in none of them, and in the child, is drawn anew. Rounded numbers stand for all of their
+    in none of them, and in the child, is drawn again. Rounded numbers stand for all of their
     interval, so that integers can drift.
 
     References

@@ -2,7 +2,7 @@
 
 ==========  ======================================================================
 n           count of observations
-theta       hyperparameters, learnt anew when n has grown by a seventh
+theta       hyperparameters, learnt again when n has grown by a seventh
 ==========  ======================================================================
 """
 

@@ -33,7 +33,7 @@ class NSGA2Sampler(Sampler):
     It is the algorithm of [1]_ one child at a time: the population is the best of all results,
     ordered by constraint violation, front and crowding distance, so it is a function of the
     history and needs no generations. Numbers are crossed by simulated binary crossover and
-    changed by polynomial mutation, choices are inherited from either parent or drawn anew. It
+    changed by polynomial mutation, choices are inherited from either parent or drawn again. It
     needs no model, and many candidates.
 
     References

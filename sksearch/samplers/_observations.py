@@ -70,9 +70,9 @@ class Observations:
     n_all : int
         Count of scores that `y` stands for: n, or more in an extract.
     began : Observations or None, default=None
-        What the extract began with when it was last drawn anew: its first rows.
+        What the extract began with when it was last drawn again: its first rows.
     learnt : Observations or None, default=None
-        The extract that hyperparameters are learnt from, which is seldom drawn anew.
+        The extract that hyperparameters are learnt from, which is seldom drawn again.
     """
 
     U: np.ndarray

@@ -47,7 +47,7 @@ class PSOSampler(PopulationSampler):
     A particle moves on though its last result is not known yet, and nothing waits for the end of
     a round; results of a round that come after it has ended count from then on.
 
-    A choice is the particle's own, its best, that of all, or one drawn anew, in proportion to the
+    A choice is the particle's own, its best, that of all, or one drawn again, in proportion to the
     same weights. Rounded numbers and inactive parameters stand for all of their interval.
 
     References

@@ -19,7 +19,7 @@ class QuasiRandomSampler(Sampler):
     ----------
     method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
         Scrambled Sobol or Halton sequence, which have no end; or Hammersley set or Latin
-        hypercube, which are laid out for `n_points` candidates and then begin anew.
+        hypercube, which are laid out for `n_points` candidates and then begin again.
     n_points : int, default=128
         Count of candidates that a Hammersley set or Latin hypercube is laid out for; of no
         effect on the sequences.

@@ -17,7 +17,7 @@ MARGIN = 0.05  # of the range, how far below the worst values the reference poin
 
 @dataclass(frozen=True)
 class ScalarisedSampler(Sampler):
-    """Let a sampler of one score propose for several objectives, weighted anew each time.
+    """Let a sampler of one score propose for several objectives, weighted again each time.
 
     Parameters
     ----------

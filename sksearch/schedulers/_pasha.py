@@ -60,7 +60,7 @@ class PASHA(Halving, AsynchronousScheduler):
       the next rung below in which some have, with all that is known of it by now.
     - Equal scores at the highest rung are ranked as they were below: they contradict nothing.
     - The best candidate goes on from where it is up to `max_resources` and is scored there; in
-      [1]_ it is trained anew, after the search. If this fails, the search ends.
+      [1]_ it is trained again, after the search. If this fails, the search ends.
 
     If the maximum grows up to `max_resources`, the plan is the least that is done, as with
     `ASHA`. Less is done where rankings agree early, which takes rungs with few candidates or

@@ -21,7 +21,7 @@ Selection = tuple[list[int], list[int], list[int]]
 PART = 20  # of the largest resource, where the user names no step
 SHARE = 0.2  # of the population that is replaced, and of those that replace them
 FACTORS = (0.8, 1.2)
-RESAMPLED = 0.25  # probability that a param is drawn anew
+RESAMPLED = 0.25  # probability that a param is drawn again
 N_TRIES = 100  # for params that are allowed
 
 
@@ -43,7 +43,7 @@ class PopulationBasedTraining(Scheduler):
     Notes
     -----
     A number of a child is 0.8 or 1.2 times that of its parent, one of an ordered list its
-    neighbour, each kept inside of the space; with probability 0.25 a param is drawn anew [1]_.
+    neighbour, each kept inside of the space; with probability 0.25 a param is drawn again [1]_.
     Only params that the training obeys on its way change, ``problem.changing``, if no condition
     of another param depends on them. All others are inherited.
 

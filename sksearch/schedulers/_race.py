@@ -174,7 +174,7 @@ class RaceState:
     finished: dict[int, np.ndarray] = field(default_factory=dict)
     leader: int | None = None
     #: What the leader's scores were when it had so many folds. They differ from its scores on
-    #: all where training finds a count of iterations, which is chosen anew after each fold.
+    #: all where training finds a count of iterations, which is chosen again after each fold.
     _path: dict[int, np.ndarray] = field(default_factory=dict)
     #: Scores of those that wait to be brought further, by trial.
     idle: dict[int, np.ndarray] = field(default_factory=dict)

@@ -239,7 +239,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         X, y : array-like
             As for `fit`; the data tell the counts of rows, classes and folds.
         measure : bool, default=False
-            Whether the estimator as it is is trained once, on the largest fold, to tell how long
+            Whether the untuned estimator is trained once, on the largest fold, to tell how long
             the search will take. Nothing is trained otherwise.
         **params : dict of str to object
             As for `fit`.

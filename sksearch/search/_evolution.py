@@ -163,7 +163,7 @@ class DEHBSearchCV(PopulationParameters, HalvingParameters, BaseSearch):
     Notes
     -----
     In [1]_ every rung has a population of its own, and after the first bracket all candidates of
-    a higher rung are made anew. Here the best of the lower rung are promoted, as in Hyperband, so
+    a higher rung are made again. Here the best of the lower rung are promoted, as in Hyperband, so
     that what was trained is not paid for again.
 
     References

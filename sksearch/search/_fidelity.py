@@ -73,7 +73,7 @@ class SuccessiveHalvingSearchCV(HalvingParameters, BaseSearch):
 class HyperbandSearchCV(HalvingParameters, BaseSearch):
     """Hyperband: brackets of successive halving, from the most aggressive to none.
 
-    Each bracket guesses anew how early candidates can be told apart, so nobody has to know. All
+    Each bracket guesses again how early candidates can be told apart, so nobody has to know. All
     counts are exact integers: ``max_resources=243`` has six rungs, and every unit of epochs,
     trees and folds is paid once.
 

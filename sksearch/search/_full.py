@@ -42,7 +42,7 @@ class SearchCV(BaseSearch):
 
     What is left out is chosen: the space and the first candidates by the estimator, the sampler,
     the scheduler and the resource by estimator, data and folds. Unless a given space excludes it,
-    the first candidate is the estimator as it is: then what is found is never behind it in the
+    the first candidate is the untuned estimator: then what is found is never behind it in the
     mean score over the folds. Every choice can be made by hand, too: any sampler goes with any
     scheduler on any resource.
 
@@ -106,7 +106,7 @@ class SearchCV(BaseSearch):
     >>> from sksearch import SearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = SearchCV(SVC(), timeout=2, random_state=0).fit(X, y)
-    >>> search.cv_results_["params"][0]["gamma"]  # the estimator as it is
+    >>> search.cv_results_["params"][0]["gamma"]  # the untuned estimator
     'scale'
     >>> bool(search.best_score_ > 0.97)
     True

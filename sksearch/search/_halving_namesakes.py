@@ -30,7 +30,7 @@ factor : float, default=3
     One candidate in `factor` goes on from each iteration, to `factor` times the resource.
 resource : str or Resource, default="n_samples"
     "n_samples": rows, of training and test folds alike. The name of an integer parameter, such as
-    ``"n_estimators"``: candidates are fitted anew with it in each iteration. Other resources are
+    ``"n_estimators"``: candidates are fitted again with it in each iteration. Other resources are
     as in `SuccessiveHalvingSearchCV`, such as "epochs", which scikit-learn's has not.
 max_resources : int or "auto", default="auto"
     Count of units that no candidate gets more of. "auto": all rows, or the estimator's own value

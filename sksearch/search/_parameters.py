@@ -255,7 +255,7 @@ constraints : callable, Bound, list of them or None, default=None
     same from run to run.
 initial_params : dict, list of dict, "auto" or None, default="auto"
     First guesses, evaluated before anything else; ValueError for one outside of the space.
-    "auto": where no space is given, the estimator as it is and
+    "auto": where no space is given, the untuned estimator and
     `sksearch.spaces.first_candidates`. Where one is given, nothing outside of it is ever tried:
     `SearchCV` begins with those of them that lie in it, other searches with none.
 prior_results : object, list of objects or None, default=None
@@ -275,7 +275,7 @@ timeout : float or None, default=None
     Seconds that the search may take, the refit included, as far as the time that candidates took
     on the folds foretells it. Then no further candidate begins; those that run are waited for,
     and at least one is evaluated. With a `checkpoint_dir` the seconds of earlier starts count, and
-    a search whose time was up returns what it found. In a race over folds the estimator as it is,
+    a search whose time was up returns what it found. In a race over folds the untuned estimator,
     which comes first, gets as many folds as fit.
 overtime : float or None, default=None
     Seconds that candidates which run when `timeout` is up may go on. Then they are stopped, and
@@ -354,7 +354,7 @@ RESOURCES = """
 resource : str or Resource, default="n_samples"
     What is spent on a candidate step by step: "epochs" (calls of ``partial_fit``, also of the
     last step of a Pipeline), the name of an integer parameter such as ``"n_estimators"``
-    (ensembles go on where that is exact but for draws, others are fitted anew), "n_samples"
+    (ensembles go on where that is exact but for draws, others are fitted again), "n_samples"
     (rows of the training folds), "folds" (cross-validation folds), or "seconds" of training.
     Epochs, trees and folds are paid for once.
 min_resources : int or "auto", default="auto"

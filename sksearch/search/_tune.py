@@ -86,7 +86,7 @@ def summary(search: SearchCV) -> str:
     Returns
     -------
     text : str
-        Best score beside that of the estimator as it is, and the best params, a line each.
+        Best score beside that of the untuned estimator, and the best params, a line each.
     """
     best = read(search).winner
     params = getattr(search, "best_params_", None)
@@ -101,13 +101,13 @@ def summary(search: SearchCV) -> str:
 
 
 def _beside(search: SearchCV) -> str:
-    """The score of the estimator as it is, if that was the first candidate."""
+    """The score of the untuned estimator, if that was the first candidate."""
     problem, first = search.history_.problem, search.history_.trials[0]
     result = first.results.get(problem.max_resources)
     if not problem.has_baseline or result is None or math.isnan(result.score):
         return ""
     n = len(search.history_.trials)
-    return f"; {result.score:.4g} for the estimator as it is; {counted(n, 'candidate')}"
+    return f"; {result.score:.4g} for the untuned estimator; {counted(n, 'candidate')}"
 
 
 def _text(value: object) -> str:

@@ -219,7 +219,7 @@ class SurrogateProblem(CurveProblem):
 
 
 class Network:
-    """A network in ONNX, as a regressor; its session is made anew in each process.
+    """A network in ONNX, as a regressor; its session is made again in each process.
 
     Parameters
     ----------

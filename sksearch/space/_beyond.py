@@ -1,4 +1,4 @@
-"""What a space knows beyond its candidates: the estimator as it is, and what training finds."""
+"""What a space knows beyond its candidates: the untuned estimator, and what training finds."""
 
 from collections.abc import Mapping
 from numbers import Integral

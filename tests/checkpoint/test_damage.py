@@ -244,7 +244,7 @@ def test_a_refused_directory_is_not_kept_locked(tmp_path):
 
 
 def test_journals_of_format_1_open_for_ever(tmp_path):
-    """The file was written by version 0.1; it must never be written anew."""
+    """The file was written by version 0.1; it must never be written again."""
     shutil.copy(Path(__file__).with_name("format_1.jsonl"), tmp_path / "journal.jsonl")
     with Checkpoint(tmp_path) as checkpoint:
         pass

@@ -45,7 +45,7 @@ CONFIG = "DEPTH = 3\nRATE = {rate}\nclass Inner:\n    rate = {rate}\n"
 
 
 class Script:
-    """A module of the user's with an estimator, written anew and imported anew for each start."""
+    """A module of the user's with an estimator, written and imported again for each start."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -396,7 +396,7 @@ def test_files_and_the_environment_are_named_as_not_compared(script, capsys):
 
 
 def test_a_notebook_knows_its_cells(tmp_path):
-    """Each start of a notebook makes a time anew, in a cell that is the same."""
+    """Each start of a notebook makes a time again, in a cell that is the same."""
     notebook = f"""
 import sys
 from IPython.core.interactiveshell import InteractiveShell

@@ -448,7 +448,7 @@ def test_a_callback_that_thinks_otherwise_has_the_search_go_on(tmp_path):
 
 
 def rewritten(folder, change):
-    """Write each record anew, as `change` returns it."""
+    """Write each record again, as `change` returns it."""
     header, events, earlier = read_journal(folder)
     write_journal(folder, map(change, (*earlier, header, *events)))
 

@@ -226,9 +226,9 @@ def test_a_model_of_keras_is_fitted_anew_or_refused_with_a_way():
                 resource.check(estimator, [])
     with pytest.raises(ValueError, match="cannot be trained in parts"):
         train(EpochsResource(), KerasClassifier(), 1)
-    anew = as_resource(ParameterResource("epochs"), KerasClassifier())
-    assert (type(anew), anew.continues) == (ParameterResource, False)
-    anew.check(KerasClassifier(), [])
+    again = as_resource(ParameterResource("epochs"), KerasClassifier())
+    assert (type(again), again.continues) == (ParameterResource, False)
+    again.check(KerasClassifier(), [])
 
 
 def test_a_net_with_max_epochs_gets_all_epochs_in_one_call():

@@ -156,7 +156,7 @@ def test_a_cause_that_is_not_known_is_told_as_it_is(space):
 
 RATES = {"rate": np.linspace(0.09, 0.9, 24).tolist()}
 PARTS = {
-    "one text, and the estimator as it is can be trained": (Broken(0.05, 0.1), X, RATES),
+    "one text, and the untuned estimator can be trained": (Broken(0.05, 0.1), X, RATES),
     "a text that depends on the candidate": (Broken(0.5, 0.1, "{rate} is too much"), X, RATES),
     "a text that names the parameter": (Broken(0.5, 0.1, "lower the rate"), X, RATES),
     "a kernel": (SVC(), X, {"kernel": ["nope", "rbf"], "C": list(range(1, 13))}),
@@ -223,7 +223,7 @@ def test_it_ends_at_the_same_failure_for_any_n_jobs_and_when_it_goes_on(tmp_path
     assert texts[0] == texts[1]
     _, events, _ = read_journal(tmp_path / "c")
     assert [event["k"] for event in events].count("tell") == 3
-    if n_jobs == 1:  # the estimator as it is, before and when it goes on, is the rest
+    if n_jobs == 1:  # the untuned estimator, before and when it goes on, is the rest
         assert len(trainings(log)) == 3 * 2 + 2
 
 

@@ -140,7 +140,7 @@ def test_a_race_and_a_report():
     model = FixedThresholdClassifier(LogisticRegression())
     found = SearchCV(model, scoring="f1", n_iter=8, cv=5, random_state=0).fit(X, y)
     untuned, others = found.cv_results_["params"][0], found.cv_results_["params"][1:]
-    assert "threshold" not in untuned, "the first candidate is the estimator as it is"
+    assert "threshold" not in untuned, "the first candidate is the untuned estimator"
     assert all("threshold" in params for params in others)
     assert "threshold" in str(found.report())
 

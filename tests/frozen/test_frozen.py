@@ -11,7 +11,7 @@ CASES = all_cases()
 SLOW = {"timed: four workers share a time", "looks: the report in html"}
 HOW = (
     "Where this change is meant, or where another version of a library has other numbers, "
-    "`python tests/golden.py freeze` writes the file anew: read its diff."
+    "`python tests/golden.py freeze` writes the file again: read its diff."
 )
 
 

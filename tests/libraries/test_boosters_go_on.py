@@ -217,7 +217,7 @@ def test_trees_that_find_nothing_to_split_change_nothing(library):
     np.testing.assert_allclose(output(in_rungs, X), output(at_once, X), rtol=1e-12)
 
 
-# ---- what is fitted anew
+# ---- what is fitted again
 
 
 def look_on(env):

@@ -179,7 +179,7 @@ def test_appended_rows_are_conditioned_on_as_if_fitted_anew(sizes, warp):
     noise = 0.1 * rng(6).random(len(y))
     fresh = GaussianProcess(kernel, theta).fit(U, y, noise)
     n = sizes[0]
-    # Scores are standardised anew, so old values change when rows are added.
+    # Scores are standardised again, so old values change when rows are added.
     gp = GaussianProcess(kernel, theta).fit(U[:n], 3 * y[:n] + 1, noise[:n])
     for k in sizes[1:]:
         gp.append(U[n : n + k], y[: n + k], noise[n : n + k])

@@ -95,7 +95,7 @@ def parse(arguments):
     parser.add_argument("--budget", type=float, default=30, help="seconds of tests for a fault")
     parser.add_argument("--slow", action="store_true", help="with tests marked `slow`")
     parser.add_argument("--table", type=Path, default=Path("/tmp/sksearch-touching.json"))
-    parser.add_argument("--changed", nargs="+", default=(), help="tests to be recorded anew")
+    parser.add_argument("--changed", nargs="+", default=(), help="tests to be recorded again")
     return parser.parse_args(arguments)
 
 

@@ -28,7 +28,7 @@ class Judging:
     watched : list of str
         Files whose lines the table knows.
     again : tuple of str
-        How the names of tests begin that are recorded anew.
+        How the names of tests begin that are recorded again.
     mutants : list of Mutant
         The faults.
     reasons : dict

@@ -78,4 +78,4 @@ def test_what_is_no_search_is_refused():
 def test_where_the_untuned_estimator_has_no_score_nothing_is_said_of_it():
     made = nested(GridSearchCV(SVC(), {"C": [0.1, 10]}, cv=3))
     assert np.isnan(made.gains).all()
-    assert "No search has scored the estimator as it is." in str(made)
+    assert "No search has scored the untuned estimator." in str(made)

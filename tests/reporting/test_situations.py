@@ -217,4 +217,4 @@ def test_a_single_fold_is_said_to_be_one():
 def test_the_untuned_estimator_stands_beside_the_winner():
     search = SearchCV(Known(a=0.3, noise=0.001), {"a": uniform(0, 1)}, n_iter=12, random_state=0)
     text = str(report(search.fit(X, Y)))
-    assert "for the estimator as it is: tuning gains 0." in text
+    assert "for the untuned estimator: tuning gains 0." in text

@@ -256,7 +256,7 @@ def test_a_strange_count_of_restarts_is_refused(n_restarts):
 def test_restarts_find_hyperparameters_that_the_mode_of_the_prior_does_not_lead_to():
     """Of four numbers only the first one matters, and it matters much."""
     history = History(Problem(Space({f"x{j}": uniform(0, 1) for j in range(4)}), seed=3))
-    U = np.random.default_rng((4, 23, 6)).random((23, 4))  # they are learnt anew at 23
+    U = np.random.default_rng((4, 23, 6)).random((23, 4))  # they are learnt again at 23
     for u in U:
         trial = history.start({f"x{j}": float(x) for j, x in enumerate(u)}, 0, 1)
         history.tell(trial.id, 1, Result(float(np.sin(25 * u[0]))))

@@ -34,7 +34,7 @@ def searched(n_workers, batch_size=None, sampler=ALONE, scheduler=None):
     ids=str,
 )
 def test_no_bracket_waits_for_another(sampler):
-    """Training begins anew nowhere: 1404 epochs, and no candidate takes less than 81."""
+    """Training begins again nowhere: 1404 epochs, and no candidate takes less than 81."""
     seconds = [searched(n, sampler=sampler)[1] for n in (1, 2, 5, 20, 128)]
     assert seconds[0] == 1404
     assert np.all(np.array(seconds[1:]) <= [750, 326, 110, 81])

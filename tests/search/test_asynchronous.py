@@ -79,7 +79,7 @@ def test_a_virtual_clock_repeats_exactly_and_states_are_not_lost(search):
         with VirtualClock(n_workers) as clock:
             search.fit(np.zeros((4, 1)), np.arange(4) % 2)
         found.append((search.history_.log, clock.seconds))
-        # Simulated epochs are paid once: nobody began anew because a state was freed too early.
+        # Simulated epochs are paid once: nobody began again because a state was freed too early.
         epochs = sum(trial.resource for trial in search.history_.trials)
         assert clock.busy_seconds == 2 * epochs
     assert found[0] == found[1]

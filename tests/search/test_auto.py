@@ -77,7 +77,7 @@ def test_without_a_count_and_a_time_there_are_fifty_candidates():
 def test_the_plan_says_what_was_chosen():
     text = str(SearchCV(SVC(), timeout=60).plan(X, y))
     assert text.splitlines()[0] == "space: the default for the estimator, C, gamma"
-    assert "first candidates: the estimator as it is, then" in text
+    assert "first candidates: the untuned estimator, then" in text
     assert "scheduler: FoldRace(n_candidates=None" in text
     assert "candidates until the time is up" in text
     by_hand = SearchCV(SVC(), WIDE, sampler=RandomSampler(), scheduler=FullFidelity(3))
@@ -255,7 +255,7 @@ def test_a_checkpoint_of_one_line_goes_on(tmp_path):
     assert [t.params for t in search.history_.trials] == [t.params for t in whole.history_.trials]
 
 
-# ---- the estimator as it is, in a space that may not hold it
+# ---- the untuned estimator, in a space that may not hold it
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_tune_says_what_it_found(capsys):
     tuned = tune(RandomForestClassifier(10, random_state=0), X, y, timeout=2, cv=3, random_state=0)
     out = capsys.readouterr().out
     assert f"best score {tuned.best_score_:.4g}, mean of 3 folds" in out
-    assert "for the estimator as it is" in out
+    assert "for the untuned estimator" in out
     assert all(f"    {name}: " in out for name in tuned.best_params_)
     assert tuned.predict(X).shape == y.shape
 

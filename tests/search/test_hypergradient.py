@@ -61,7 +61,7 @@ def test_it_finds_penalties_that_no_common_one_replaces(search):
 
 def test_candidates_are_steps_downwards(search):
     losses = -search.cv_results_["mean_test_score"]
-    assert search.cv_results_["params"][0] == {PENALTIES: 1.0}, "the estimator as it is"
+    assert search.cv_results_["params"][0] == {PENALTIES: 1.0}, "the untuned estimator"
     assert losses[-1] == losses.min()
     assert (np.diff(losses) < 0).mean() > 0.7
     assert len({space_key(params) for params in search.cv_results_["params"]}) == 12

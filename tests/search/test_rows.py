@@ -174,7 +174,7 @@ def test_without_a_last_training_there_is_time_for_more_rows():
 
 def test_there_is_time_for_two_candidates_on_many_folds():
     search, _ = fitted(cv=30, timeout=200)
-    assert 30 in search.history_.trials[0].results  # all folds of the estimator as it is
+    assert 30 in search.history_.trials[0].results  # all folds of the untuned estimator
     assert len(search.history_.trials) > 1
 
 

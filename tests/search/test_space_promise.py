@@ -202,12 +202,12 @@ def test_a_search_by_default_stays_in_the_space(estimator, space, n_candidates):
     tried = [trial.params for trial in search.history_.trials] + search.cv_results_["params"]
     assert all(inside.contains(params) for params in [*tried, search.best_params_])
     assert not search.history_.problem.has_baseline
-    assert "as it is" not in str(search.plan_) + str(search.report())
+    assert "untuned" not in str(search.plan_) + str(search.report())
 
 
 def test_what_the_space_holds_is_tried_first():
     search = sksearch.SearchCV(SVC(), {"C": [0.1, 1, 10], "gamma": ["auto", "scale"]}, n_iter=4)
-    assert "the estimator as it is" in str(search.plan(*IRIS))
+    assert "the untuned estimator" in str(search.plan(*IRIS))
     search.fit(*IRIS)
     assert search.history_.trials[0].params == {"C": 1, "gamma": "scale"}
     assert len(search.history_.trials) == 4
@@ -218,7 +218,7 @@ def test_a_space_without_a_choice_makes_the_first_candidate_no_untuned_one():
     space = {"C": loguniform(0.1, 10), "kernel": ["linear"]}
     search = sksearch.SearchCV(SVC(), space, n_iter=4, random_state=0).fit(*IRIS)
     assert search.history_.trials[0].params == {"C": 1.0, "kernel": "linear"}
-    assert "as it is" not in str(search.plan_) + str(search.report())
+    assert "untuned" not in str(search.plan_) + str(search.report())
 
 
 @pytest.mark.parametrize(("high", "is_inside"), [(50, False), (100, True)])
