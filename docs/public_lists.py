@@ -48,6 +48,18 @@ if not (find_spec("torch") and find_spec("skorch")):
     del SECTIONS["Nets for images"]  # they cannot be imported
 #: What to begin with comes first, then the order of ``__all__``.
 FIRST = ("SearchCV", "tune")
+#: Families of what the package itself exports, by the last part of their modules' names; the
+#: last one has all others.
+FAMILIES = {
+    "In one line, or of any parts": ("_full", "_tune"),
+    "Of scikit-learn's names": ("_namesakes", "_halving_namesakes"),
+    "Weak candidates are stopped early": ("_fidelity", "_incremental", "_asynchronous"),
+    "Candidates are learnt": ("_learning",),
+    "Learnt, and stopped early": ("_halving_hybrids", "_hybrids", "_fabolas"),
+    "Evolution and populations": ("_evolution", "_pbt"),
+    "Gradients": ("hypergradients._search",),
+    "Spaces, functions and results": (),
+}
 PROTOCOLS = (Sampler, Scheduler, Resource, Executor)
 MARK = re.compile(r"<!-- (sksearch[\w.]*) -->.*?<!-- -->")
 
@@ -80,12 +92,24 @@ def api_page() -> str:
     listed, parts = set(), ["# API\n"]
     for title, module_name in SECTIONS.items():
         objects = public_objects(module_name)
-        new = (name for name, obj in objects.items() if obj not in listed)
-        names = sorted(new, key=lambda name: name not in FIRST)
+        new = [name for name, obj in objects.items() if obj not in listed]
         listed.update(objects.values())
-        if names:
-            parts.append(_section(title, module_name, names))
+        if new:
+            intro = importlib.import_module(module_name).__doc__.partition("\n")[0]
+            parts.append(f"## {title}\n\n{intro}\n")
+            families = _families(objects) if module_name == "sksearch" else {"": new}
+            parts += [_list(family, module_name, names) for family, names in families.items()]
     return "\n".join(parts)
+
+
+def _families(objects: dict[str, Any]) -> dict[str, list[str]]:
+    """Return names by family, in the order of `FAMILIES`; `FIRST` come first."""
+    found: dict[str, list[str]] = {family: [] for family in FAMILIES}
+    for name in sorted(objects, key=lambda name: name not in FIRST):
+        home = objects[name].__module__
+        of = (f for f, homes in FAMILIES.items() if home.endswith(tuple(f".{h}" for h in homes)))
+        found[next(of, [*FAMILIES][-1])].append(name)
+    return found
 
 
 def fill_table(page: str) -> str:
@@ -111,13 +135,12 @@ def _is_own(name, obj, module_name):
     return name[0] != "_" and getattr(obj, "__module__", "") == module_name
 
 
-def _section(title, module_name, names):
-    """A section of the API page: title, first line of the module's docstring, list."""
-    intro = importlib.import_module(module_name).__doc__.partition("\n")[0]
+def _list(family, module_name, names):
+    """A list of the API page, under the name of its family if it has one."""
     prefix = f"{module_name}.".removeprefix("sksearch.")
     rows = "\n".join(f"   {prefix}{name}" for name in names)
-    return (
-        f"## {title}\n\n{intro}\n\n```{{eval-rst}}\n.. currentmodule:: sksearch\n\n"
+    return f"### {family}\n\n" * bool(family) + (
+        "```{eval-rst}\n.. currentmodule:: sksearch\n\n"
         f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{rows}\n```\n"
     )
 

@@ -9,14 +9,24 @@ regret after n candidates, and how many candidates the warm start needs for what
 after n: bars are n / 2, and 1.1 n if it is misled, at n = 10 and 20.
 
     python examples/benchmarks/warm_start.py [--seeds 3] [--samplers GP TPE random]
+    python examples/benchmarks/warm_start.py --families taskset arlbench yahpo_lcbench \\
+        yahpo_rbv2_rpart --half report --seeds 4 --samplers GP
+
+With ``--families`` the tasks are recorded ones of others (`_development`), and what is known are
+30 random results of each of five others of the family with the same parameters.
 """
 
 import argparse
 import math
 import sys
+import zlib
 
 import numpy as np
+from _development import development_tasks
 from _fold_scores import MODELS, TABLES, model_of, read
+from _peers import our_result
+from _tasks import load_task
+from joblib import Parallel, delayed
 from sklearn.model_selection import ParameterSampler
 
 from sksearch.history import Problem, Result
@@ -29,6 +39,8 @@ N = 32
 SHOWN = (2, 5, 10, 15, 20, 30)
 JUDGED = (10, 20)
 N_LISTED = 5
+N_EARLIER = 30  # random results of an earlier task
+HALVES = {"choose": 0, "report": 1}
 SAMPLERS = {"GP": GPSampler(), "TPE": TPESampler(), "random": RandomSampler()}
 
 
@@ -78,12 +90,85 @@ def needed(curve, regret):
     return int(there[0]) + 1 if len(there) else math.inf
 
 
+def on_a_task(name, relatives, sampler, seed):
+    """Regrets of each way on a recorded task, after each of N candidates."""
+    task = load_task(name)
+    told = [random_results(load_task(other), seed) for other in relatives]
+    ways = {
+        "cold": (sampler, ()),
+        "warm": (WarmStart(sampler, told), ()),
+        "listed": (sampler, best_of(told)),
+    }
+    return {way: task_regrets(task, *how, seed) for way, how in ways.items()}
+
+
+def random_results(task, seed):
+    """What a random search of a task has found, scores greater is better."""
+    rng = np.random.default_rng((zlib.crc32(task.name.encode()), seed))
+    space = Space(task.space)
+    params = [space.sample(rng) for _ in range(N_EARLIER)]
+    return EarlierTask(params, [-task.loss(each, rng) for each in params])
+
+
+def task_regrets(task, sampler, first, seed):
+    """The regret of the incumbent after each candidate, 1 at most, shape (N,)."""
+    own = zlib.crc32(f"{task.name} {seed}".encode())
+    problem = Problem(Space(task.space), seed=own, n_candidates=N, initial_params=first)
+    study, rng = Study(problem, sampler, FullFidelity(N)), np.random.default_rng((own, 1))
+    best, regret, found = math.inf, 1.0, []
+    for _ in range(N):
+        job = study.ask()
+        loss = task.loss(job.params, rng)
+        study.tell(job, our_result(loss))
+        if loss < best:
+            best, regret = loss, min(1.0, task.regret(job.params))
+        found.append(regret)
+    return np.array(found)
+
+
+def compare_families(args):
+    """Print mean regrets by family, and over all tasks."""
+    print(f"{'':<28}" + "".join(f"{f'n = {n}':>9}" for n in SHOWN))
+    for name in args.samplers:
+        everything = {}
+        for family in args.families:
+            tasks = development_tasks()[family]
+            shapes = {task: repr(load_task(task).parameters) for task in tasks}
+            relatives = {
+                task: [other for other in tasks if other != task and shapes[other] == shapes[task]]
+                for task in tasks[HALVES.get(args.half) :: 2 if args.half else 1]
+            }
+            jobs = (
+                delayed(on_a_task)(task, others[:N_LISTED], SAMPLERS[name], seed)
+                for task, others in relatives.items()
+                if others
+                for seed in range(args.seeds)
+            )
+            curves = Parallel(args.jobs)(jobs)
+            print_means(f"{name}, {family}", curves)
+            everything[family] = curves
+        print_means(f"{name}, all", [each for curves in everything.values() for each in curves])
+
+
+def print_means(label, curves):
+    """A line for each way."""
+    for way in curves[0] if curves else ():
+        mean = np.mean([each[way] for each in curves], axis=0)
+        print(f"{label[:19]:<20}{way:<8}" + "".join(f"{mean[n - 1]:>9.4f}" for n in SHOWN))
+
+
 def main():
     """Run, print, and return whether a bar failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
+    parser.add_argument("--families", nargs="+", choices=development_tasks(), metavar="FAMILY")
+    parser.add_argument("--half", choices=HALVES, help="every second task of each family")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, of --families")
     args = parser.parse_args()
+    if args.families:
+        compare_families(args)
+        return 0
     record, failed = read(), False
     tasks = {model: tasks_of(model, record) for model in MODELS}
     print(f"{'':<14}" + "".join(f"{f'n = {n}':>9}" for n in SHOWN) + "   needed for 10, 20")

@@ -9,6 +9,7 @@ import numpy as np
 from sksearch._finish._members import Members, rows_like
 from sksearch._finish._refit import LastTraining
 from sksearch._typing import Predictor
+from sksearch.estimators import growth_of
 from sksearch.fitting import (
     N_AVERAGED,
     Output,
@@ -18,6 +19,7 @@ from sksearch.fitting import (
     name_error_scores,
     results_of,
     schedule_of,
+    scores_at,
     table_of,
     warn_if_none_keeps_bounds,
 )
@@ -72,6 +74,18 @@ class Found:
     def row_scores(self) -> RowScores | None:
         """Return what blocks of test rows contribute to the scores."""
         return RowScores.of(self.rows, self.run.context)
+
+    def untuned_scores(self) -> list[float] | None:
+        """Return the scores of the untuned estimator, by fold, at its own count of iterations.
+
+        None where it was not evaluated, finds no count in training, or did not come to its own.
+        """
+        context, trials = self.run.context, self.history.trials
+        outcome = self.run.setup.problem.space.outcome(trials[0].params)
+        curves = [out.curve or [] for row in self.rows if row.trial_id == 0 for out in row.outputs]
+        if not self.history.problem.has_baseline or not outcome or not all([curves, *curves]):
+            return None
+        return scores_at(curves, growth_of(context.estimator, outcome[0]).own, context.metric)
 
     def table(self) -> dict[str, Any]:
         """Return ``cv_results_``."""

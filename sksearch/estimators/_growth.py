@@ -27,6 +27,7 @@ FINE = 2 ** (1 / 3)  # ratio of the counts at which a curve of trees is known
 FEWEST = 8  # the first of them
 SLACK = 40  # trees beyond the top, however early it was
 PATIENCE = 1.6  # training stops at so many times the count with the best score
+MOST = 2.0  # as many times where it would stop, the untuned estimator goes on to its own count
 
 
 def counts(first: int, high: int, ratio: float, own: int | None = None) -> list[int]:
@@ -86,7 +87,8 @@ class Watch:
     allowance : Allowance or None
         Training and scoring go on no longer than that, if `least` steps are done. None: no limit.
     least : int
-        Count that is reached however long it takes.
+        Count that is reached however long it takes while the score rises, and after its top if
+        there is time and it is not far.
     """
 
     known: list[int]
@@ -105,13 +107,23 @@ class Watch:
         """Whether training may go on to a count."""
         if self.allowance is None or self._seen < min(self.least, self.known[-1]):
             return True
-        elapsed = now() - self._start
-        expected = elapsed * count / max(1, self._seen)
+        elapsed, expected = self._seconds_to(count)
         rises = self._best_count * STEP >= self._seen
         return self.allowance.suffices(expected, elapsed, self._best, rises)
 
+    def _seconds_to(self, count: int) -> tuple[float, float]:
+        """Seconds so far, and those that a count is expected to take in all."""
+        elapsed = now() - self._start
+        return elapsed, elapsed * count / max(1, self._seen)
+
+    def _owes(self, most: float) -> bool:
+        """Whether the least count is still to come, is at most `most`, and can be had in time."""
+        if not self._seen < self.least <= min(most, self.known[-1]):
+            return False
+        return self.allowance is None or self._seconds_to(self.least)[1] <= self.allowance.seconds
+
     def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
-        """Score at the known counts up to this one, and return whether the top has passed."""
+        """Score at the known counts up to this one, and return whether that is enough."""
         for each in self.known[bisect_right(self.known, self._seen) :]:
             if each > count:
                 break
@@ -123,15 +135,16 @@ class Watch:
             elif value == self._best and self._is_flat:
                 self._best_count = each  # accuracy on its first plateau, before it has learnt
         self._seen = count
-        return count >= self.patience * self._best_count + self.slack
+        end = self.patience * self._best_count + self.slack
+        return count >= end and not self._owes(MOST * end)
 
     def ends(self, estimator: Any, count: int) -> bool:
         """See an estimator after each single step, and return whether training should end."""
         i = bisect_right(self.known, count)
         if self.known[i - 1 : i] != [count]:
             return False
-        has_passed = self.see(count, lambda _: nullcontext(estimator))
-        return has_passed or not all(map(self.has_time_for, self.known[i : i + 1]))
+        is_enough = self.see(count, lambda _: nullcontext(estimator))
+        return is_enough or not all(map(self.has_time_for, self.known[i : i + 1]))
 
 
 class Growth:
@@ -210,7 +223,8 @@ class Growth:
             Training and scoring go on no longer than that, if `least` steps are done. None: no
             limit.
         least : int, default=1
-            Count that is reached however long it takes.
+            Count that is reached however long it takes while the score rises, and after its top
+            if there is time and it is not far.
         """
         known = self.known(high, state.estimator)
         watch = Watch(known, score, self.patience, self.slack, allowance, least)

@@ -113,6 +113,11 @@ def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
     return count, [_at(output, count) for output in outputs]
 
 
+def scores_at(curves: list[list], count: int | None, metric: str | None) -> list[float] | None:
+    """Return the scores that count at a count, by fold; None if a curve does not have it."""
+    return common(curves, metric).get(count) if count is not None else None
+
+
 def _at(output: "Output", count: int) -> "Output":
     """An output with the scores at a count."""
     _, test, train = next(entry for entry in output.curve or () if entry[0] == count)

@@ -24,7 +24,7 @@ from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
 from sksearch.reporting._failures import Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
-from sksearch.reporting._rivals import finalists, fold_ratio
+from sksearch.reporting._rivals import Untuned, finalists, fold_ratio
 from sksearch.stats import SelectedScore, selected_score
 
 EDGE = 0.05  # share of a range that counts as its end
@@ -108,6 +108,10 @@ class Facts:
         By cause.
     useless : list of str
         Parameters without effect.
+    untuned : Untuned or None, default=None
+        The untuned estimator; None without a score of it.
+    by_luck : bool, default=False
+        Whether the winner cannot be told from the untuned estimator.
     """
 
     table: SearchTable
@@ -116,6 +120,8 @@ class Facts:
     importance: Any
     failures: list[Failures]
     useless: list[str]
+    untuned: Untuned | None = None
+    by_luck: bool = False
 
     @property
     def n_scored(self) -> int:

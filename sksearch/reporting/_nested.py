@@ -147,8 +147,8 @@ def _chosen(table: SearchTable) -> dict[str, Any]:
 
 def _own_score(table: SearchTable) -> float:
     """Score of the untuned estimator on the inner folds, NaN if it has none."""
-    at = untuned(table)
-    return np.nan if at is None else float(table.means[at])
+    own = untuned(table)
+    return np.nan if own is None else own.mean
 
 
 def _values(name: str, chosen: list[dict[str, Any]]) -> str:

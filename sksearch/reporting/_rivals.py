@@ -1,10 +1,13 @@
 """Candidates that might have won a search: what a report compares its winner with."""
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sksearch._reader import FinishedSearch, SearchTable, key_of, read
+from sksearch.estimators import OneOf
 
 
 def read_results(search: FinishedSearch) -> SearchTable:
@@ -70,18 +73,62 @@ def rivals(table: SearchTable) -> tuple[np.ndarray, np.ndarray]:
     return rows[kept], scores[kept]
 
 
-def untuned(table: SearchTable) -> int | None:
-    """Return the index of the untuned estimator among the candidates; None if it has no score."""
+@dataclass(frozen=True)
+class Untuned:
+    """The untuned estimator among the candidates.
+
+    Parameters
+    ----------
+    index : int
+        Of the candidate.
+    scores : ndarray of shape (n_folds,)
+        With its own count of iterations; NaN where it has no fold.
+    name : str
+        What the scores are of: if training did not come to its own count, with the one it found.
+    """
+
+    index: int
+    scores: np.ndarray
+    name: str
+
+    @property
+    def mean(self) -> float:
+        """Mean score over the folds that it has."""
+        return float(np.nanmean(self.scores))
+
+
+def untuned(table: SearchTable) -> Untuned | None:
+    """Return the untuned estimator; None if it has no score."""
+    index = _index_of_untuned(table)
+    if index is None:
+        return None
+    row, several = table.candidates[index].row, isinstance(table.estimator, OneOf)
+    name = f"the untuned {table.estimator.named[0][0] if several else 'estimator'}"
+    own = getattr(table.source, "_untuned_scores", None)
+    if own is not None:
+        return Untuned(index, np.r_[own, np.full(len(row.scores) - len(own), np.nan)], name)
+    outcome = table.history.problem.space.outcome(row.params)
+    if outcome and not _has(table.estimator, outcome[0], row.params[outcome[0]]):
+        name += f" with {outcome[0]}={row.params[outcome[0]]}"
+    return Untuned(index, row.scores, name)
+
+
+def _index_of_untuned(table: SearchTable) -> int | None:
+    """The first candidate, where the search begins with it; else one with the same params."""
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
-    own = table.estimator.get_params()
     for i, candidate in enumerate(table.candidates):
         if math.isfinite(table.means[i]) and all(
-            name in own and key_of(value) == key_of(own[name])
-            for name, value in candidate.params.items()
+            _has(table.estimator, name, value) for name, value in candidate.params.items()
         ):
             return i
     return None
+
+
+def _has(estimator: Any, name: str, value: Any) -> bool:
+    """Whether an estimator has a value for a parameter."""
+    own = estimator.get_params()
+    return name in own and key_of(value) == key_of(own[name])
 
 
 def audited(table: SearchTable) -> np.ndarray:

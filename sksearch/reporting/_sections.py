@@ -9,7 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from sksearch._description import counted
 from sksearch._reader import SearchTable, folds_text
-from sksearch.estimators import OneOf, each_of
+from sksearch.estimators import each_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity
@@ -72,9 +72,13 @@ def find_facts(table: SearchTable) -> Facts:
     selected = corrected_by_rows(selected, others, chosen, row_scores, rows, limits)
     scores = np.where(finalists(table)[:, np.newaxis], table.scores, np.nan)
     scores[table.best] = table.scores[table.best]
-    tied = tied_candidates(scores, table.best, test_ratio=fold_ratio(table))
+    own = untuned(table)
+    every = scores if own is None else np.vstack([scores, own.scores])
+    tied = tied_candidates(every, table.best, test_ratio=fold_ratio(table))
+    by_luck, tied = bool(own and tied[-1]), tied[: len(scores)]
     given = importance_of(table)
-    return Facts(table, selected, tied, given, failures, useless_params(table, given))
+    useless = useless_params(table, given)
+    return Facts(table, selected, tied, given, failures, useless, own, by_luck)
 
 
 def write_sections(facts: Facts, full: bool) -> list[Section]:
@@ -178,25 +182,23 @@ def _folds(facts):
 def _default(facts):
     """The untuned estimator, beside the winner."""
     table = facts.table
-    at = None if table.best is None else untuned(table)
-    if at is None:
+    own = facts.untuned
+    if own is None:
         return None
-    own = words.score(table.means[at], _error(facts))
-    several = isinstance(table.estimator, OneOf)
-    name = f"the untuned {table.estimator.named[0][0] if several else 'estimator'}"
-    if at == table.best:
-        return Section("Untuned", (f"The winner is {name}.",))
-    default, folds, tail = table.candidates[at].row, "", ""
-    if default.is_complete:
-        gain = facts.selected.corrected - default.score
+    row = table.candidates[own.index].row
+    if own.index == table.best and np.array_equal(own.scores, row.scores, equal_nan=True):
+        return Section("Untuned", (f"The winner is {own.name}.",))
+    folds, tail = "", ""
+    if row.is_complete:
+        gain = facts.selected.corrected - own.mean
         if not math.isfinite(gain):
-            gain = facts.selected.seen - default.score
-        tail = ", which may be luck" if facts.tied[at] else ""
+            gain = facts.selected.seen - own.mean
+        tail = ", which may be luck" if facts.by_luck else ""
     else:  # it was dropped: only what it has can be compared
-        gain = float(np.nanmean(table.winner.scores - default.scores))
-        folds, tail = f", {default.folds}", " on these"
-    gained = f"tuning gains {words.score(max(gain, 0), _error(facts))}{tail}"
-    return Section("Untuned", (f"{own}  for {name}{folds}: {gained}",))
+        gain = float(np.nanmean(table.winner.scores - own.scores))
+        folds, tail = f", {row.folds}", " on these"
+    score, gained = (words.score(value, _error(facts)) for value in (own.mean, max(gain, 0)))
+    return Section("Untuned", (f"{score}  for {own.name}{folds}: tuning gains {gained}{tail}",))
 
 
 def _ensemble(facts):

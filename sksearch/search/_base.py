@@ -371,7 +371,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             found.check()
         found.name_scores()
         self.multimetric_ = isinstance(found.test_scores, dict)
-        self._row_scores = found.row_scores()
+        self._row_scores, self._untuned_scores = found.row_scores(), found.untuned_scores()
         refit_metric: Any = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(found.test_scores)

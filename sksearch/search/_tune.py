@@ -1,13 +1,14 @@
 """A search in one call, with a word at its end."""
 
-import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._description import counted
 from sksearch._plain import say
 from sksearch._reader import read
+from sksearch.reporting._rivals import untuned
 from sksearch.search._full import SearchCV
 
 
@@ -102,12 +103,11 @@ def summary(search: SearchCV) -> str:
 
 def _beside(search: SearchCV) -> str:
     """The score of the untuned estimator, if that was the first candidate."""
-    problem, first = search.history_.problem, search.history_.trials[0]
-    result = first.results.get(problem.max_resources)
-    if not problem.has_baseline or result is None or math.isnan(result.score):
+    own = untuned(read(search)) if search.history_.problem.has_baseline else None
+    if own is None or np.isnan(own.scores).any():
         return ""
     n = len(search.history_.trials)
-    return f"; {result.score:.4g} for the untuned estimator; {counted(n, 'candidate')}"
+    return f"; {own.mean:.4g} for {own.name}; {counted(n, 'candidate')}"
 
 
 def _text(value: object) -> str:

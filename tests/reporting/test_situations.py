@@ -1,13 +1,15 @@
 """Searches with one known fault each, and what the report says of them."""
 
+import pickle
 from functools import cache
 
 import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.datasets import load_breast_cancer, make_classification
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -218,3 +220,36 @@ def test_the_untuned_estimator_stands_beside_the_winner():
     search = SearchCV(Known(a=0.3, noise=0.001), {"a": uniform(0, 1)}, n_iter=12, random_state=0)
     text = str(report(search.fit(X, Y)))
     assert "for the untuned estimator: tuning gains 0." in text
+
+
+def scored_untuned(model, **params):
+    """A search that finds a count of iterations, and what its report says of the model untuned."""
+    X, y = load_diabetes(return_X_y=True)
+    folds = KFold(3, shuffle=True, random_state=0)
+    search = SearchCV(model, cv=folds, n_iter=2, random_state=0, **params).fit(X, y)
+    (line,) = (line for line in str(report(search)).splitlines() if line.startswith("Untuned"))
+    return search, line, (X, y, folds)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [HistGradientBoostingRegressor(max_iter=90), GradientBoostingRegressor(random_state=0)],
+    ids=["histogram", "gradient"],
+)
+def test_the_untuned_estimator_is_scored_with_its_own_count_of_iterations(model):
+    search, line, (X, y, folds) = scored_untuned(model)
+    expected = cross_val_score(clone(model), X, y, cv=folds).mean()
+    (name,) = {"max_iter", "n_estimators"} & search.cv_results_["params"][0].keys()
+    assert search.cv_results_["params"][0][name] < getattr(model, name), "training finds fewer"
+    assert f" {expected:.3f} " in line
+    assert "for the untuned estimator: tuning gains" in line
+    assert search.cv_results_["mean_test_score"][0] > expected
+    again = str(report(pickle.loads(pickle.dumps(search))))
+    assert line in again
+
+
+def test_where_training_does_not_come_to_the_own_count_that_is_said():
+    model = HistGradientBoostingRegressor(max_iter=100_000)  # there is no room for so many
+    search, line, _ = scored_untuned(model)
+    found = search.cv_results_["params"][0]["max_iter"]
+    assert f"the untuned estimator with max_iter={found}" in line
