@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sksearch.plotting._density import DensityDisplay
     from sksearch.plotting._distribution import DistributionDisplay
     from sksearch.plotting._history import HistoryDisplay
+    from sksearch.plotting._hypervolume import HypervolumeDisplay
     from sksearch.plotting._importance import ImportanceDisplay
     from sksearch.plotting._parallel import ParallelDisplay
     from sksearch.plotting._pareto import ParetoDisplay
@@ -36,6 +37,7 @@ __all__ = [
     "DensityDisplay",
     "DistributionDisplay",
     "HistoryDisplay",
+    "HypervolumeDisplay",
     "ImportanceDisplay",
     "ParallelDisplay",
     "ParetoDisplay",

@@ -25,6 +25,10 @@ class Display(ABC):
     ax_: Any
     figure_: Any
 
+    def _ipython_display_(self) -> None:
+        """Say nothing: a notebook shows the figure by itself."""
+        return
+
     @abstractmethod
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw on these axes, or on a new figure."""

@@ -35,8 +35,9 @@ class HistoryDisplay(Display):
     """Scores of all trials of a search.
 
     With several resources each trial is a line from its first to its last score, the darker the
-    further it was brought; with one resource each is a dot, and a line shows the best so far. The
-    star is the winner, at the score that it won with.
+    further it was brought. With one resource, and in a race over folds, each is a dot, and a line
+    shows the best so far; those that a race has stopped early are hollow dots, at the mean of the
+    folds that they have. The star is the winner, at the score that it won with.
 
     Parameters
     ----------
@@ -176,14 +177,14 @@ class HistoryDisplay(Display):
         tidy(ax)
         resources = sorted({r for trial in self.history.trials for r in trial.results})
         won, legend_title = self.winner, None
-        if len(resources) == 1:
+        if len(resources) == 1 or self.history.problem.races:
             self._draw_candidates(curves)
-            x_of_scores = np.array(list(curves)) + 1
+            shown = [(np.array([i + 1]), scores[-1:]) for i, (_, scores) in curves.items()]
         else:
             self._draw_curves(curves, resources)
             legend_title = f"{self.unit} reached (candidates)"
-            x_of_scores = np.concatenate([on for on, _ in curves.values()])
-        self._cut_outliers(x_of_scores, np.concatenate([scores for _, scores in curves.values()]))
+            shown = list(curves.values())
+        self._cut_outliers(*map(np.concatenate, zip(*shown, strict=True)))
         title = counted(len(self.history.trials), "candidate")
         if won is not None:
             title += f", the winner has {won.score:.4g}" + f" ({won.folds})" * (
@@ -195,15 +196,23 @@ class HistoryDisplay(Display):
         return self
 
     def _draw_candidates(self, curves: Curves) -> None:
-        """Draw trials of one resource: a dot for each candidate, in the order of starting."""
+        """Draw each trial as a dot at its last score, in the order of starting."""
         numbers = np.array(list(curves)) + 1
         scores = np.array([scores[-1] for _, scores in curves.values()])
+        reached = np.array([on[-1] for on, _ in curves.values()])
+        is_whole = reached == reached.max()
         ax = self.ax_
         size, edge = (5, 0.6) if len(numbers) <= N_MANY else (2.5, 0)
-        ax.plot(numbers, scores, "o", ms=size, color=GREY, mec="w", mew=edge, label="candidate")
+        x, y = numbers[is_whole], scores[is_whole]
+        ax.plot(x, y, "o", ms=size, color=GREY, mec="w", mew=edge, label="candidate")
+        if not is_whole.all():
+            ax.plot(
+                numbers[~is_whole], scores[~is_whole], "o", ms=0.8 * size, mfc="none", mec=GREY,
+                mew=0.7, label="stopped early",
+            )  # fmt: skip
         ax.step(
-            [*numbers, len(self.history.trials) + 1],
-            [*np.maximum.accumulate(scores), scores.max()],
+            [*x, len(self.history.trials) + 1],
+            [*np.maximum.accumulate(y), y.max()],
             where="post", color=shade_of_blue(0.7), lw=2, label="best so far",
         )  # fmt: skip
         if self.winner is not None:

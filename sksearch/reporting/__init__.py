@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from sksearch.reporting._choose import fastest, one_standard_error, simplest
     from sksearch.reporting._choose import rule_of as rule_of
     from sksearch.reporting._ensemble import Ensemble
-    from sksearch.reporting._front import ParetoFront, hypervolume_curve
+    from sksearch.reporting._front import ParetoFront
     from sksearch.reporting._front import check_choice as check_choice
     from sksearch.reporting._front import choose as choose
     from sksearch.reporting._mlflow import to_mlflow
     from sksearch.reporting._nested import NestedReport
     from sksearch.reporting._report import Report, report
+    from sksearch.stats._hypervolume import hypervolume_curve
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import BaseSearchCV
 from sksearch._fronts import fronts, hypervolume
 from sksearch.fitting import Aims, Bound, Row, chosen_index
-from sksearch.history import History, Result
+from sksearch.history import Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,62 +169,6 @@ class ParetoFront:
         Y = self.values * self.signs
         spread = np.ptp(Y, axis=0)
         return (Y - Y.min(axis=0)) / np.where(spread > 0, spread, 1.0)
-
-
-def hypervolume_curve(
-    search: BaseSearchCV, reference: Sequence[float] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return how the volume under the front grew while a search ran.
-
-    Parameters
-    ----------
-    search : search estimator
-        Fitted, with several objectives.
-    reference : sequence of float or None, default=None
-        The worst value that counts, of each objective as it is measured. None: the worst that
-        was measured.
-
-    Returns
-    -------
-    n_evaluations, volume : ndarray of shape (n,)
-        Count of results with the largest resource, and the volume after so many of them.
-
-    Raises
-    ------
-    ValueError
-        If the search has one objective, or the reference another count of values.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from sksearch import RandomSearchCV
-    >>> from sksearch.reporting import hypervolume_curve
-    >>> search = RandomSearchCV(
-    ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 16]}, n_iter=3,
-    ...     objectives=["score", "model_size"], random_state=0,
-    ... ).fit(*load_iris(return_X_y=True))
-    >>> n_evaluations, volume = hypervolume_curve(search, reference=[0.5, 10_000])
-    >>> n_evaluations.tolist()
-    [1, 2, 3]
-    """
-    history: History = search.history_
-    if not history.problem.objectives:
-        raise ValueError("The search has one objective: pass objectives=[...] to have a front.")
-    top = max((trial.resource for trial in history.trials), default=0)
-    found = [
-        history.trials[i].results[r] for event, i, r in history.log if event == "tell" and r == top
-    ]
-    good = [i for i, r in enumerate(found) if r.objectives and r.violation == 0]
-    Y = np.array([found[i].objectives for i in good]).reshape(-1, len(history.problem.objectives))
-    volume = np.zeros(len(found))
-    if not len(Y):
-        return np.arange(1, len(found) + 1), volume
-    low = Y.min(axis=0) if reference is None else search.pareto_._signed(reference)
-    for n in range(len(found)):
-        now = np.searchsorted(good, n, side="right")
-        volume[n] = hypervolume(Y[:now], low) if now else 0.0
-    return np.arange(1, len(found) + 1), volume
 
 
 # ---- candidates that are trained on all rows

@@ -1,14 +1,17 @@
 """Pictures of searches show who was stopped where."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import uniform
-from sklearn.model_selection import RandomizedSearchCV
+from sklearn.model_selection import KFold, RandomizedSearchCV
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, minimize
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, minimize
 from sksearch.history import History, Problem, Result
 from sksearch.plotting import HistoryDisplay
+from sksearch.schedulers import FoldRace
 from sksearch.space import Space
 from tests.fakes import Curve
 
@@ -147,6 +150,27 @@ def test_a_full_fidelity_search_is_drawn_candidate_by_candidate():
         [y for _, y in line(ax, "candidate")], search.cv_results_["mean_test_score"]
     )
     assert line(ax, "winner")[0][0] == search.best_index_ + 1
+
+
+def test_a_race_is_drawn_candidate_by_candidate_with_the_best_of_all_folds():
+    search = SearchCV(Curve(), SPACE, scheduler=FoldRace(12), cv=KFold(4), random_state=0)
+    search.fit(X, Y)
+    ax = HistoryDisplay.from_search(search).ax_
+    trials = search.history_.trials
+    whole = {t.id + 1: t.results[4].score for t in trials if 4 in t.results}
+    assert line(ax, "candidate") == [[x, y] for x, y in whole.items()]
+    assert len(line(ax, "stopped early")) == len(trials) - len(whole) > 0
+    assert line(ax, "best so far")[-1] == [len(trials) + 1, max(whole.values())]
+    assert line(ax, "winner") == [[search.best_index_ + 1, search.best_score_]]
+    assert ax.get_xlabel() == "Candidate"
+
+
+def test_a_race_whose_losers_are_far_below_marks_them_at_the_bottom():
+    scores = [{1: 0.5 + i / 100, 2: 0.6, 4: 0.5 + i / 50} for i in range(8)] + [{1: -90.0}]
+    history = history_of(scores, 4)
+    history.problem = replace(history.problem, races=True)
+    ax = HistoryDisplay.from_history(history).ax_
+    assert [x for x, _ in line(ax, "below (1)")] == [9]
 
 
 def test_minimize_has_a_history_too():

@@ -27,7 +27,7 @@ from sksearch._fronts import best_first, crowding, fronts, hypervolume
 from sksearch.base import State
 from sksearch.fitting._states import dump_state, load_state, size_of
 from sksearch.history import Problem, Result
-from sksearch.plotting import ParetoDisplay
+from sksearch.plotting import HypervolumeDisplay, ParetoDisplay
 from sksearch.reporting import hypervolume_curve
 from sksearch.samplers import (
     ForestSampler,
@@ -290,6 +290,8 @@ def test_the_volume_grows_and_is_drawn():
     assert n.tolist() == list(range(1, 21))
     assert (np.diff(volume) >= 0).all()
     assert volume[-1] == pytest.approx(search.pareto_.hypervolume([-1, 2]))
+    (grown,) = HypervolumeDisplay.from_search(search, reference=[-1, 2]).ax_.get_lines()
+    assert grown.get_xydata().tolist() == np.column_stack([n, volume]).tolist()
     display = ParetoDisplay.from_search(search)
     assert display.ax_.get_xlabel() == "gain"
     assert display.ax_.get_ylabel() == "price"

@@ -1,0 +1,112 @@
+"""How the volume under the front of several objectives grew."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from sksearch._compat import BaseSearchCV
+from sksearch.plotting._display import Display
+from sksearch.plotting._style import shade_of_blue, tidy
+from sksearch.stats._hypervolume import hypervolume_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class HypervolumeDisplay(Display):
+    """The volume under the front of several objectives, result by result.
+
+    Parameters
+    ----------
+    n_evaluations : ndarray of shape (n,)
+        Count of results.
+    volume : ndarray of shape (n,)
+        After so many of them, in the product of the objectives' units.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Results to the right, volume upwards.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    ParetoDisplay : The front at the end.
+    sksearch.reporting.hypervolume_curve : The numbers.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import RandomSearchCV
+    >>> from sksearch.plotting import HypervolumeDisplay
+    >>> search = RandomSearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 4, 8, 16]}, n_iter=5,
+    ...     objectives=["score", "model_size"], random_state=0,
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> display = HypervolumeDisplay.from_search(search, reference=[0.5, 10_000])
+    >>> display.n_evaluations.tolist()
+    [1, 2, 3, 4, 5]
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, n_evaluations: np.ndarray, volume: np.ndarray):
+        self.n_evaluations, self.volume = n_evaluations, volume
+
+    @classmethod
+    def from_search(
+        cls,
+        search: BaseSearchCV,
+        *,
+        reference: Sequence[float] | None = None,
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw the volume of a fitted search.
+
+        Parameters
+        ----------
+        search : search estimator
+            Fitted, with several objectives.
+        reference : sequence of float or None, default=None
+            The worst value that counts, of each objective as it is measured. None: the worst that
+            was measured.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : HypervolumeDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search has one objective, or the reference another count of values.
+        """
+        n_evaluations, volume = hypervolume_curve(search, reference)
+        return cls(n_evaluations=n_evaluations, volume=volume).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : HypervolumeDisplay
+            The display itself.
+        """
+        axes = self._begin(ax, (6.0, 3.6))
+        tidy(axes)
+        axes.step(self.n_evaluations, self.volume, where="post", color=shade_of_blue(0.7), lw=2)
+        axes.set_xlabel("Result")
+        axes.set_ylabel("Volume under the front")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set_ylim(0, 1.05 * float(self.volume.max()) or 1.0)
+        return self
