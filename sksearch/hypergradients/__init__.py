@@ -1,5 +1,6 @@
 """Gradients of validation losses by hyperparameters, and a penalty for each feature."""
 
+from sksearch.hypergradients._choices import relaxed_choices
 from sksearch.hypergradients._differentiate import (
     BilevelProblem,
     forward,
@@ -22,6 +23,7 @@ __all__ = [
     "implicit",
     "neumann",
     "online_rate",
+    "relaxed_choices",
     "reverse",
     "truncated",
 ]

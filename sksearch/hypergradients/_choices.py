@@ -1,0 +1,109 @@
+"""Discrete choices by gradients: each is drawn, and its probabilities are what is tuned.
+
+==========  ==========================================================================
+theta       logits, shape (n_choices, n_options); -inf where a choice has fewer options
+z           choices: a row of 0 and one 1 for each, or a point between them
+f           loss of z
+tau         temperature: how far a relaxed choice is from a drawn one
+==========  ==========================================================================
+
+The mean of f over choices that are drawn with probabilities softmax(theta) has its minimum where f
+has its own [1]_, but it is a smooth function of theta. A draw is the largest of theta + G, where G
+is Gumbel noise. With softmax((theta + G) / tau) in its place f is differentiable along the draw
+[2]_, [3]_.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils import check_random_state
+
+Loss = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+def relaxed_choices(
+    function: Loss,
+    theta: np.ndarray,
+    n_draws: int = 16,
+    temperature: float = 0.5,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[float, np.ndarray]:
+    """Return the mean loss over drawn choices, relaxed, and its gradient by their logits.
+
+    With an integer as `random_state` the draws are the same in each call, so that the mean is a
+    smooth function, which `scipy.optimize.minimize` can follow with ``jac=True``.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(z) -> (loss, gradient)`` of one set of choices, both ndarrays of shape
+        (n_choices, n_options). The rows of `z` sum to 1. The gradient may be a hypergradient, such
+        as that of `implicit`.
+    theta : ndarray of shape (n_choices, n_options)
+        Logits. Where a choice has fewer options, the others are ``-inf``.
+    n_draws : int, default=16
+        Count of draws.
+    temperature : float, default=0.5
+        Near 0 the draws are nearly choices, and the gradient has much noise.
+    random_state : int, RandomState or None, default=None
+        Source of the draws.
+
+    Returns
+    -------
+    loss : float
+        Mean over the draws.
+    gradient : ndarray of shape (n_choices, n_options)
+        Of this mean by `theta`, exactly.
+
+    Raises
+    ------
+    ValueError
+        If `theta` has not two dimensions, or a number is out of its range.
+
+    See Also
+    --------
+    implicit : Gradients by hyperparameters that are numbers.
+
+    References
+    ----------
+    .. [1] L. Franceschi, M. Niepert, M. Pontil, X. He, "Learning discrete structures for graph
+       neural networks", ICML 2019. https://arxiv.org/abs/1903.11960
+    .. [2] E. Jang, S. Gu, B. Poole, "Categorical reparameterization with Gumbel-softmax", ICLR
+       2017. https://arxiv.org/abs/1611.01144
+    .. [3] C. Maddison, A. Mnih, Y. W. Teh, "The concrete distribution: a continuous relaxation of
+       discrete random variables", ICLR 2017. https://arxiv.org/abs/1611.00712
+
+    Examples
+    --------
+    Which of three numbers is nearest to 2, for each of two choices:
+
+    >>> import numpy as np
+    >>> from scipy.optimize import minimize
+    >>> from sksearch.hypergradients import relaxed_choices
+    >>> options = np.array([0.0, 2.5, 7.0])
+    >>> def distance(z):
+    ...     gap = z @ options - 2
+    ...     return float(gap @ gap), 2 * gap[:, np.newaxis] * options
+    >>> def mean(theta):
+    ...     loss, slope = relaxed_choices(distance, theta.reshape(2, 3), random_state=0)
+    ...     return loss, slope.ravel()
+    >>> found = minimize(mean, np.zeros(6), jac=True, bounds=[(-4, 4)] * 6).x
+    >>> found.reshape(2, 3).argmax(axis=1)
+    array([1, 1])
+    """
+    theta = np.asarray(theta, dtype=float)
+    if theta.ndim != 2 or n_draws < 1 or not temperature > 0:
+        raise ValueError(
+            f"theta has the shape {theta.shape} and must be (n_choices, n_options); "
+            f"n_draws={n_draws} must be at least 1, and temperature={temperature} positive."
+        )
+    rng = check_random_state(random_state)
+    loss, gradient = 0.0, np.zeros_like(theta)
+    for noise in rng.gumbel(size=(n_draws, *theta.shape)):
+        z = softmax((theta + noise) / temperature, axis=1)
+        value, slope = function(z)
+        loss += value / n_draws
+        along = (slope * z).sum(axis=1, keepdims=True)
+        gradient += z * (slope - along) / (temperature * n_draws)
+    return loss, gradient
