@@ -107,9 +107,11 @@ def untuned(table: SearchTable) -> Untuned | None:
     own = getattr(table.source, "_untuned_scores", None)
     if own is not None:
         return Untuned(index, np.r_[own, np.full(len(row.scores) - len(own), np.nan)], name)
-    outcome = table.history.problem.space.outcome(row.params)
-    if outcome and not _has(table.estimator, outcome[0], row.params[outcome[0]]):
-        name += f" with {outcome[0]}={row.params[outcome[0]]}"
+    problem = table.history.problem
+    outcome = problem.space.outcome(row.params) if problem.has_baseline else None
+    count = row.params.get(outcome[0]) if outcome else None
+    if outcome and count is not None and not _has(table.estimator, outcome[0], count):
+        name += f" with {outcome[0]}={count}"
     return Untuned(index, row.scores, name)
 
 
