@@ -124,6 +124,22 @@ def test_six_searches_choose_an_architecture(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.timeout(120)
+def test_paths_through_a_super_net_share_weights_and_are_ranked(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    script = imported("experiment_weight_sharing", monkeypatch)
+    monkeypatch.setattr(script, "SPACE", {"n_layers": [1], "n_filters_1": [4, 8]})
+    torch = script.torch
+    net, X = script.SuperNet(), torch.rand(6, 1, 8, 8)
+    net(X, {"n_layers": 1, "n_filters_1": 4}).sum().backward()
+    touched = net.layers[0].weight.grad.abs().sum(dim=(1, 2, 3)) > 0
+    assert touched.tolist() == [True] * 4 + [False] * 12
+    assert net.layers[1].weight.grad is None
+    found = script.run(epochs=1, shared_epochs=4, seed=0)
+    assert (found["epochs, shared"], found["epochs, each alone"]) == (5, 2)
+    assert found["test error, shared"] < 0.5 > found["test error, mean of all"]
+
+
+@pytest.mark.timeout(120)
 def test_hybrids_differ_from_hyperband_in_what_they_learn_from(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
     script = imported("experiment_hybrids", monkeypatch)
