@@ -1,9 +1,9 @@
 """Whether the best candidates should be measured on other folds before one of them is chosen.
 
-The best of many candidates is partly luck. Of 90 trainings a search can make 30 candidates on three
-folds and take the best, or 25, and then train the best five on three other folds, and take the best
-mean of six. Both draw the same candidates from the space of `tables.py`, on its rows and folds; the
-winner is trained on all rows, and scored on up to 10,000 others (accuracy, or R2).
+The best of many candidates is partly luck. Of 90 trainings a search can make 30 candidates on
+three folds and take the best, or 25, and then train the best five on three other folds, and take
+the best mean of six. Both draw the same candidates from the space of `tables.py`, on its rows and
+folds; the winner is trained on all rows, and scored on up to 10,000 others (accuracy, or R2).
 
     OMP_NUM_THREADS=1 python examples/benchmarks/finalists.py [--tables ...] [--seeds 1]
 
