@@ -116,7 +116,7 @@ def fill_table(page: str) -> str:
     """Replace what stands between two comments by the classes that a package exports.
 
     ``<!-- sksearch.samplers -->random draws, forest<!-- -->`` becomes the names of all samplers,
-    with links. Who reads the file itself reads the words between the comments.
+    with links. The file itself has the words between the comments.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def make_folders(path: Path) -> None:
     """
     folders = [*reversed(path.parents), path]
     n_there = sum(look_at(folder) is not None for folder in folders)
-    # Who has made the last one may have been killed before its name was synced.
+    # The process that made the last one may have been killed before its name was synced.
     for number, folder in enumerate(folders[n_there - 1 :], n_there - 1):
         if number >= n_there:
             with suppress(FileExistsError):  # of two at once

@@ -68,7 +68,7 @@ class System:
         os.mkdir(path, 0o700)
 
     def replace(self, old: Path, new: Path) -> None:
-        """Give a file another name; who had that name is gone."""
+        """Give a file another name; a file that had that name is gone."""
         os.replace(old, new)
 
     def link(self, old: Path, new: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which models to take, what to search of them, and where to begin: for who has not said it."""
+"""Which models to take, what to search of them, and where to begin, if nobody has said it."""
 
 import math
 from importlib.util import find_spec

@@ -2,8 +2,8 @@
 
 Every optimizer here has ``ask() -> Ask`` and ``tell(loss)`` for what was asked last. `run` drives
 one over the learning curves of a task and counts the epochs that were really trained: Optuna goes
-on epoch by epoch; who promotes a configuration pays the additional epochs only; and who wants the
-same configuration up to no more epochs than before has to train it again.
+on epoch by epoch; a promotion of a configuration costs the additional epochs only; and the same
+configuration up to no more epochs than before has to be trained again.
 """
 
 import math

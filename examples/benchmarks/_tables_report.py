@@ -106,7 +106,7 @@ class Results:
         return np.array([values[np.equal(of, i)].mean(axis=0) for i in range(len(self.pairs))])
 
     def ranks(self, field, t):
-        """Mean ranks over seeds, shape (n_pairs, n_rows); who has nothing is last."""
+        """Mean ranks over seeds, shape (n_pairs, n_rows); a tool that has nothing is last."""
         return self.by_pair(ranks_of(-self.table(field, t)))
 
     def p_values(self, field, t, control):

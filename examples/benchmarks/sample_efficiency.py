@@ -38,7 +38,7 @@ from _report import (
 from _tasks import TASKS, load_task
 
 CHECKPOINTS = (25, 50, 100)
-DEFAULT = "GP"  # the sampler of ours that a user gets who names none
+DEFAULT = "GP"  # the sampler of ours that is used where none is named
 LEADERS = ("GP", DEFAULT)
 BASELINES = ("Random", "Sobol")  # ours, but they learn nothing
 OPTUNA_TPE = ("Optuna TPE", "Optuna univariate TPE")

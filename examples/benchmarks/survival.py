@@ -50,7 +50,7 @@ class Learner(BaseEstimator):
     watch : str or None
         A folder; the largest count of files that was seen in it is kept in `Learner.most`.
     epochs : int
-        For those who know no ``partial_fit``.
+        For estimators without ``partial_fit``.
     """
 
     most = 0

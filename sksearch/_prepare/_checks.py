@@ -240,7 +240,7 @@ def check_values(estimator: Estimator, space: Space) -> None:
     for dimension in space.dimensions:
         name, values = dimension.name, space.given[dimension.name]
         owner, _ = owner_of(estimator, name)
-        # Who derives from an estimator may make of a value what its base takes.
+        # A class that derives from an estimator may make of a value what its base takes.
         if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
             continue
         shown = getattr(dimension, "choices", ())

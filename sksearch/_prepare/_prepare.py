@@ -145,7 +145,7 @@ class Data:
     X: Samples
     y: Targets
     params: dict[str, Any]  # passed beside them
-    routed: Any  # the same, by who gets what
+    routed: Any  # the same, by receiver
     folds: Folds
     classes: Labels
     strata: np.ndarray | None  # class index of each row

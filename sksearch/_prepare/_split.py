@@ -42,7 +42,7 @@ def make_folds(
         Arguments of the splitter, such as ``groups``.
     unit : str or None, default=None
         What an earlier process spends on a candidate, if it has begun this search: a splitter
-        without a seed may make folds of other sizes now, and who has raced goes on racing.
+        without a seed may make folds of other sizes now, and what has raced goes on racing.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def choose_cv(
     X, y : array-like
         Training data.
     groups : array-like of shape (n_samples,) or None
-        As passed to ``fit``. They go before times: who passes them has said what counts.
+        As passed to ``fit``. They go before times: a user who passes them has said what counts.
 
     Returns
     -------

@@ -91,7 +91,7 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
 
 
 def _read_holder(file: FileIO) -> tuple[str, str]:
-    """Return pid and host of who has the lock, as far as it has written them to their end."""
+    """Return pid and host of the holder, as far as it has written them to their end."""
     file.seek(0)
     line, end, _ = file.read(1000).decode(errors="replace").partition("\n")
     pid, _, host = line.partition(" ") if end else ("", "", "")
@@ -99,7 +99,7 @@ def _read_holder(file: FileIO) -> tuple[str, str]:
 
 
 def _holder(file: FileIO) -> str:
-    """Who holds the lock, in words."""
+    """The holder of the lock, in words."""
     pid, host = _read_holder(file)
     own_pid, own_host = system().process()
     if pid == str(own_pid) and host == own_host:

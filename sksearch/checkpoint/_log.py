@@ -45,7 +45,7 @@ class Log:
             check(found, path)
             self.records = found.records
             self._repair(found)
-            system().sync_folder(path.parent)  # also of who was killed before it could
+            system().sync_folder(path.parent)  # also of a process that was killed before it could
         except BaseException:
             self._file.close()
             raise

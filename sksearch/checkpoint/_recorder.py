@@ -95,7 +95,7 @@ class JournalRecorder(Recorder):
 
     def rng(self, random_state: Seed) -> np.random.RandomState:
         """Return the generator that the search began with, if it goes on."""
-        # Who leaves the seed out goes on with that of the checkpoint; another is refused later.
+        # Without a seed it goes on with that of the checkpoint; another one is refused later.
         saved = random_state if self._header is None else self._header.random_state
         with blaming(self._journal, self._line) if self._header is not None else nullcontext():
             if isinstance(saved, dict):
@@ -339,7 +339,7 @@ class JournalRecorder(Recorder):
         if (event.bracket, event.resource) not in self._rungs:
             raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")
         params = decode_params(self._space, event.params) if event.params else None
-        # The untuned estimator, and who goes on from it, may lie outside of the space.
+        # The untuned estimator, and candidates that go on from it, may lie outside of the space.
         may_be_outside = event.trial_id == 0 or event.parent is not None
         has_baseline = run.study.history.problem.has_baseline
         if params is not None and not (has_baseline and may_be_outside):

@@ -57,7 +57,7 @@ def make_key() -> None:
         if look_at(file, follow=False) is None:
             _write_key(file)
         system().sync_folder(file.parent)
-        for name in system().names(file.parent):  # of who died while it made one
+        for name in system().names(file.parent):  # of a process that died while it made one
             if name.startswith(f"{file.name}.") and name.endswith(TEMPORARY):
                 remove(file.with_name(name))
 

@@ -124,7 +124,7 @@ class Family:
         model.set_params(**params)
 
     def growth(self, name: str, own: int | None) -> "Growth | None":
-        """Return who finds a count while it trains, None where that cannot be.
+        """Return what finds a count while it trains, None where that cannot be.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ class Interrupts:
             raise
 
     def _take(self):
-        """Handle the signals, in the place of who did."""
+        """Handle the signals, in the place of the earlier handlers."""
         for number in (signal.SIGINT, signal.SIGTERM):
             before = signal.getsignal(number)
             if callable(before) or (number, before) == (signal.SIGTERM, signal.SIG_DFL):
@@ -52,7 +52,7 @@ class Interrupts:
                 signal.signal(number, self._note)
 
     def _give_back(self):
-        """Have the signals handled by who did before."""
+        """Give the signals back to the earlier handlers."""
         for number, before in self._before.items():
             signal.signal(number, before)
 

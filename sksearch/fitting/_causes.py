@@ -236,7 +236,7 @@ def _no_probabilities(context: Context, details: str) -> str:
     )
 
 
-#: What the text of an error has, and who explains it; the first that can.
+#: What the text of an error has, and what explains it; the first that can.
 RULES: tuple[tuple[str, Callable[[Context, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
     (r"(?i)DateTime64|datetime|timedelta", _dates),

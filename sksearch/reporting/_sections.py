@@ -316,9 +316,9 @@ def _audit(facts):
         found = f"{better} would have {won}, by up to {gain}"
     else:
         found = f"none would have {won}"
-    who = counted(n, "stopped candidate")
+    what = counted(n, "stopped candidate")
     most = f"of all stopped at most {words.percent(most)} would, with 95 % confidence"
-    return [f"audit of {who}: {found}; {most}"]
+    return [f"audit of {what}: {found}; {most}"]
 
 
 def _failed(facts, full):
