@@ -79,7 +79,7 @@ class Told:
         decisions depend on the workers' speed: for schedulers.
     by_fold : bool, default=False
         Results fold by fold, by which candidates are compared, see `Problem.races`: for
-        schedulers, whose plan is the most that is done then.
+        schedulers.
     repeats : bool, default=False
         Each result of a candidate that is tried again: for samplers. Else the study asks for
         another candidate where one is known.

@@ -141,6 +141,8 @@ class Plan:
     audits : tuple of tuple of int
         For each bracket and rung, how many of those that are stopped there are brought to the last
         rung nevertheless, which counts them; empty if none are.
+    is_most : bool, default=False
+        Whether it is the most that can be done, since candidates are dropped on the way.
 
     Examples
     --------
@@ -154,6 +156,7 @@ class Plan:
 
     brackets: tuple[tuple[Rung, ...], ...]
     audits: tuple[tuple[int, ...], ...] = ()
+    is_most: bool = False
 
     @property
     def n_candidates(self) -> int:

@@ -419,6 +419,7 @@ def _header(
         metric=setup.context.metric if names_metric or aims.metric else None,
         refit=setup.plan.refit,
         any_rung_wins=setup.plan.any_rung_wins,
+        is_most=setup.plan.is_most,
         return_train_score=bool(setup.context.return_train_score),
         min_resources=problem.min_resources,
         max_resources=problem.max_resources,

@@ -150,6 +150,8 @@ class Header(Event):
     max_resources: Annotated[int, Entry("max_resources", kinds.positive)]
     # Fields of each `PlannedRung`.
     plan: Annotated[list[list], Entry("plan", kinds.plan)]
+    # And whether that is the most that can be done.
+    is_most: Annotated[bool, Entry("is_most", kinds.flag, is_sparse=True)] = False
     # Of the parameters.
     names: Annotated[list[str], Entry("names", kinds.texts)]
     # Names, with a minus where small values are better.
@@ -172,7 +174,9 @@ class Header(Event):
         """Return what the search was going to do."""
         rungs = tuple(PlannedRung(*rung) for rung in self.plan)
         wins = self.any_rung_wins
-        return SearchPlan(rungs, self.unit, self.n_splits, self.refit, any_rung_wins=wins)
+        return SearchPlan(
+            rungs, self.unit, self.n_splits, self.refit, any_rung_wins=wins, is_most=self.is_most
+        )
 
     def aims(self) -> Aims:
         """Return what the search was aiming at."""

@@ -25,13 +25,14 @@ class Budget:
         rungs = [rung for rung in plan.rungs if rung.bracket == 0]
         self._units, self._unit = sum(rung.resources for rung in rungs), plan.unit
         self._watch, self._time = watch, time
-        self._is_known = len(rungs) < 2 or plan.is_endless
+        # Where candidates are dropped on the way, nobody knows what it will cost.
+        self._is_known = len(rungs) < 2 or plan.is_most
 
-    def check(self, races: bool) -> None:
+    def check(self) -> None:
         """Compare what was spent with the time that has passed, after a result."""
         timeout = self._time.timeout
-        if self._is_known or timeout is None or races:
-            return  # a race drops candidates, so nobody knows what it will cost
+        if self._is_known or timeout is None:
+            return
         elapsed = self._time.elapsed()
         if not PART * timeout <= elapsed < timeout:
             return

@@ -98,6 +98,8 @@ class SearchPlan:
     n_audited : int
         Count of candidates that are stopped early and brought to the last rung nevertheless; the
         last rungs count them.
+    is_most : bool
+        Whether it is the most that can be done, since candidates are dropped on the way.
 
     Examples
     --------
@@ -126,6 +128,7 @@ class SearchPlan:
     any_rung_wins: bool = False
     timeout: float | None = None
     n_audited: int = 0
+    is_most: bool = False
 
     @classmethod
     def of(
@@ -143,7 +146,10 @@ class SearchPlan:
         )
         wins = {"best": True, "top": False}.get(select, resource.comparable)
         n_audited = sum(map(sum, plan.audits))
-        return cls(rungs, resource.unit, n_splits, refit, any_rung_wins=wins, n_audited=n_audited)
+        return cls(
+            rungs, resource.unit, n_splits, refit, any_rung_wins=wins, n_audited=n_audited,
+            is_most=plan.is_most,
+        )  # fmt: skip
 
     @property
     def n_candidates(self) -> int:
@@ -217,8 +223,9 @@ class SearchPlan:
                 f"of the last rungs {self.n_audited} are audits of candidates stopped early"
             )
         each = "" if self.by_folds else f" in each of {self.n_splits} folds"
+        most = "at most " if self.is_most else ""
         lines.append(
-            f"{self.n_candidates} candidates, {self.n_fits} fits, "
+            f"{most}{self.n_candidates} candidates, {self.n_fits} fits, "
             f"{self.total_resources} {self.unit}{each}"
         )
         return lines

@@ -264,7 +264,7 @@ class Run(Workload):
         result = history.trials[job.trial_id].results[job.resource]
         score = result.feasible_score
         self._free(job, score)
-        self._budget.check(history.problem.races)
+        self._budget.check()
         new = self.outputs.new[job.trial_id, job.resource]
         self.hope.see(job, self.context.folds(job.resource, job.spent), new)
         if self._is_news:

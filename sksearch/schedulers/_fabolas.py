@@ -105,7 +105,8 @@ class Fabolas(Scheduler):
         n = problem.size if self.n_candidates is None else min(self.n_candidates, problem.size)
         n = int(n) if math.isfinite(n) else ENDLESS
         rungs = sizes_of(problem)
-        return Plan((tuple(Rung(resource, n) for resource in rungs),) if n else ())
+        brackets = (tuple(Rung(resource, n) for resource in rungs),) if n else ()
+        return Plan(brackets, is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Evaluate the first candidates; then what gains most per cost; at the end the best."""

@@ -65,7 +65,8 @@ class MedianStopping(AsynchronousScheduler):
         """Compute what is done if no candidate is stopped."""
         ((n_candidates, rungs),) = self.bracket_table(problem)
         n = int(min(n_candidates, problem.size))
-        return Plan((tuple(Rung(resource, n) for resource in rungs),) if n else ())
+        brackets = (tuple(Rung(resource, n) for resource in rungs),) if n else ()
+        return Plan(brackets, is_most=True)
 
     def _goes_on(
         self, history: History, rungs: RungResults, bracket: int, trial_id: int, resource: int

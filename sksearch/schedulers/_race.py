@@ -126,9 +126,8 @@ class FoldRace(Scheduler):
         """
         n = problem.size if self.n_candidates is None else min(self.n_candidates, problem.size)
         n = int(n) if math.isfinite(n) else ENDLESS
-        return Plan(
-            (tuple(Rung(resource, n) for resource in rungs_of_race(problem)),) if n else ()
-        )
+        brackets = (tuple(Rung(resource, n) for resource in rungs_of_race(problem)),) if n else ()
+        return Plan(brackets, is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Bring the most promising candidate further; else start one; else wait."""

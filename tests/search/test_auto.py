@@ -25,10 +25,11 @@ from sksearch import (
     SuccessiveHalvingSearchCV,
     tune,
 )
+from sksearch.checkpoint import load_history
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler, RandomSampler
-from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving
+from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving, MedianStopping
 from sksearch.space import Space, When
 from sksearch.study import Study
 
@@ -122,12 +123,32 @@ def test_a_first_bracket_that_does_not_fit_the_time_is_said_early():
     with VirtualClock(), warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         clone(search).set_params(timeout=300).fit(X, y)
-        FabolasSearchCV(
-            Slow(seconds=1.0), WIDER, resource="n_samples", n_iter=None, cv=2, timeout=12,
-            max_resources=90, min_resources=10,
-        ).fit(X, y)  # fmt: skip
+        for n_iter in (None, 40):  # how many get how far is chosen on the way
+            FabolasSearchCV(
+                Slow(seconds=1.0), WIDER, resource="n_samples", n_iter=n_iter, cv=2, timeout=12,
+                max_resources=90, min_resources=10,
+            ).fit(X, y)  # fmt: skip
         # Where there are no brackets there is nothing to say.
         SearchCV(Slow(seconds=1.0), WIDER, n_iter=30, cv=3, timeout=12).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("search", "is_most"),
+    [
+        (SearchCV(Slow(), WIDER, n_iter=7, cv=3), True),
+        (SearchCV(Slow(), WIDER, scheduler=MedianStopping(7), resource="n_samples", cv=3), True),
+        (FabolasSearchCV(Slow(), WIDER, n_iter=7, cv=3), True),
+        (SuccessiveHalvingSearchCV(Slow(), WIDER, n_candidates=7, cv=3), False),
+    ],
+    ids=["race", "median", "sizes", "halving"],
+)
+def test_where_candidates_are_dropped_on_the_way_the_plan_says_at_most(search, is_most, tmp_path):
+    with VirtualClock():
+        planned = str(search.plan(X, y)).splitlines()[-1]
+        found = clone(search).set_params(checkpoint_dir=tmp_path, random_state=0).fit(X, y)
+    assert planned.startswith("at most 7 candidates" if is_most else "7 candidates")
+    assert str(load_history(tmp_path).plan_).splitlines()[-1] == planned
+    assert str(found.plan_).splitlines()[-1] == planned
 
 
 def test_the_time_includes_the_refit():
