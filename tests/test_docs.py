@@ -2,12 +2,15 @@
 
 import ast
 import dataclasses
+import doctest
 import importlib
 import inspect
 import pkgutil
 import re
 import textwrap
+from contextlib import redirect_stdout
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -220,6 +223,21 @@ def test_links_lead_to_files_and_headings(page):
             linked = path.parent / target if target else path
             assert linked.exists(), target
             assert not anchor or anchor in anchors(linked), anchor
+
+
+def test_the_report_of_the_tutorial_is_that_of_its_search():
+    names = {}
+    for example in doctest.DocTestParser().get_examples(read("docs/tutorial.md")):
+        if "search.report()" in example.source:
+            break
+        with redirect_stdout(StringIO()):
+            exec(example.source, names)
+    assert shape_of(example.want) == shape_of(str(names["search"].report()))
+
+
+def shape_of(report):
+    """First and second words of the sections, without numbers, which machines round."""
+    return re.findall(r"^\w+ +[a-z]*", re.sub(r"[\d.]+", "", report), flags=re.MULTILINE)
 
 
 def blocks_without_prompts(page):
