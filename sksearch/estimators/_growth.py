@@ -302,7 +302,7 @@ def growth_of(estimator: Any, name: str) -> Growth:
     path, _, leaf = name.rpartition("__")
     at = estimator.get_params()[path] if path else estimator
     family, own = family_of(owner), owner.get_params().get(leaf)
-    growth = family.growth(leaf, own if isinstance(own, int) else None)
+    growth = family.growth(leaf, own if isinstance(own, int) else family.own_count)
     if growth is None or leaf not in family.counts or at is not owner:
         with_count = [each for each in families() if each.counts and each.title]
         known = [f"{each.counts[0]} of {each.title}" for each in with_count]

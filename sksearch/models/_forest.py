@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 INACTIVE = -1.0  # outside the cube, so that one split parts inactive from active
 MIN_VARIANCE = 1e-8  # relative to the values; at 0, log-EI at an observed point is undefined
 MAX_SEED = 2**31 - 1
+N_DECIMALS = 6  # of standardised values: what lies beyond differs from machine to machine
 FADES_FROM = 10  # points from which on the standard deviation by distance falls as 1 / n
 
 
@@ -135,7 +136,8 @@ class Forest:
         self.center, self.scale = y.mean(), y.std()
         if not self.scale > 1e-12 * np.abs(y).max():
             self.scale = 1.0
-        z, X = (y - self.center) / self.scale, _encode(U)
+        # Where thresholds part the points alike, the last bits of the values would choose one.
+        z, X = np.round((y - self.center) / self.scale, N_DECIMALS), _encode(U)
         self.points = X
         random_state = np.random.RandomState(rng.integers(MAX_SEED))
         with sklearn.config_context(skip_parameter_validation=True):  # takes longer than a tree

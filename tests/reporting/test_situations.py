@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
-from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -232,15 +232,20 @@ def scored_untuned(model, **params):
 
 
 @pytest.mark.parametrize(
-    "model",
-    [HistGradientBoostingRegressor(max_iter=90), GradientBoostingRegressor(random_state=0)],
-    ids=["histogram", "gradient"],
+    ("package", "name", "params"),
+    [
+        ("sklearn.ensemble", "HistGradientBoostingRegressor", {"max_iter": 90}),
+        ("sklearn.ensemble", "GradientBoostingRegressor", {"random_state": 0}),
+        ("xgboost", "XGBRegressor", {}),  # whose count is None, for 100
+    ],
 )
-def test_the_untuned_estimator_is_scored_with_its_own_count_of_iterations(model):
+def test_the_untuned_estimator_is_scored_with_its_own_count_of_iterations(package, name, params):
+    model = getattr(pytest.importorskip(package), name)(**params)
     search, line, (X, y, folds) = scored_untuned(model)
     expected = cross_val_score(clone(model), X, y, cv=folds).mean()
-    (name,) = {"max_iter", "n_estimators"} & search.cv_results_["params"][0].keys()
-    assert search.cv_results_["params"][0][name] < getattr(model, name), "training finds fewer"
+    (count,) = {"max_iter", "n_estimators"} & search.cv_results_["params"][0].keys()
+    own = getattr(model, count) or 100
+    assert search.cv_results_["params"][0][count] < own, "training finds fewer"
     assert f" {expected:.3f} " in line
     assert "for the untuned estimator: tuning gains" in line
     assert search.cv_results_["mean_test_score"][0] > expected
