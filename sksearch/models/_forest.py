@@ -136,17 +136,20 @@ class Forest:
         self.center, self.scale = y.mean(), y.std()
         if not self.scale > 1e-12 * np.abs(y).max():
             self.scale = 1.0
+        z, X = (y - self.center) / self.scale, _encode(U)
         # Where thresholds part the points alike, the last bits of the values would choose one.
-        z, X = np.round((y - self.center) / self.scale, N_DECIMALS), _encode(U)
+        rounded = np.round(z, N_DECIMALS)
         self.points = X
         random_state = np.random.RandomState(rng.integers(MAX_SEED))
         with sklearn.config_context(skip_parameter_validation=True):  # takes longer than a tree
-            self.trees = [self._grow(X, z, random_state) for _ in range(self.n_trees)]
+            self.trees = [self._grow(X, rounded, random_state) for _ in range(self.n_trees)]
         n_nodes = [tree.node_count for tree in self.trees]
         self.offsets = (np.cumsum(n_nodes) - n_nodes)[:, np.newaxis]
-        # Of squared errors the impurity is the variance, but for rounding not below 0.
-        self.leaf_means = np.concatenate([tree.value[:, 0, 0] for tree in self.trees])
-        self.leaf_variances = np.concatenate([tree.impurity for tree in self.trees]).clip(min=0)
+        leaves = (np.array([tree.apply(X) for tree in self.trees]) + self.offsets).ravel()
+        count, every = np.bincount(leaves, minlength=sum(n_nodes)), np.tile(z, self.n_trees)
+        mean = np.bincount(leaves, every, len(count)) / np.maximum(count, 1)
+        gaps = np.bincount(leaves, (every - mean[leaves]) ** 2, len(count))
+        self.leaf_means, self.leaf_variances = mean, gaps / np.maximum(count, 1)
         return self
 
     def predict(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
