@@ -193,12 +193,13 @@ def test_nine_small_nets_learn_two_thousand_images():
     data = load("mnist", n_samples=2_000)
     X = data.data.reshape(len(data.data), *(int(data.data.shape[1] ** 0.5),) * 2)
     space = {"learning_rate": [0.05, 0.1, 0.2], "batch_size": [32, 64, 128]}
-    net = ConvNetClassifier(n_filters=8, device="cpu", random_state=0)
+    # At a constant rate the last steps scatter by 0.2; an average of the weights does not.
+    net = ConvNetClassifier(n_filters=8, device="cpu", random_state=0, ema_decay=0.98)
     search = HyperbandSearchCV(
         net, space, resource="epochs", max_resources=9, cv=2, random_state=0, n_jobs=2
     ).fit((255 * X).astype(np.uint8), data.target)
     assert len(set(search.cv_results_["trial_id"])) >= 9
-    assert search.best_score_ > 0.7  # chance is 0.1; 0.79 on one machine, above 0.85 on another
+    assert search.best_score_ > 0.85
 
 
 @pytest.mark.timeout(60)
