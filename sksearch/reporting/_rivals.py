@@ -110,7 +110,7 @@ def untuned(table: SearchTable) -> Untuned | None:
     problem = table.history.problem
     outcome = problem.space.outcome(row.params) if problem.has_baseline else None
     count = row.params.get(outcome[0]) if outcome else None
-    if outcome and count is not None and not _has(table.estimator, outcome[0], count):
+    if outcome and count is not None and not _has(table.estimator.get_params(), outcome[0], count):
         name += f" with {outcome[0]}={count}"
     return Untuned(index, row.scores, name)
 
@@ -119,17 +119,17 @@ def _index_of_untuned(table: SearchTable) -> int | None:
     """The first candidate, where the search begins with it; else one with the same params."""
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
+    own = table.estimator.get_params()
     for i, candidate in enumerate(table.candidates):
         if math.isfinite(table.means[i]) and all(
-            _has(table.estimator, name, value) for name, value in candidate.params.items()
+            _has(own, name, value) for name, value in candidate.params.items()
         ):
             return i
     return None
 
 
-def _has(estimator: Any, name: str, value: Any) -> bool:
-    """Whether an estimator has a value for a parameter."""
-    own = estimator.get_params()
+def _has(own: dict[str, Any], name: str, value: Any) -> bool:
+    """Whether an estimator's own params have a value for a parameter."""
     return name in own and key_of(value) == key_of(own[name])
 
 

@@ -13,12 +13,13 @@ n_i, r_i           candidates and resource of the i-th rung of a bracket, i from
 import itertools
 import math
 from abc import abstractmethod
+from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
+from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Problem, best_first
 
 MIN_FACTOR = 1.1  # below, rungs are nearly equal and there are far too many of them
@@ -89,6 +90,19 @@ def n_promoted(n_candidates: int, factor: float | Fraction) -> int:
 def n_for_one(resources: list[int], factor: float | Fraction) -> int:
     """Count of candidates at the lowest of these rungs from which one reaches the last."""
     return math.floor(Fraction(factor) ** (len(resources) - 1))
+
+
+def one_bracket(
+    n_candidates: int | None, problem: Problem, resources: Iterable[int], is_most: bool = False
+) -> Plan:
+    """Return the plan of one bracket in which all candidates come to the last rung.
+
+    As many as the space has, if that is less; `ENDLESS` where neither says how many.
+    """
+    n = problem.size if n_candidates is None else min(n_candidates, problem.size)
+    n = int(n) if math.isfinite(n) else ENDLESS
+    rungs = tuple(Rung(resource, n) for resource in resources)
+    return Plan((rungs,) if n else (), is_most=is_most)
 
 
 def rungs_of(

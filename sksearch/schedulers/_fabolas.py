@@ -8,8 +8,9 @@ from numbers import Integral
 import numpy as np
 
 from sksearch._threads import one_blas_thread
-from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start
+from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start
 from sksearch.history import History, Problem, best_first
+from sksearch.schedulers._brackets import one_bracket
 from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_of
 
 COSTS = ("seconds", "resource")
@@ -102,11 +103,7 @@ class Fabolas(Scheduler):
 
     def plan(self, problem: Problem) -> Plan:
         """Compute what is done if each candidate gets all sizes, which is the most that can be."""
-        n = problem.size if self.n_candidates is None else min(self.n_candidates, problem.size)
-        n = int(n) if math.isfinite(n) else ENDLESS
-        rungs = sizes_of(problem)
-        brackets = (tuple(Rung(resource, n) for resource in rungs),) if n else ()
-        return Plan(brackets, is_most=True)
+        return one_bracket(self.n_candidates, problem, sizes_of(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Evaluate the first candidates; then what gains most per cost; at the end the best."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.base import Plan, Reads, Rung
+from sksearch.base import Plan, Reads
 from sksearch.history import History, Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
-from sksearch.schedulers._brackets import ladder
+from sksearch.schedulers._brackets import ladder, one_bracket
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,7 @@ class MedianStopping(AsynchronousScheduler):
     def plan(self, problem: Problem) -> Plan:
         """Compute what is done if no candidate is stopped."""
         ((n_candidates, rungs),) = self.bracket_table(problem)
-        n = int(min(n_candidates, problem.size))
-        brackets = (tuple(Rung(resource, n) for resource in rungs),) if n else ()
-        return Plan(brackets, is_most=True)
+        return one_bracket(n_candidates, problem, rungs, is_most=True)
 
     def _goes_on(
         self, history: History, rungs: RungResults, bracket: int, trial_id: int, resource: int

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
+from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start
 from sksearch.history import History, Params, Problem, best_first
+from sksearch.schedulers._brackets import one_bracket
 from sksearch.space import scaled
 
 #: Ids of members that are replaced, that may replace them, and that go on as they are.
@@ -92,8 +93,7 @@ class PopulationBasedTraining(Scheduler):
         """Compute one bracket whose rungs all have the whole population."""
         low, high = problem.min_resources, problem.max_resources
         resources = range(high, low - 1, -self._step(problem))
-        n = int(min(self.population_size, problem.size))
-        return Plan((tuple(Rung(resource, n) for resource in reversed(resources)),) if n else ())
+        return one_bracket(self.population_size, problem, reversed(resources))
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Begin members; after each generation replace the worst first, then train the others."""

@@ -25,8 +25,9 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start, Told
+from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start, Told
 from sksearch.history import History, Problem, Trial
+from sksearch.schedulers._brackets import one_bracket
 
 GROWTH = 1.25  # of neighbouring rungs: each fold is one up to 5; of 100 folds 21
 # Degrees of freedom that the spread of other candidates' differences counts for, at most: more
@@ -124,10 +125,7 @@ class FoldRace(Scheduler):
 
         Where `n_candidates` is None, and the space does not end, it has `ENDLESS` candidates.
         """
-        n = problem.size if self.n_candidates is None else min(self.n_candidates, problem.size)
-        n = int(n) if math.isfinite(n) else ENDLESS
-        brackets = (tuple(Rung(resource, n) for resource in rungs_of_race(problem)),) if n else ()
-        return Plan(brackets, is_most=True)
+        return one_bracket(self.n_candidates, problem, rungs_of_race(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Bring the most promising candidate further; else start one; else wait."""

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from sksearch._description import counted
 from sksearch._plain import say
-from sksearch._reader import read
+from sksearch._reader import SearchTable, read
 from sksearch.reporting._rivals import untuned
 from sksearch.search._full import SearchCV
 
@@ -89,24 +89,25 @@ def summary(search: SearchCV) -> str:
     text : str
         Best score beside that of the untuned estimator, and the best params, a line each.
     """
-    best = read(search).winner
+    found = read(search)
+    best = found.winner
     params = getattr(search, "best_params_", None)
     if best is None or params is None:
         n = len(search.history_.trials)
         return f"{counted(n, 'candidate')}; refit={search.refit!r} has chosen nobody with a score"
-    lines = [f"best score {best.score:.4g}, {best.folds}{_beside(search)}"]
+    lines = [f"best score {best.score:.4g}, {best.folds}{_beside(found)}"]
     lines += [f"    {name}: {_text(value)}" for name, value in params.items()]
     if hasattr(search, "refit_time_"):
         lines.append(f"trained on all rows with these in {search.refit_time_:.2g} s")
     return "\n".join(lines)
 
 
-def _beside(search: SearchCV) -> str:
+def _beside(found: SearchTable) -> str:
     """The score of the untuned estimator, if that was the first candidate."""
-    own = untuned(read(search)) if search.history_.problem.has_baseline else None
+    own = untuned(found) if found.history.problem.has_baseline else None
     if own is None or np.isnan(own.scores).any():
         return ""
-    n = len(search.history_.trials)
+    n = len(found.history.trials)
     return f"; {own.mean:.4g} for {own.name}; {counted(n, 'candidate')}"
 
 
