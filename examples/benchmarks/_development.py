@@ -16,6 +16,7 @@ from sksearch.datasets import _data_folder
 
 N_REPETITIONS = 10  # at most that a recorded configuration has
 EPOCHS = ("epoch", "steps")  # ends of units in which a training goes on
+HALVES = {"choose": 0, "report": 1}  # by their first task
 
 
 @cache
@@ -29,12 +30,13 @@ def reader():
     return tuning_tasks
 
 
-def development_tasks():
-    """Return the names of all tasks, by family."""
+def development_tasks(half=None):
+    """Return the names of all tasks, by family; of one of the `HALVES` every second one."""
     families = {}
     for name in reader().list_tasks() if reader() else ():
         families.setdefault(name.partition("/")[0], []).append(name)
-    return families
+    part = slice(HALVES.get(half), None, 2 if half else 1)
+    return {family: tasks[part] for family, tasks in families.items()}
 
 
 class DevelopmentTask(Task):
@@ -67,5 +69,5 @@ class DevelopmentTask(Task):
         """Ask the reader, which has one repetition after the other."""
         recorded = getattr(self._task, "valid", None)
         n = 1 if recorded is None else min(recorded.shape[-1], N_REPETITIONS)
-        found = [self._task.lookup(params, epoch, seed) for seed in range(n)]
-        return np.array(found if n > 1 else [self._task.lookup(params, epoch)])
+        seeds = range(n) if n > 1 else [None]
+        return np.array([self._task.lookup(params, epoch, seed) for seed in seeds])

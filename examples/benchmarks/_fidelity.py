@@ -420,17 +420,14 @@ class Dehb:
 
 
 EI = {"acquisition": "ei_distribution"}
+GP_HALVING = partial(Ours, sampler="GPSampler", scheduler="halving", transfer="joint", **EI)
 OURS = {
-    "GPHalving": partial(Ours, sampler="GPSampler", scheduler="halving", transfer="joint", **EI),
+    "GPHalving": GP_HALVING,
     "TPEHalving": partial(Ours, sampler="TPESampler", scheduler="halving"),
     "BOHB": partial(Ours, sampler="TPESampler"),
     "GPHyperband": partial(Ours, sampler="GPSampler", **EI),
-    "GPHalving, two rungs below": partial(
-        Ours, sampler="GPSampler", scheduler="halving", transfer="joint", depth=2, **EI
-    ),
-    "GPHalving, one rung below": partial(
-        Ours, sampler="GPSampler", scheduler="halving", transfer="joint", depth=1, **EI
-    ),
+    "GPHalving, two rungs below": partial(GP_HALVING, depth=2),
+    "GPHalving, one rung below": partial(GP_HALVING, depth=1),
     "ASHA": partial(Ours, sampler="RandomSampler", scheduler="asha"),
     "Fabolas": partial(Ours, sampler="QuasiRandomSampler", scheduler="sizes"),
     "Hyperband": partial(Ours, sampler="RandomSampler"),

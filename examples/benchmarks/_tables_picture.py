@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 from _tables_cases import ESTIMATORS, TABLES
-from _tables_report import VARIANTS, Results
-from _tables_tools import OURS, TOOLS
+from _tables_report import ALL_TOOLS, VARIANTS, Results, limited, recorded_rows
+from _tables_tools import OURS
 
 COLORS = {"ours": "#174a73", "tool": "#c98a1b", "untuned": "#7b8794"}
 TITLES = {"test": "on test rows", "cv": "by cross-validation"}
@@ -28,9 +28,9 @@ def ranks_by_field(records, seconds):
     ranks : dict of str to dict of str to float
         By "test" or "cv", and by the name of the row; the best on test rows first.
     """
-    rows = [*VARIANTS, *(name for name, tool in TOOLS.items() if tool.estimators is None)]
     runs = list(product(TABLES, ESTIMATORS, range(N_SEEDS)))
-    rows = [row for row in rows if row in VARIANTS or records.has((row, *runs[0], seconds))]
+    known = recorded_rows(records, ALL_TOOLS, runs, seconds)
+    rows = [row for row in known if not limited(row, ESTIMATORS)]
     results = Results(records, rows, runs, seconds)
     found = {field: results.ranks(field, seconds).mean(axis=0) for field in TITLES}
     order = np.argsort(found["test"], kind="stable")

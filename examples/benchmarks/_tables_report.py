@@ -18,6 +18,7 @@ VARIANTS = {
     f"{UNTUNED}, 300 iterations": "300 iterations",
     f"{UNTUNED}, early stopping": "early stopping",
 }
+ALL_TOOLS = (UNTUNED, *TOOLS)
 DRIFT = 1.2  # of the workload's time within a run: what else the machine had to do
 BEHIND = 0.005  # of the score of the best untuned variant
 
@@ -140,14 +141,8 @@ def report(records, args, checkpoints):
     ok : bool
         Whether no bar failed.
     """
-    asked = args.tools or (UNTUNED, *TOOLS)
     runs = list(product(args.tables, args.estimators, range(args.seeds)))
-    rows = [
-        row
-        for tool in asked
-        for row in (VARIANTS if tool == UNTUNED else (tool,))
-        if any(records.has((tool, *run, args.seconds)) for run in runs)
-    ]
+    rows = recorded_rows(records, args.tools or ALL_TOOLS, runs, args.seconds)
     everywhere = [row for row in rows if not limited(row, args.estimators)]
     bars = []
     if everywhere:
@@ -157,6 +152,16 @@ def report(records, args, checkpoints):
         compare(Results(records, rows, known, args.seconds), checkpoints, len(known))
     print_versions(records, rows, args.seconds)
     return print_bars(bars)
+
+
+def recorded_rows(records, tools, runs, seconds):
+    """Return the rows of these tools that have a record of some of the runs."""
+    return [
+        row
+        for tool in tools
+        for row in (VARIANTS if tool == UNTUNED else (tool,))
+        if any(records.has((tool, *run, seconds)) for run in runs)
+    ]
 
 
 def limited(row, estimators):
@@ -240,7 +245,7 @@ def print_parts(results, t, estimators, order):
 
 def print_scores(records, args, t, field="test"):
     """Print the score of each run at one time."""
-    tools = args.tools or (UNTUNED, *TOOLS)
+    tools = args.tools or ALL_TOOLS
     for estimator, table, seed in product(args.estimators, args.tables, range(args.seeds)):
         cells = []
         for tool in tools:

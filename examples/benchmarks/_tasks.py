@@ -6,6 +6,7 @@ their files, from which each peer's own kind of space is made, and noise from a 
 
 import json
 import math
+import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -164,6 +165,15 @@ class Task(ABC):
         """Return the loss without noise: 0 is the best known, 1 the median random params."""
         loss = float(np.mean(self.losses(params, epoch)))
         return (loss - self.best) / (self.median - self.best)
+
+    def regrets(self, params, losses):
+        """Return the regret of the incumbent after each evaluation; None without a loss so far."""
+        found, best, regret = [], math.inf, None
+        for each, loss in zip(params, losses, strict=True):
+            if loss < best:
+                best, regret = loss, self.regret(each)
+            found.append(regret)
+        return found
 
 
 class RecordedTask(Task):
@@ -356,6 +366,11 @@ FUNCTIONS = {
 }
 
 TASKS = [*RECORDED, *FUNCTIONS]
+
+
+def seed_of_task(name, seed):
+    """A seed of its own for each task: with one for all they would share first points."""
+    return zlib.crc32(f"{name} {seed}".encode())
 
 
 @cache

@@ -18,11 +18,11 @@ import argparse
 import math
 import sys
 import time
-import zlib
 
 import numpy as np
 from _report import print_bars
 from _sizes import CHOOSE, MACHINES, REPORT, SIZES, Machine
+from _tasks import seed_of_task
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
@@ -49,7 +49,7 @@ MOST_OWN = 0.05  # of the time of trainings
 def run(name, machine, method, seed):
     """Return regrets after so many full trainings, and proposals as a part of all seconds."""
     stretch = MINUTE / machine.full
-    seed = zlib.crc32(f"{name} {seed}".encode())
+    seed = seed_of_task(name, seed)
     problem = Problem(Space(machine.space), SIZES[0], SIZES[-1], seed, continues=False)
     study = Study(problem, *method)
     spent, own, best, found = 0.0, 0.0, (0, -math.inf), []

@@ -15,12 +15,11 @@ import argparse
 import sys
 
 import numpy as np
-from _tables_cases import TABLES, make_case, space_of
+from _tables_cases import TABLES, clone_with, make_case, space_of
 from _tables_tools import refitted
 from joblib import Parallel, delayed
 from scipy.stats import wilcoxon
-from sklearn.base import clone, is_regressor
-from sklearn.model_selection import KFold, ParameterSampler, StratifiedKFold
+from sklearn.model_selection import KFold, ParameterSampler, StratifiedKFold, cross_val_score
 
 ESTIMATORS = ("svm", "lightgbm", "forest")
 N, N_FINALISTS = 30, 5
@@ -28,17 +27,8 @@ N, N_FINALISTS = 30, 5
 
 def scores_of(case, params, folds):
     """Score of a candidate on each fold."""
-    found = []
-    for train, test in folds:
-        model = clone(case.model).set_params(**params)
-        model.fit(rows_of(case.X, train), case.y[train])
-        found.append(model.score(rows_of(case.X, test), case.y[test]))
-    return np.array(found)
-
-
-def rows_of(X, rows):
-    """Rows of a table or an array."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    model = clone_with(case.model, **params)
+    return cross_val_score(model, case.X, case.y, cv=folds, error_score="raise")
 
 
 def run(table, name, seed):
@@ -46,9 +36,8 @@ def run(table, name, seed):
     case = make_case(table, name, seed)
     drawn = list(ParameterSampler(space_of(case), N, random_state=case.seed))
     first = np.array([scores_of(case, params, case.folds) for params in drawn])
-    kind = KFold if is_regressor(case.model) else StratifiedKFold
-    others = kind(len(case.folds), shuffle=True, random_state=case.seed + 1).split(case.X, case.y)
-    others = list(others)
+    kind = StratifiedKFold if case.is_classifier else KFold
+    others = kind(len(case.folds), shuffle=True, random_state=case.seed + 1)
     n_fewer = N - N_FINALISTS
     finalists = np.argsort(-first[:n_fewer].mean(axis=1), kind="stable")[:N_FINALISTS]
     second = np.array([scores_of(case, drawn[i], others) for i in finalists])

@@ -19,12 +19,11 @@ there is left out. Exit status 1 if a bar fails, or a search.
 import argparse
 import sys
 import tempfile
-import zlib
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from _development import development_tasks
+from _development import HALVES, development_tasks
 from _fidelity import METHODS, OURS, PACKAGES, incumbent, run
 from _report import (
     available,
@@ -35,7 +34,7 @@ from _report import (
     table_of,
     version_of,
 )
-from _tasks import RECORDED, load_task
+from _tasks import RECORDED, load_task, seed_of_task
 
 FRACTIONS = (0.1, 0.3, 1.0)
 DEFAULT = "GPHalving"  # the combination of ours that a user is advised to take
@@ -43,7 +42,6 @@ LEADERS = ("BOHB", DEFAULT)
 #: Computed here, but they learn nothing from a candidate about others.
 BASELINES = ("Hyperband", "ASHA", "One epoch, then the best", "Power law", "Random")
 RIVALS = ("Hyperband", "Optuna TPE Hyperband", "SMAC3 multi-fidelity", "DEHB")
-HALVES = {"choose": 0, "report": 1}
 CACHE = Path(tempfile.gettempdir()) / "sksearch_multi_fidelity.jsonl"
 
 
@@ -51,8 +49,7 @@ def evaluate(method, name, n_trainings, seed):
     """Regrets of the incumbent at each fraction of the budget, None without one, and seconds."""
     task = load_task(name)
     budget = n_trainings * task.n_epochs
-    own_seed = zlib.crc32(f"{name} {seed}".encode())  # else all tasks would share first points
-    evaluations, seconds = run(method, task, budget, own_seed)
+    evaluations, seconds = run(method, task, budget, seed_of_task(name, seed))
     found = [incumbent(evaluations, fraction * budget) for fraction in FRACTIONS]
     return {
         "regrets": [None if params is None else task.regret(params) for params in found],
@@ -88,8 +85,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--cache", type=Path, default=CACHE)
     args = parser.parse_args()
-    half = slice(HALVES.get(args.half), None, 2 if args.half else 1)
-    families = {family: tasks[half] for family, tasks in families.items()}
+    families = development_tasks(args.half)
     args.tasks = [task for name in args.tasks for task in families.get(name, [name])]
     versions = {m: version_of(m, OURS, PACKAGES) for m in args.methods}
     task = load_task(names[0])

@@ -18,7 +18,6 @@ there is left out. Exit status 1 if a bar fails, or a search.
 """
 
 import argparse
-import math
 import sys
 import tempfile
 from functools import partial
@@ -49,14 +48,9 @@ def evaluate(method, name, n_evaluations, seed, batch=1):
     """Regrets of the incumbent after each evaluation, None without one, and milliseconds."""
     task = load_task(name)
     done = run(method, task, n_evaluations, seed, batch)
-    regrets, best = [], math.inf
-    for params, loss in zip(done.params, done.losses, strict=True):
-        if loss < best:
-            best, regret = loss, task.regret(params)
-        regrets.append(None if math.isinf(best) else regret)
     milliseconds = 1_000 * np.array(done.seconds)
     return {
-        "regrets": regrets,
+        "regrets": task.regrets(done.params, done.losses),
         "median_ms": float(np.median(milliseconds)),
         "mean_ms": float(milliseconds.mean()),
     }

@@ -57,7 +57,7 @@ from _tables_cases import (
 )
 from _tables_clock import REFERENCE_SECONDS, run_for, workload
 from _tables_picture import draw
-from _tables_report import Records, print_scores, report
+from _tables_report import ALL_TOOLS, Records, print_scores, report
 from _tables_tools import OURS, TOOLS, UNTUNED, from_flaml, refitted, size_of_halving
 from sklearn.base import clone
 
@@ -275,7 +275,7 @@ def run_missing(records, todo, n_jobs):
 def arguments():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    names = (UNTUNED, *TOOLS)
+    names = ALL_TOOLS
     parser.add_argument("--tools", nargs="+", choices=names, metavar="TOOL", help=", ".join(names))
     groups = {"development": DEVELOPMENT, "reported": REPORTED, "all": TABLES}
     parser.add_argument(
@@ -307,7 +307,7 @@ def main():
         print([round(workload(), 3) for _ in range(10)])
         return 0
     records = Records(args.records)
-    tools = args.tools or (UNTUNED, *TOOLS)
+    tools = args.tools or ALL_TOOLS
     todo = [
         what
         for seed, tool, estimator, table in product(

@@ -22,10 +22,10 @@ import sys
 import zlib
 
 import numpy as np
-from _development import development_tasks
+from _development import HALVES, development_tasks
 from _fold_scores import MODELS, TABLES, model_of, read
 from _peers import our_result
-from _tasks import load_task
+from _tasks import load_task, seed_of_task
 from joblib import Parallel, delayed
 from sklearn.model_selection import ParameterSampler
 
@@ -40,7 +40,6 @@ SHOWN = (2, 5, 10, 15, 20, 30)
 JUDGED = (10, 20)
 N_LISTED = 5
 N_EARLIER = 30  # random results of an earlier task
-HALVES = {"choose": 0, "report": 1}
 SAMPLERS = {"GP": GPSampler(), "TPE": TPESampler(), "random": RandomSampler()}
 
 
@@ -112,18 +111,17 @@ def random_results(task, seed):
 
 def task_regrets(task, sampler, first, seed):
     """The regret of the incumbent after each candidate, 1 at most, shape (N,)."""
-    own = zlib.crc32(f"{task.name} {seed}".encode())
+    own = seed_of_task(task.name, seed)
     problem = Problem(Space(task.space), seed=own, n_candidates=N, initial_params=first)
     study, rng = Study(problem, sampler, FullFidelity(N)), np.random.default_rng((own, 1))
-    best, regret, found = math.inf, 1.0, []
+    params, losses = [], []
     for _ in range(N):
         job = study.ask()
-        loss = task.loss(job.params, rng)
-        study.tell(job, our_result(loss))
-        if loss < best:
-            best, regret = loss, min(1.0, task.regret(job.params))
-        found.append(regret)
-    return np.array(found)
+        params.append(job.params)
+        losses.append(task.loss(job.params, rng))
+        study.tell(job, our_result(losses[-1]))
+    found = task.regrets(params, losses)
+    return np.array([1.0 if regret is None else min(1.0, regret) for regret in found])
 
 
 def compare_families(args):
@@ -133,10 +131,11 @@ def compare_families(args):
         everything = {}
         for family in args.families:
             tasks = development_tasks()[family]
+            reported = development_tasks(args.half)[family]
             shapes = {task: repr(load_task(task).parameters) for task in tasks}
             relatives = {
                 task: [other for other in tasks if other != task and shapes[other] == shapes[task]]
-                for task in tasks[HALVES.get(args.half) :: 2 if args.half else 1]
+                for task in reported
             }
             jobs = (
                 delayed(on_a_task)(task, others[:N_LISTED], SAMPLERS[name], seed)
