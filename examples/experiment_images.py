@@ -4,12 +4,17 @@ Random search and a Gaussian process train each candidate to the end; Hyperband,
 incremental evaluation train more candidates, and most of them only a little. What is the test
 error of the net that each ends with, and what is that of the default net?
 
-    python examples/experiment_images.py [--full] [--seeds 1] [--n-jobs 2] [--out images.png]
+    python examples/experiment_images.py [--part | --full] [--seeds 1] [--n-jobs 2]
+        [--methods random GP Hyperband BOHB incremental default] [--cache FOLDER]
+        [--out images.png]
 
 The small setting is for two CPU cores: 900 images of half the height and width, nets of at most
-16 filters, 9 epochs. The full one is for a GPU: all images, the whole space, 27 epochs, and at
-most 30 minutes a search. Each seed has other images for training and for the test; all searches of
-a seed have the same.
+16 filters, 9 epochs. The others are for a GPU, with the whole space: part has 10,000 images and
+9 epochs, full has all images, 27 epochs, and at most 30 minutes a search. Each seed has other
+images for training and for the test; all searches of a seed have the same.
+
+A cache makes it resumable: what has ended is read from there. So several commands, each with a
+method of its own, can share a GPU, and a last one prints the table of all.
 
 Images come from the data folder (see `sksearch.datasets.load`), else from scikit-learn's digits;
 ``--download folder`` gets them by torchvision instead. Tables are in
@@ -42,6 +47,8 @@ from sksearch.stats import anytime_regret
 #: The names of the sets, and those of torchvision's classes.
 DATA = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
 METHODS = ("random", "GP", "Hyperband", "BOHB", "incremental")
+DEFAULT = "default"  # the default net, without a search
+ALL = (*METHODS, DEFAULT)
 CIFAR_SHAPE = (32, 32, 3)
 
 
@@ -89,6 +96,7 @@ SMALL_SPACE = {
 }
 SETTINGS = {
     "small": Setting(900, 3_000, 9, SMALL_SPACE, shrink=2),
+    "part": Setting(10_000, 10_000, 9, device="auto"),
     "full": Setting(60_000, 10_000, 27, batch_size=8, timeout=1_800, device="auto"),
 }
 
@@ -128,7 +136,7 @@ def split_of(name, seed, setting, folder):
 
 
 def make_searches(name, y, seed, setting, n_jobs):
-    """The five searches, by their names."""
+    """The five searches, by their names; and how many epochs each has."""
     n_epochs = setting.max_epochs
     space = conv_net_space(horizon=n_epochs) | setting.space
     if name != "mnist":  # mirrored digits are no digits
@@ -161,7 +169,7 @@ def make_searches(name, y, seed, setting, n_jobs):
             **batches,
             **epochs,
         ),
-    }
+    }, total
 
 
 def results_of(search, n_epochs):
@@ -180,7 +188,7 @@ def run_search(name, method, seed, size, folder, n_jobs):
     """Run one search, and try its best net on the test images."""
     setting = SETTINGS[size]
     X, X_test, y, y_test = split_of(name, seed, setting, folder)
-    search = make_searches(name, y, seed, setting, n_jobs)[method]
+    search = make_searches(name, y, seed, setting, n_jobs)[0][method]
     start = time.perf_counter()
     search.fit(X, y)
     seconds = time.perf_counter() - start
@@ -214,17 +222,21 @@ def run_default(name, n_epochs, seed, size, folder):
     }
 
 
-def run_all(name, seeds, size, run, folder, n_jobs):
+def run_all(name, methods, seeds, size, run, folder, n_jobs):
     """Results of all runs on one set, a list by the name of the method."""
     found = {
         method: [run["search"](name, method, seed, size, folder, n_jobs) for seed in seeds]
         for method in METHODS
+        if method in methods
     }
-    total = int(max(result["epochs"] for result in found["Hyperband"]))
-    for n_epochs in (SETTINGS[size].max_epochs, total):
-        found[f"default, {n_epochs} epochs"] = [
-            run["default"](name, n_epochs, seed, size, folder) for seed in seeds
-        ]
+    if DEFAULT in methods:
+        setting = SETTINGS[size]
+        y = split_of(name, 0, setting, folder)[2]
+        total = make_searches(name, y, 0, setting, n_jobs)[1]
+        for n_epochs in (setting.max_epochs, total):
+            found[f"{DEFAULT}, {n_epochs} epochs"] = [
+                run["default"](name, n_epochs, seed, size, folder) for seed in seeds
+            ]
     return found
 
 
@@ -239,15 +251,17 @@ def in_percent(errors):
 
 def print_table(name, found):
     """Means over the seeds ± standard deviations, and the best params of the first seed."""
-    print(f"\n{name}: errors in %, seeds: {len(found['random'])}")
+    n_seeds = len(next(iter(found.values())))
+    print(f"\n{name}: errors in %, seeds: {n_seeds}")
     print(f"{'':<20}{'candidates':>10}{'epochs':>8}{'validation':>14}{'test':>14}{'seconds':>9}")
     for method, results in found.items():
         of = {key: [result[key] for result in results] for key in results[0]}
         cells = [f"{np.mean(of['candidates']):>10.0f}{np.mean(of['epochs']):>8.0f}"]
         cells += [f"{in_percent(of[which]):>14}" for which in ("valid", "test")]
         print(f"{method:<20}" + "".join(cells) + f"{np.mean(of['seconds']):>9.0f}")
-    for method in METHODS:
-        print(f"{method}: {found[method][0]['params']}")
+    for method, (first, *_) in found.items():
+        if "params" in first:
+            print(f"{method}: {first['params']}")
 
 
 def draw(found, path):
@@ -258,7 +272,11 @@ def draw(found, path):
         1, len(found), figsize=(max(6, 4 * len(found)), 3.6), squeeze=False, layout="constrained"
     )
     for ax, (name, of_name) in zip(axes.flat, found.items(), strict=True):
-        curves = {method: [r["curve"] for r in of_name[method]] for method in METHODS}
+        curves = {
+            method: [result["curve"] for result in results]
+            for method, results in of_name.items()
+            if method in METHODS
+        }
         last = max(epochs[-1] for of_method in curves.values() for epochs, _ in of_method)
         grid = np.arange(1, last + 1)
         errors = {
@@ -278,8 +296,12 @@ def draw(found, path):
 def main():
     """Run everything, print the tables, draw."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--full", action="store_true", help="the setting for a GPU")
+    sizes = parser.add_mutually_exclusive_group()
+    parser.set_defaults(size="small")
+    for size in ("part", "full"):
+        sizes.add_argument(f"--{size}", dest="size", action="store_const", const=size)
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--methods", nargs="+", choices=ALL, default=ALL)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--download", metavar="FOLDER", help="get images by torchvision")
@@ -288,7 +310,6 @@ def main():
     )
     parser.add_argument("--out", type=Path, help="file for the figure")
     args = parser.parse_args()
-    size = "full" if args.full else "small"
     memory = Memory(args.cache, verbose=0)
     run = {
         "search": memory.cache(run_search, ignore=["n_jobs"]),
@@ -296,7 +317,9 @@ def main():
     }
     found, start = {}, time.perf_counter()
     for name in args.data:
-        found[name] = run_all(name, range(args.seeds), size, run, args.download, args.n_jobs)
+        found[name] = run_all(
+            name, args.methods, range(args.seeds), args.size, run, args.download, args.n_jobs
+        )
         print_table(name, found[name])
     print(f"\n{time.perf_counter() - start:.0f} seconds in all")
     if args.out is not None:
