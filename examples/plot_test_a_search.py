@@ -176,9 +176,9 @@ for ax, name in zip(axes, problems, strict=True):
     ax.set_xlabel("Regret of a run's best candidate")
 
 # %%
-# The end is not all: who may have to stop early wants to know which search is ahead when. Until a
-# candidate has had all epochs, the regret is that of a training that is not over, which is small
-# on the recorded problem and large on the other one.
+# The end is not all: if you may have to stop early, you want to know which search is ahead when.
+# Until a candidate has had all epochs, the regret is that of a training that is not over, which is
+# small on the recorded problem and large on the other one.
 
 grid = np.geomspace(EPOCHS, 26 * EPOCHS, 80).round()
 anytime, axes = plt.subplots(nrows=2, figsize=(8.5, 6.4), layout="constrained")

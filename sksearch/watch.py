@@ -265,8 +265,8 @@ def _best(table):
     unit = [f"#{saved.plan_.unit}"] if table.has_resources else []
     yield element("h2", "Best candidates")
     yield _table(["#score", "#std", *unit, "params"], rows)
-    who = "the winner" if saved.finished else "the best so far"
-    yield _aside(f"The first one is {who}; it has a ring in the picture.")
+    role = "the winner" if saved.finished else "the best so far"
+    yield _aside(f"The first one is {role}; it has a ring in the picture.")
 
 
 def _rungs(saved):

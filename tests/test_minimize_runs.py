@@ -245,7 +245,7 @@ def test_after_a_kill_it_ends_with_the_same_bits(tmp_path, n_jobs):
         -1
     ].stderr
     assert ends[-1].stdout == run("whole").stdout
-    # Who ran when it was killed is called again, and nobody else.
+    # What ran when it was killed is called again, and nothing else.
     assert 12 + 2 <= count(tmp_path / "killed.log") <= 12 + 2 * n_jobs
 
 

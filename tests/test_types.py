@@ -1,4 +1,4 @@
-"""Type annotations: complete on the public surface, and of use to who has a type checker."""
+"""Type annotations: complete on the public surface, and of use to a type checker."""
 
 import ast
 import inspect

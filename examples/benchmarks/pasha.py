@@ -3,9 +3,9 @@
 Both draw the same candidates on imitated and on recorded trainings. Printed are the epochs that
 PASHA spent as a share of ASHA's (mean, least and most over seeds), the same before the best
 candidate alone is brought from the last open rung to its last epoch, the median of the highest
-rung that was opened, the mean regret of whom each of them chose (0 is the best of all candidates
-at the last epoch, 1 the median one), and how often they chose the same. Recorded tasks are left
-out where the data folder is not there.
+rung that was opened, the mean regret of the candidate that each of them chose (0 is the best of
+all candidates at the last epoch, 1 the median one), and how often they chose the same. Recorded
+tasks are left out where the data folder is not there.
 
     python examples/benchmarks/pasha.py [--candidates 81 243] [--seeds 20]
 """

@@ -24,7 +24,7 @@ class Lock:
     Parameters
     ----------
     path : Path
-        The file; it says who holds the lock.
+        The file; it names the process that holds the lock.
 
     Raises
     ------
@@ -62,11 +62,11 @@ class Lock:
 
 
 def _lock_or_wait(file: FileIO, path: Path) -> bool:
-    """Lock an open file; wait while nobody who lives is known to hold the lock.
+    """Lock an open file; wait while no live process is known to hold the lock.
 
     A process that was killed has its files until its memory is freed; and if that was while it
-    started another process, this one has them until it is another program. Who has just taken
-    the lock is known when it has written its name.
+    started another process, this one has them until it is another program. The
+    process that has just taken the lock is known when it has written its name.
     """
     computer = system()
     start, has_warned = computer.seconds(), False
@@ -79,9 +79,9 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
         seconds = computer.seconds() - start
         if seconds > PATIENCE_SECONDS and not has_warned:
             has_warned = True
-            who = f"process {pid}, which has ended," if pid else "a process that has no name yet,"
+            dead = f"process {pid}, which has ended," if pid else "a process without a name yet,"
             warn(
-                f"{path.parent} is locked by {who} or by one that it has started. The search "
+                f"{path.parent} is locked by {dead} or by one that it has started. The search "
                 f"waits until that has ended; `fuser {path}` names it.",
                 UserWarning,
                 stacklevel=2,

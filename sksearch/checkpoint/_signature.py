@@ -1,8 +1,8 @@
 """A key of this user that signs fitted models: no others are ever unpickled.
 
-The key is a file in the user's configuration. Who makes a checkpoint for somebody else has another
-key, so its models are trained again. So are those that nothing can verify: where no key can be
-kept, or where its file is not one that this user alone can read and write.
+The key is a file in the user's configuration. Whoever makes a checkpoint for somebody else has
+another key, so its models are trained again. So are those that nothing can verify: where no key
+can be kept, or where its file is not one that this user alone can read and write.
 """
 
 import hashlib

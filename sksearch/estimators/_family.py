@@ -40,8 +40,8 @@ class Family:
     Attributes
     ----------
     classes : collection of str
-        "package.Class" of its estimators, beside those of `spaces`. Who derives from one of them
-        is of the family, too.
+        "package.Class" of its estimators, beside those of `spaces`. A class that derives from
+        one of them is of the family, too.
     title : str
         Name in messages.
     spaces : mapping of str to callable

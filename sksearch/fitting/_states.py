@@ -33,7 +33,7 @@ class SavedState:
     size : int
         Count of its bytes.
     signature : str, default=""
-        By whom it was written, as a journal says.
+        Text that names its writer, as a journal has it.
     """
 
     path: Path

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sksearch.plotting._pareto import ParetoDisplay
     from sksearch.plotting._prediction import PredictionDisplay
     from sksearch.plotting._profiles import ProfileDisplay
+    from sksearch.plotting._ranks import RankDisplay
     from sksearch.plotting._regret import RegretDisplay
     from sksearch.plotting._rungs import RungDisplay
     from sksearch.plotting._schedule import ScheduleDisplay
@@ -43,6 +44,7 @@ __all__ = [
     "ParetoDisplay",
     "PredictionDisplay",
     "ProfileDisplay",
+    "RankDisplay",
     "RegretDisplay",
     "RungDisplay",
     "ScheduleDisplay",

@@ -58,6 +58,7 @@ class SliceDisplay(Display):
     See Also
     --------
     ContourDisplay : Two parameters together.
+    RankDisplay : The ranks of the scores, over two parameters.
     ImportanceDisplay : How much each matters.
 
     Examples

@@ -450,7 +450,7 @@ def plain(annotation: object) -> Any:
 def documented(search: type[T]) -> type[T]:
     """Fill ``{head}``, ``{common}`` and the like in a docstring, and make the signature readable.
 
-    Fields of a dataclass come in the order of its bases; who reads a signature, a repr or a page
+    Fields of a dataclass come in the order of its bases; a reader of a signature, a repr or a page
     wants a search's own parameters first, and types without their constraints.
 
     Parameters

@@ -209,7 +209,7 @@ def test_each_prefix_of_a_journal_can_be_read(tmp_path):
     for i in range(1, len(lines)):
         journal.write_bytes(b"".join(lines[:i]) + lines[i][: len(lines[i]) // 2])
         saved = load_history(tmp_path / "part")
-        assert saved.finished == (i == len(lines) - 1)  # the last record is who won
+        assert saved.finished == (i == len(lines) - 1)  # the last record is the winner
         assert len(pd.DataFrame(saved.cv_results_)) == len(saved.statuses_)
         assert (saved.best_score_ is None) == (not saved.statuses_)
         n_rows.append(len(saved.statuses_))

@@ -1,4 +1,4 @@
-"""The lock of a checkpoint: who has it is named, and what the dead have left is waited for."""
+"""The lock of a checkpoint: its holder is named, and what the dead have left is waited for."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from sksearch.checkpoint import _lock as lock_module
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks and processes of Unix")
 
 
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says who is about to end")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is about to end")
 
 
 def dead_pid():
@@ -277,14 +277,14 @@ def test_only_what_a_dead_process_of_here_has_started_is_waited_for(
 
 
 @pytest.mark.parametrize(
-    ("holder", "who"),
-    [("8 here\n", "process 8, which has ended,"), ("", "a process that has no name yet,")],
+    ("holder", "name"),
+    [("8 here\n", "process 8, which has ended,"), ("", "a process without a name yet,")],
 )
 def test_the_dead_and_the_nameless_are_waited_for_as_long_as_it_takes(
-    holder, who, tmp_path, monkeypatch
+    holder, name, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(lock_module, "system", lambda: Elsewhere(holder, held_for=9000))
-    warns = pytest.warns(UserWarning, match=f"{tmp_path} is locked by {who}")
+    warns = pytest.warns(UserWarning, match=f"{tmp_path} is locked by {name}")
     with open(tmp_path / "lock", "w+b", buffering=0) as file, warns as warned:
         assert lock_module._lock_or_wait(file, tmp_path / "lock")
     assert len(warned) == 1

@@ -47,7 +47,7 @@ def machine(monkeypatch):
 
 
 def look(context, task, environment):
-    """Say who this is and what it sees, or die."""
+    """Say which process this is and what it sees, or die."""
     if task == "die":
         os._exit(1)
     time.sleep(task)

@@ -1,4 +1,4 @@
-"""Who handles Ctrl-C and SIGTERM before a search, and after it."""
+"""What handles Ctrl-C and SIGTERM before a search, and after it."""
 
 import signal
 import sys

@@ -88,7 +88,7 @@ def test_ctrl_c_keeps_what_is_known_and_leaves_nothing(engine, tmp_path):  # row
     assert search.best_params_["quality"] == search.cv_results_["param_quality"].max()
     assert not hasattr(search, "best_estimator_")
     last = [(event["k"], event.get("why")) for event in read_journal(tmp_path)[1][-2:]]
-    assert ("stop", "interrupted") in last  # the other says who leads
+    assert ("stop", "interrupted") in last  # the other names the leader
     time.sleep(0.3)  # for what an engine had in its queue
     n_trainings = len(trainings(log))
     time.sleep(0.2)

@@ -18,7 +18,7 @@ WIDE = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e2)}
 
 
 def told(score, n=40, spread=0.01, cost=lambda x: 1.0, n_folds=3):
-    """A history of `n` points of [0, 1] with scores on some folds, and who asked while it grew."""
+    """A history of `n` points of [0, 1] with scores on some folds, and its askers."""
     history = History(Problem(Space({"x": uniform(0, 1)}), seed=0))
     convergence, reached = Convergence(1), []
     rng = np.random.default_rng(0)

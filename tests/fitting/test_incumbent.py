@@ -1,4 +1,4 @@
-"""Who leads a search, and among whom."""
+"""The leader of a search, and its rivals."""
 
 import math
 from types import SimpleNamespace

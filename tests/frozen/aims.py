@@ -145,7 +145,7 @@ def nobody_keeps_a_bound():
     return found(search.fit(XR, yr), XR)
 
 
-# ---- who wins
+# ---- the winner
 
 
 def worst(results):

@@ -38,7 +38,7 @@ def rows_of(search, times=False):
 
 
 def best_of(search):
-    """Who won."""
+    """The winner."""
     names = "best_params_", "best_score_", "best_index_"
     return {name: getattr(search, name) for name in names if hasattr(search, name)}
 
@@ -87,7 +87,7 @@ def error_of(call):
         call()
     except Exception as error:
         text = f"{type(error).__name__}: {' / '.join(str(error).splitlines())}"
-        return re.sub("(count of iterations of the last step): .*", r"\1.", text)  # who registers?
+        return re.sub("(count of iterations of the last step): .*", r"\1.", text)
     return "nothing is raised"
 
 

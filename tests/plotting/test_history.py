@@ -1,4 +1,4 @@
-"""Pictures of searches show who was stopped where."""
+"""Pictures of searches show which candidate was stopped where."""
 
 from dataclasses import replace
 

@@ -14,6 +14,7 @@ from sksearch.plotting import (
     DistributionDisplay,
     ImportanceDisplay,
     ParallelDisplay,
+    RankDisplay,
     RungDisplay,
     SearchDisplay,
     SliceDisplay,
@@ -31,7 +32,7 @@ SPACE = {
     "depth": randint(2, 6),
     LONG + "strategy": ["mean", "median", "most_frequent", None],
 }
-OF_PARAMETERS = [ImportanceDisplay, SliceDisplay, ContourDisplay, ParallelDisplay]
+OF_PARAMETERS = [ImportanceDisplay, SliceDisplay, ContourDisplay, RankDisplay, ParallelDisplay]
 
 
 def score(p):
@@ -142,6 +143,28 @@ def test_the_maximum_of_two_parameters_is_where_it_is():
     assert np.isfinite(dots).all(axis=1).sum() == n_with
 
 
+def test_ranks_are_those_of_the_scores_and_the_best_is_drawn_last():
+    history = history_of(40, n_failed=4)
+    display = RankDisplay.from_search(history, params=("C", "kernel"))
+    (dots,) = display.ax_.collections
+    ranks = dots.get_array()
+    assert ranks.tolist() == sorted(range(1, 37), reverse=True)
+    failed, star = display.ax_.get_lines()
+    assert len(failed.get_xydata()) == 4
+    best = max(history.trials, key=lambda trial: np.nan_to_num(trial.results[1].score, nan=-9e9))
+    assert dots.get_offsets()[-1].tolist() == pytest.approx(star.get_xydata()[0].tolist())
+    assert star.get_xydata()[0, 0] == pytest.approx((np.log10(best.params["C"]) + 3) / 6)
+
+
+def test_equal_scores_share_a_rank():
+    history = History(Problem(Space({"a": uniform(0, 1), "b": uniform(0, 1)})))
+    for i in range(5):
+        history.start({"a": i / 5, "b": 0.5 * i / 5}, 0, 1)
+        history.tell(i, 1, Result(float(i >= 3)))
+    display = RankDisplay.from_search(history, params=("a", "b"))
+    assert display.ax_.collections[0].get_array().tolist() == [4, 4, 4, 1.5, 1.5]
+
+
 def test_nothing_is_predicted_where_a_choice_leaves_no_candidate():
     display = ContourDisplay.from_search(history_of(100), params=("kernel", "gamma"))
     values = display.ax_.collections[0].get_array().reshape(-1, 2)
@@ -225,7 +248,8 @@ def test_unknown_names_are_refused():
     for display in (SliceDisplay, ParallelDisplay):
         with pytest.raises(ValueError, match="'nu', which is none of"):
             display.from_search(history_of(20), params=["nu"])
-    with pytest.raises(ValueError, match="must name two"):
-        ContourDisplay.from_search(history_of(20), params=("C", "C"))
+    for display in (ContourDisplay, RankDisplay):
+        with pytest.raises(ValueError, match="must name two"):
+            display.from_search(history_of(20), params=("C", "C"))
     with pytest.raises(ValueError, match="searches is empty"):
         DistributionDisplay.from_searches({})

@@ -1,4 +1,4 @@
-"""Who won, as ``best_index_`` says it, is what every report, picture, table and page says."""
+"""The winner, as ``best_index_`` says it, is what every report, picture, table and page says."""
 
 import re
 from contextlib import ExitStack

@@ -224,7 +224,7 @@ def test_the_report_says_what_stopping_has_cost():
     n_better = sum(score > other for score in final)
     assert n_better > 0
     assert f"{n_better} would have won, by up to " in said
-    assert search.best_score_ == max(final), "who is audited may win"
+    assert search.best_score_ == max(final), "an audited candidate may win"
 
 
 def test_a_search_without_an_audit_says_nothing_of_it():

@@ -1,4 +1,4 @@
-"""Params and size chosen together: what is begun, what is paid, and who gets everything."""
+"""Params and size chosen together: what is begun, what is paid, and what gets everything."""
 
 import numpy as np
 import pytest

@@ -48,7 +48,7 @@ def noisy(sd):
 
 
 def crossing_once(job):
-    """Who is best at one epoch is the worst from the third on."""
+    """The candidate that is best at one epoch is the worst from the third on."""
     return job.params["x"] if job.resource == 1 else -job.params["x"]
 
 
@@ -56,7 +56,7 @@ def crossing_once(job):
 
 
 def soft_rankings_agree(before, now, epsilon):
-    """Whether who has a place now is in the group that had it: [1]_, section 4.1."""
+    """Whether each that has a place now is in the group that had it: [1]_, section 4.1."""
     places = sorted(before, key=lambda i: -before[i])
     # Equal scores contradict nothing: they stay as they were.
     return all(
@@ -107,7 +107,7 @@ def best_first(told):
 
 
 def promotable(told, goal, promoted):
-    """Who may be promoted, and to what: the best third of each rung, no further than the goal."""
+    """What may be promoted, and to what: the best third of each rung, no further than the goal."""
     return {
         (upper, i)
         for lower, upper in itertools.pairwise(LADDER)
@@ -214,7 +214,7 @@ def test_no_state_is_freed_that_a_later_growth_could_need(n_workers, sd):
         study.tell(job := running.pop(rng.integers(len(running))), Result(score(job)))
         retired += scheduler.retired(study.history, job)
     assert len(set(retired)) == len(retired)
-    assert len(retired) >= 60, "who is far behind is not kept"
+    assert len(retired) >= 60, "a candidate far behind is not kept"
 
 
 def test_a_virtual_clock_repeats_exactly_and_less_is_spent_than_by_asha():

@@ -41,7 +41,7 @@ def test_it_searches_a_pipeline_with_any_number_of_workers(variant, n_jobs):
     top = results["n_resources"] == 9
     assert search.best_score_ == results["mean_test_score"][top].max() > 0.8
     assert search.best_estimator_.score(X, y) > 0.8
-    for resource in (3, 9):  # who is at a rung was at the one below
+    for resource in (3, 9):  # what is at a rung was at the one below
         ids = results["trial_id"][results["n_resources"] == resource]
         assert set(ids) <= set(results["trial_id"][results["n_resources"] == resource // 3])
 

@@ -1,4 +1,4 @@
-"""Several objectives: the front, who is chosen from it, promotion, resuming."""
+"""Several objectives: the front, the choice from it, promotion, resuming."""
 
 import pickle
 

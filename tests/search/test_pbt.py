@@ -350,7 +350,7 @@ def test_a_composed_search_has_the_schedule_too_and_others_have_none():
 
 
 def generation(space, scores, size=10, seed=0, **problem):
-    """Children after one generation with these scores, as (parent, params), and who goes on."""
+    """Children after one generation with these scores, as (parent, params), and which go on."""
     scheduler = PopulationBasedTraining(size, step=1)
     study = Study(Problem(Space(space), 1, 2, seed, **problem), RandomSampler(), scheduler)
     for score in scores:

@@ -286,7 +286,7 @@ def test_with_routing_groups_go_to_the_folds_that_are_chosen_and_to_who_asks_for
         asks = Asks().set_fit_request(groups=True)
         search = SearchCV(asks, {"shift": [0.0, 1.0]}, n_iter=2, random_state=0)
         assert has_folds(search.fit(X, Y, groups=GROUPS), GroupKFold(5), GROUPS)
-        with pytest.raises(TypeError, match="groups"):  # who names a splitter names what it takes
+        with pytest.raises(TypeError, match="groups"):  # a splitter's own arguments go with it
             SearchCV(Ridge(), ALPHAS, cv=KFold(3)).fit(X, Y, groups=GROUPS)
 
 

@@ -15,7 +15,7 @@ class File:
 
     def __init__(self, number):
         self.number, self.n_names = number, 0
-        self.holder = None  # who has locked it, if somebody has
+        self.holder = None  # the process that has locked it
         self.data, self.durable = bytearray(), bytearray()
         self.pending = []  # (offset, bytes), or (size, None) where it was cut
         self.is_forgotten = False  # whether a sync has failed, and nothing was done about it

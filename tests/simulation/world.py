@@ -291,7 +291,7 @@ class World:
         if self.stops:
             self._check_found_until_it_stopped(found)
             return
-        # That all have failed is said at the end of a rung; who starts the search again goes on.
+        # That all have failed is said at the end of a rung; a search started again goes on.
         if found != self.expected and self.expected != ALL_FAILED:
             self.broken.append(f"another result:\n{difference(found, self.expected)}")
 

@@ -1,0 +1,133 @@
+"""What displays of two parameters share: where candidates lie on their plane."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sksearch._description import counted
+from sksearch._reader import FinishedSearch, read
+from sksearch.history import Params
+from sksearch.plotting._display import Display
+from sksearch.plotting._slices import names_to_draw
+from sksearch.plotting._style import place_ticks, score_name, short, star_style
+from sksearch.stats import Axis, Candidates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MANY = 400  # candidates, whose dots are small
+SIZE = (6.2, 4.6)  # inches of a new figure
+
+
+class PlaneDisplay(Display):
+    """Candidates on the plane of two parameters.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        The candidates, as `from_search` reads them.
+    x, y : str
+        Names of the two parameters.
+    score_name : str, default="Score"
+        Name of the score, for the scale.
+    """
+
+    def __init__(self, *, candidates: Candidates, x: str, y: str, score_name: str = "Score"):
+        self.candidates = candidates
+        self.x, self.y = x, y
+        self.score_name = score_name
+
+    @classmethod
+    def from_search(
+        cls,
+        search: FinishedSearch,
+        *,
+        params: tuple[str, str] | None = None,
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw a fitted search.
+
+        Parameters
+        ----------
+        search : object
+            A fitted search of this library or of scikit-learn, or what else
+            `sksearch.stats.importance` takes.
+        params : tuple (str, str) or None, default=None
+            Names of the two parameters. None: the two most important ones.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : Display
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If the search is not fitted, no candidate has a score, a name is unknown, or the two
+            parameters are never active together.
+        """
+        search = read(search)
+        candidates = Candidates.of(search)
+        names = names_to_draw(search, candidates, params, 2)
+        if len(set(names)) != 2:
+            raise ValueError(
+                f"params={params!r} must name two parameters of {[*candidates.axes]}."
+            )
+        x, y = names
+        score = score_name(search, candidates.n_folds)
+        return cls(candidates=candidates, x=x, y=y, score_name=score).plot(ax)
+
+    @property
+    def _axes(self) -> tuple[Axis, Axis]:
+        """The two parameters, from 0 to 1."""
+        return self.candidates.axes[self.x], self.candidates.axes[self.y]
+
+    def _places(self, params: list[Params]) -> tuple[np.ndarray, np.ndarray]:
+        """Where candidates lie, those of one choice apart; NaN where they lack a parameter."""
+        x, y = (_spread(axis.encode(params), bool(axis.choices)) for axis in self._axes)
+        return x, y
+
+    def _draw_star(self, ax: "Axes", places: tuple[np.ndarray, np.ndarray]) -> None:
+        """Mark the winner, of whose score the candidates have these places."""
+        found = self.candidates
+        if found.star is not None:
+            params, _ = found.star
+            at = found.at
+            place = [
+                axis.encode([params])[0] if at is None else of_axis[at]
+                for axis, of_axis in zip(self._axes, places, strict=True)
+            ]
+            ax.plot(*place, ms=15, **star_style(at is None))
+
+    def _label(self, ax: "Axes", bar: Any) -> None:
+        """Write the title and the ticks; take lines away."""
+        found, axes = self.candidates, self._axes
+        title = f"{counted(len(found.scores), 'candidate')}{found.where}" + (
+            found.about_star and f"\n{found.about_star}"
+        )
+        ax.set_title(title, loc="left", fontsize=11)
+        for axis, side in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
+            place_ticks(side, axis, 18)
+        if axes[0].choices and sum(len(short(c, 18)) for c in axes[0].choices) > 40:
+            ax.tick_params(axis="x", rotation=30)
+        ax.set_xlabel(short(self.x, 44))
+        ax.set_ylabel(short(self.y, 36))
+        ax.tick_params(length=0, pad=6)
+        for spines in (ax.spines, bar.ax.spines):
+            spines[:].set_visible(False)
+
+
+def size_of_dots(n: int) -> float:
+    """Size of the dots of n candidates, in points."""
+    return 2 if n > MANY else 4
+
+
+def _spread(places: np.ndarray, is_choice: bool) -> np.ndarray:
+    """Move the candidates of one choice apart."""
+    if not is_choice:
+        return places
+    n = len(np.unique(places[~np.isnan(places)]))
+    width = 0.25 / max(1, n - 1)
+    return places + np.random.default_rng(0).uniform(-width, width, len(places))

@@ -1,0 +1,90 @@
+"""Ranks over two parameters."""
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from scipy.stats import rankdata
+
+from sksearch.plotting._plane import SIZE, PlaneDisplay, size_of_dots
+from sksearch.plotting._style import PALE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class RankDisplay(PlaneDisplay):
+    """Ranks of candidates over two parameters: where good ones are, whatever the scores.
+
+    A dot is a candidate, the darker the better; a cross one whose training failed. The star is
+    the winner; it is hollow where the winner is none of the candidates, as these are all of one
+    resource. A few very bad scores hide nothing, since ranks are evenly spaced. Candidates with
+    equal scores share their mean rank.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        The candidates, as `from_search` reads them.
+    x, y : str
+        Names of the two parameters.
+    score_name : str, default="Score"
+        Name of the score, for the scale.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The plane of the two parameters.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    ContourDisplay : The score that a model predicts on this plane.
+    SliceDisplay : Each parameter alone.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from scipy.stats import uniform
+    >>> from sksearch import minimize
+    >>> from sksearch.plotting import RankDisplay
+    >>> space = {"x": uniform(-1, 2), "y": uniform(0, 1)}
+    >>> result = minimize(lambda p: p["x"] ** 2 + p["y"], space, n_iter=30, random_state=0)
+    >>> display = RankDisplay.from_search(result, params=("x", "y"))
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('x', 'y')
+    >>> plt.close(display.figure_)
+    """
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        display : RankDisplay
+            The display itself.
+        """
+        found = self.candidates
+        n = len(found.scores)
+        ranks = rankdata(-found.scores)
+        ax = self._begin(ax, SIZE)
+        ax.set_facecolor(PALE)
+        places, failed = self._places(found.params), self._places(found.failed)
+        size = size_of_dots(n)
+        ax.plot(*failed, "x", ms=size, color="k", mew=0.8, alpha=0.6, zorder=1)
+        worst_first = np.argsort(-ranks, kind="stable")  # so that nothing covers the best
+        x, y = (place[worst_first] for place in places)
+        dots = ax.scatter(
+            x, y, s=3 * size**2, c=ranks[worst_first],
+            cmap="cividis", vmin=1, vmax=max(n, 2), lw=0.3, ec="w", rasterized=size == 2,
+        )  # fmt: skip
+        bar = ax.figure.colorbar(dots, ax=ax, label=f"Rank by {self.score_name.lower()}")
+        bar.set_ticks(np.unique(np.linspace(1, max(n, 2), 5).round()).tolist())
+        bar.ax.invert_yaxis()  # the best above
+        self._draw_star(ax, places)
+        self._label(ax, bar)
+        return self
