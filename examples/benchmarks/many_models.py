@@ -4,11 +4,13 @@ On tables of `tables.py` (2,000 rows to search with, up to 10,000 others to test
 folds) `SearchCV(default_models(X, y), timeout=30)` runs, again with ``ensemble=True``, and
 `SearchCV` with each of these models alone as long. Nobody knows beforehand which of them is best;
 `regret` is how far the list, or each model, is behind the best of them on the test rows, with the
-last training in the time. ``FLAML`` among the names is FLAML with its own models, folds and
-encoders, a last training within its budget, and one thread.
+last training in the time. Peers run where they are among the names, with their own models, folds
+and encoders, and one thread: ``FLAML``, whose last training is within its budget, and
+``AutoGluon`` (medium quality, its default), which averages what it has trained.
 
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
-        [--names "all of them" averaged] [--scoring neg_log_loss] [--record FILE]
+        [--names "all of them" averaged FLAML AutoGluon] [--scoring neg_log_loss]
+        [--record FILE]
 
 The runs that the page of measurements shows are in ``records/many_models.jsonl``. With a record, a
 line of JSON for each run, it goes on where it was stopped.
@@ -20,19 +22,21 @@ import os
 import sys
 import warnings
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from _tables_cases import DEVELOPMENT, TABLES, make_case
 from _tables_clock import REFERENCE_SECONDS, run_for, workload
-from _tables_tools import flaml_of_all
+from _tables_tools import autogluon_of_all, flaml_of_all
 from scipy.stats import wilcoxon
 from sklearn.metrics import get_scorer
 
 from sksearch import SearchCV
 from sksearch.spaces import default_models
 
-LIST, AVERAGED, FLAML = "all of them", "averaged", "FLAML"
+LIST, AVERAGED = "all of them", "averaged"
+PEERS = {"FLAML": flaml_of_all, "AutoGluon": autogluon_of_all}
 
 
 def run(table, name, seed_index, seconds, scoring):
@@ -46,8 +50,8 @@ def run(table, name, seed_index, seconds, scoring):
     workload()  # the first training of a process is slower
     scale = workload() / REFERENCE_SECONDS
     scoring = scoring if case.is_classifier else None
-    if name == FLAML:
-        task = partial(flaml_of_all, case, seconds, scoring)
+    if name in PEERS:
+        task = partial(PEERS[name], case, seconds, scoring)
     else:
         searched = models if name in (LIST, AVERAGED) else dict(models)[name]
         task = partial(search, case, searched, seconds, name == AVERAGED, scoring)
@@ -75,9 +79,9 @@ def search(case, estimator, seconds, averages, scoring, trace):
 
 
 def names_of(table, seed_index):
-    """The list, the average of what it finds, the models in it, and FLAML."""
+    """The list, the average of what it finds, and the models in it."""
     case = make_case(table, "mlp", seed_index)
-    return [LIST, AVERAGED, *(name for name, _ in default_models(case.X, case.y)), FLAML]
+    return [LIST, AVERAGED, *(name for name, _ in default_models(case.X, case.y))]
 
 
 def show(lines):
@@ -90,17 +94,17 @@ def show(lines):
         found = {x["name"]: x for x in lines if (x["table"], x["seed"]) == (table, seed)}
         if len(found) < len(names):
             continue
-        single = [found[name]["test"] for name in names if name not in (LIST, AVERAGED, FLAML)]
+        single = [found[name]["test"] for name in names if name not in (LIST, AVERAGED, *PEERS)]
         best = max(single, default=np.nan)
         for name in names:
             regrets[name].append(best - found[name]["test"])
         scores = "".join(f"{found[name]['test']:13.4f}" for name in names)
-        print(f"{table:20}{scores}   {found[LIST]['model']}")
+        print(f"{table:20}{scores}   {found[LIST]['model'] if LIST in found else ''}")
     means = "".join(f"{np.mean(regrets[name]):13.4f}" for name in names)
     print(f"{'mean regret':20}{means}")
     worst = "".join(f"{np.max(regrets[name]):13.4f}" for name in names)
     print(f"{'largest regret':20}{worst}")
-    for pair in [(AVERAGED, LIST), (LIST, FLAML), (AVERAGED, FLAML)]:
+    for pair in [(AVERAGED, LIST), *product((LIST, AVERAGED), PEERS)]:
         compare(lines, *pair)
 
 
@@ -150,8 +154,8 @@ def main():
     known = {(line["table"], line["name"], line["seed"]) for line in lines}
     for seed in range(args.seeds):
         for table in args.tables:
-            for name in names_of(table, seed):
-                if (table, name, seed) in known or (args.names and name not in args.names):
+            for name in args.names or names_of(table, seed):
+                if (table, name, seed) in known:
                     continue
                 lines.append(run(table, name, seed, args.seconds, args.scoring))
                 if args.record:
