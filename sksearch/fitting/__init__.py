@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._row_metrics import value_by_formula as value_by_formula
     from sksearch.fitting._row_sample import RowSample as RowSample
     from sksearch.fitting._row_sample import measured_sample as measured_sample
+    from sksearch.fitting._row_sample import seconds_of_models as seconds_of_models
     from sksearch.fitting._row_sample import seconds_of_one_fit as seconds_of_one_fit
     from sksearch.fitting._row_scores import RowScores as RowScores
     from sksearch.fitting._row_scores import blocks_of_rows as blocks_of_rows

@@ -1,6 +1,7 @@
 """What a search will cost, before anything is spent."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -89,7 +90,9 @@ class SearchPlan:
         Choices of the search that its user left out; a line each.
     seconds_per_fit : float or None
         Seconds of one training with the full resource on one fold; None where it was not
-        measured.
+        measured. Of several models it is the mean.
+    seconds_by_model : dict of str to float
+        The same for each of several models, where it was measured.
     any_rung_wins : bool
         Whether the best candidate is the one with the best score at any rung, and not only at
         the largest resource.
@@ -125,6 +128,7 @@ class SearchPlan:
     refit: bool
     notes: tuple[str, ...] = ()
     seconds_per_fit: float | None = None
+    seconds_by_model: Mapping[str, float] = field(default_factory=dict)
     any_rung_wins: bool = False
     timeout: float | None = None
     n_audited: int = 0
@@ -235,6 +239,9 @@ class SearchPlan:
         if self.seconds_per_fit is None:
             return []
         one = f"{self.seconds_per_fit:.2g} s for one fit of the untuned estimator"
+        if self.seconds_by_model:
+            each = ", ".join(f"{name} {s:.2g} s" for name, s in self.seconds_by_model.items())
+            one = f"{self.seconds_per_fit:.2g} s for one fit of an untuned model: {each}"
         if self.is_endless:
             return [one]
         minutes = self.n_full_fits * self.seconds_per_fit / 60

@@ -52,6 +52,7 @@ from sksearch.fitting import (
     digest_of_folds,
     metric_that_counts,
     root_callback_context,
+    seconds_of_models,
     seconds_of_one_fit,
 )
 from sksearch.progress import Progress, Watch
@@ -239,8 +240,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         X, y : array-like
             As for `fit`; the data tell the counts of rows, classes and folds.
         measure : bool, default=False
-            Whether the untuned estimator is trained once, on the largest fold, to tell how long
-            the search will take. Nothing is trained otherwise.
+            Whether the untuned estimator, or each of several models, is trained once, on the
+            largest fold, to tell how long the search will take. Nothing is trained otherwise.
         **params : dict of str to object
             As for `fit`.
 
@@ -256,7 +257,11 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         if not measure:
             return setup.plan
         choose_rows(self._options(), setup)
-        return replace(with_rows(setup), seconds_per_fit=seconds_of_one_fit(setup.context)[0])
+        by_model = seconds_of_models(setup.context)
+        seconds = [*by_model.values()] or [seconds_of_one_fit(setup.context)[0]]
+        return replace(
+            with_rows(setup), seconds_per_fit=float(np.mean(seconds)), seconds_by_model=by_model
+        )
 
     def __dask_tokenize__(self) -> tuple[type, dict[str, Any]]:
         # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.

@@ -96,6 +96,18 @@ def test_a_measured_plan_tells_the_time():
     assert rungs.n_full_fits == rungs.n_fits - 1
 
 
+def test_a_measured_plan_tells_what_each_of_several_models_takes():
+    models = [("quick", Slow(seconds=1.0)), ("slow", Slow(seconds=5.0))]
+    search = SearchCV(models, {"quick": WIDER, "slow": WIDER}, n_iter=10, cv=2)
+    assert search.plan(X, y).seconds_by_model == {}
+    with VirtualClock():
+        plan = search.plan(X, y, measure=True)
+    assert plan.seconds_by_model == {"quick": 1.0, "slow": 5.0}
+    assert plan.seconds_per_fit == 3.0
+    assert "20 full fits, about 1 minutes" in str(plan)
+    assert "3 s for one fit of an untuned model: quick 1 s, slow 5 s" in str(plan)
+
+
 def test_where_only_a_time_ends_it_improvement_per_second_counts():
     by_time = str(SearchCV(SVC(), timeout=60).plan(X, y))
     assert "sampler: GPSampler(acquisition='ei_per_second'" in by_time
