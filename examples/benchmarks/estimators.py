@@ -6,7 +6,7 @@ nothing but the last model, and its report must have something to say. In an env
 of the packages, of which those that are not installed are left out:
 
     pip install ngboost interpret-core scikit-survival imbalanced-learn mlxtend lightgbm xgboost \
-        catboost
+        catboost "pytabkit[models]"
     python examples/benchmarks/estimators.py [NAME ...]
 
 Exit status 1 if one of them fails.
@@ -70,6 +70,8 @@ FEW = {"n_jobs": 1, "outer_bags": 2, "max_rounds": 300}
 DETECTS = {"scoring": share_inside}
 ALONE = {"error_score": np.nan}  # a row may have no neighbour, which costs one candidate
 TREE = DecisionTreeClassifier(max_depth=3)
+#: Of nets, on this processor.
+NET = {"device": "cpu", "n_threads": 1, "n_epochs": 5, "random_state": 0}
 #: Module and class, its params, its data, and arguments of the search.
 ESTIMATORS = [
     ("sklearn.svm.OneClassSVM", {}, OUTLIER, DETECTS),
@@ -102,6 +104,10 @@ ESTIMATORS = [
     ("xgboost.XGBClassifier", {"n_jobs": 1}, CLASS, {}),
     ("xgboost.XGBRegressor", {"n_jobs": 1}, NUMBER, {}),
     ("catboost.CatBoostClassifier", {"verbose": 0, "allow_writing_files": False}, CLASS, {}),
+    ("pytabkit.RealMLP_TD_Classifier", NET, CLASS, {}),
+    ("pytabkit.RealMLP_TD_Regressor", NET, NUMBER, {}),
+    ("pytabkit.TabM_D_Classifier", NET, CLASS, {}),
+    ("pytabkit.TabM_D_Regressor", NET, NUMBER, {}),
 ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from sksearch.estimators._one_of import first_of_each as first_of_each
 from sksearch.estimators._one_of import model_of as model_of
 from sksearch.estimators._one_of import union_of_spaces as union_of_spaces
 from sksearch.estimators._optima import without_optimum as without_optimum
-from sksearch.estimators._others import Probabilistic, Survival
+from sksearch.estimators._others import Probabilistic, Survival, TableNets
 from sksearch.estimators._parts import Size
 from sksearch.estimators._pipeline import check_resampled as check_resampled
 from sksearch.estimators._pipeline import enter as enter
@@ -72,6 +72,7 @@ for _family in (
     *(Nothing(NOTHING), Transformers(), Linear(), StochasticGradient(), Kernels(), Neighbours()),
     *(Bayes(), Projections(), Clusters(), Trees(), Forests(), AdaBoost()),
     *(HistGradientBoosting(), MLP(), GradientBoosting(), LightGBM(), XGBoost(), XGBoostForest()),
-    *(CatBoost(), Skorch(), ImageNets(), Keras(), Probabilistic(), Survival(), Thresholds()),
+    *(CatBoost(), Skorch(), ImageNets(), Keras(), Probabilistic(), Survival(), TableNets()),
+    Thresholds(),
 ):
     register(_family)

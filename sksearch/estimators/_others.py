@@ -1,6 +1,14 @@
-"""Estimators of other packages that are made of nothing that another family knows."""
+"""Estimators of other packages that are made of nothing that another family knows.
+
+.. [1] D. Holzmüller, L. Grinsztajn and I. Steinwart, "Better by default: strong pre-tuned MLPs and
+   boosted trees on tabular data", NeurIPS 2024.
+.. [2] Y. Gorishniy, A. Kotelnikov and A. Babenko, "TabM: advancing tabular deep learning with
+   parameter-efficient ensembling", ICLR 2025.
+"""
 
 from typing import Any
+
+from sklearn.base import is_classifier
 
 from ._family import Family
 from ._parts import Size, SpaceDict, log_ints, loguniform, uniform
@@ -60,6 +68,31 @@ def survival_svm(estimator: Any, size: Size) -> SpaceDict:
     return {"alpha": loguniform(1e-4, 100.0)}
 
 
+def real_mlp(estimator: Any, size: Size) -> SpaceDict:
+    """As published with it [1]_, but for the kind of embedding."""
+    space = {
+        "lr": loguniform(0.02, 0.3),
+        "p_drop": [0.0, 0.15, 0.3],
+        "wd": [0.0, 0.02],
+        "act": ["selu", "mish", "relu"],
+        "hidden_sizes": [[256] * 3, [64] * 5, [512]],
+        "plr_sigma": loguniform(0.05, 0.5),
+        "add_front_scale": [True, False],
+    }
+    return space | ({"ls_eps": [0.0, 0.1]} if is_classifier(estimator) else {})
+
+
+def tab_m(estimator: Any, size: Size) -> SpaceDict:
+    """As published with it [2]_."""
+    return {
+        "lr": loguniform(1e-4, 5e-3),
+        "weight_decay": loguniform(1e-4, 0.1),
+        "dropout": uniform(0.0, 0.5),
+        "n_blocks": [1, 2, 3, 4],
+        "d_block": log_ints(64, 1024),
+    }
+
+
 class Probabilistic(Family):
     """Boosting of distributions and of additive models."""
 
@@ -88,3 +121,16 @@ class Survival(Family):
     }
     smaller = ("max_depth", "n_estimators", "max_features")
     larger = ("alpha", "alpha_min_ratio", "min_samples_leaf")
+
+
+class TableNets(Family):
+    """Nets for tables, of pytabkit; they hold out a part of the rows for the epoch to end at."""
+
+    spaces = {
+        "pytabkit.RealMLP_TD_Classifier": real_mlp,
+        "pytabkit.RealMLP_TD_Regressor": real_mlp,
+        "pytabkit.TabM_D_Classifier": tab_m,
+        "pytabkit.TabM_D_Regressor": tab_m,
+    }
+    smaller = ("n_blocks", "d_block")
+    larger = ("wd", "weight_decay", "p_drop", "dropout")

@@ -8,7 +8,13 @@ from importlib import resources
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import DBSCAN
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector
@@ -304,6 +310,22 @@ def test_a_skorch_net_is_known_by_the_name_of_its_class():
     assert default_space(Net()).keys() == {"lr", "batch_size"}
     slow = bounds(default_space(Net(type("Adam", (), {}))), "lr")
     assert slow[1] < bounds(default_space(Net()), "lr")[1]
+
+
+@pytest.mark.parametrize("kind", [ClassifierMixin, RegressorMixin])
+def test_nets_of_tables_are_known_by_name_and_smooth_labels_only_where_there_are(kind):
+    class Net(kind, BaseEstimator):
+        def __init__(self, lr=None, p_drop=None, hidden_sizes=None, ls_eps=None):
+            self.lr, self.p_drop, self.hidden_sizes, self.ls_eps = lr, p_drop, hidden_sizes, ls_eps
+
+        def fit(self, X, y):
+            return self
+
+    Net.__module__ = "pytabkit.models.sklearn.sklearn_interfaces"
+    Net.__name__ = f"RealMLP_TD_{kind.__name__.removesuffix('Mixin')}"
+    space = default_space(Net())
+    assert {"lr", "p_drop", "hidden_sizes"} <= space.keys()
+    assert ("ls_eps" in space) == (kind is ClassifierMixin)
 
 
 def test_nets_for_images_have_rates_around_their_default():
