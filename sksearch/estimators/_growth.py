@@ -5,7 +5,7 @@ did with fewer steps. The family of an estimator says which one it is.
 """
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -118,9 +118,25 @@ class Watch:
 
     def _owes(self, most: float) -> bool:
         """Whether the least count is still to come, is at most `most`, and can be had in time."""
-        if not self._seen < self.least <= min(most, self.known[-1]):
-            return False
-        return self.allowance is None or self._seconds_to(self.least)[1] <= self.allowance.seconds
+        return self._seen < self.least <= min(most, self.known[-1]) and self._is_short(self.least)
+
+    def _is_short(self, count: int) -> bool:
+        """Whether a count is expected within what any training may take."""
+        return self.allowance is None or self._seconds_to(count)[1] <= self.allowance.seconds
+
+    @property
+    def _end(self) -> float:
+        """Count before which training does not end, unless its time is over."""
+        return self.patience * self._best_count + self.slack
+
+    def next_of(self, looks: list[int]) -> int | None:
+        """Return the count to train to next, of these ascending ones; None without time for any.
+
+        Counts are left out at which training would go on whatever its score.
+        """
+        n_ahead = bisect_left(looks, self._end) + 1 if self._seen else 1
+        short = [look for look in looks[:n_ahead] if self._is_short(look)]
+        return next((look for look in (*short[-1:], looks[0]) if self.has_time_for(look)), None)
 
     def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
         """Score at the known counts up to this one, and return whether that is enough."""
@@ -135,8 +151,7 @@ class Watch:
             elif value == self._best and self._is_flat:
                 self._best_count = each  # accuracy on its first plateau, before it has learnt
         self._seen = count
-        end = self.patience * self._best_count + self.slack
-        return count >= end and not self._owes(MOST * end)
+        return count >= self._end and not self._owes(MOST * self._end)
 
     def ends(self, estimator: Any, count: int) -> bool:
         """See an estimator after each single step, and return whether training should end."""

@@ -1,7 +1,9 @@
 """Boosting of scikit-learn: HistGradientBoosting, GradientBoosting, AdaBoost."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar
 
 from sksearch._compat import trees_attribute
@@ -16,7 +18,19 @@ N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" 
 
 
 class WarmGrowth(Growth):
-    """Goes on with ``warm_start``, and predicts with a part of its list of trees."""
+    """Goes on with ``warm_start``, and predicts with a part of its list of trees.
+
+    Each start bins the rows again, and all trees so far predict them. So it goes from the first
+    look as far as training cannot end before: a look in between would change nothing.
+    """
+
+    def _grow(self, state, rows, watch, classes, params):
+        """Train from look to look that may be the last."""
+        looks, is_enough = self._looks(watch, state.estimator), False
+        while looks and not is_enough and (look := watch.next_of(looks)):
+            self.train(state, rows, look, classes, params)
+            is_enough = watch.see(look, partial(self.at, state.estimator))
+            looks = looks[bisect_right(looks, look) :]
 
     def train(self, state, rows, count, classes, params):
         """Grow by the trees that are missing."""

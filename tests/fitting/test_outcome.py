@@ -205,6 +205,26 @@ def test_a_training_may_take_longer_while_it_leads_and_its_score_still_rises():
             assert reached / 1.25 < clock.now() <= reached
 
 
+def test_trees_are_grown_at_once_as_far_as_training_cannot_end_before():
+    grown = []
+
+    class Noted(HistGradientBoostingRegressor):
+        def fit(self, X, y):
+            grown.append(self.max_iter)
+            return super().fit(X, y)
+
+    rows = load_diabetes(return_X_y=True)
+    known = {}
+    for top, expected in [(1000, [32, 98, 191, 298, 466, 728, 1000]), (90, [32, 98, 191])]:
+        growth_of(Noted(), "max_iter").curve(
+            State(Noted()), rows, 1000, None, {},
+            lambda _, n, top=top: known.setdefault((top, n), -abs(n - top)),
+        )  # fmt: skip
+        assert grown == expected  # 1.6 of the best and 40 trees more
+        grown.clear()
+    assert [n for top, n in known if top == 90 and n < 50] == [8, 10, 13, 16, 20, 25, 32, 40]
+
+
 def test_of_two_slow_candidates_the_one_that_is_behind_is_cut():
     class Slow(SlowTrees):
         def score(self, X, y):
