@@ -5,7 +5,6 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -41,8 +40,6 @@ __all__ = [
 MOST_FOR_KERNELS = 5_000  # rows: training takes as their square
 MOST_CATEGORIES = 20  # of a column, rare ones become one
 FEW_CLASSES = 20
-CALIBRATION_FOLDS = 3
-ENOUGH_OF_A_CLASS = 4 * CALIBRATION_FOLDS  # rows: a fold of a search has a part of them
 
 
 def default_models(
@@ -66,9 +63,8 @@ def default_models(
     -------
     models : list of tuple (str, estimator)
         The quickest first, all untuned: a linear model, a forest, gradient boosting (LightGBM
-        where it is installed), a net, and up to 5,000 rows a support vector machine, which is
-        calibrated so that it has probabilities. It can be printed, edited, and passed to
-        `SearchCV`.
+        where it is installed), a net, and up to 5,000 rows a support vector machine. It can be
+        printed, edited, and passed to `SearchCV`.
 
     Raises
     ------
@@ -90,7 +86,7 @@ def default_models(
     if len(shape) != 2 or target.ndim != 1 or len(target) != shape[0]:
         raise ValueError("X must be a table, and y one target for each of its rows.")
     classifies = _has_classes(target) if task is None else task == "classification"
-    models = _classifiers(target) if classifies else _regressors()
+    models = _classifiers() if classifies else _regressors()
     if num_samples(X) > MOST_FOR_KERNELS:
         models.pop("kernel")
     return [
@@ -107,17 +103,13 @@ def _has_classes(target: np.ndarray) -> bool:
     return len(np.unique(target)) <= max(FEW_CLASSES, math.isqrt(len(target)))
 
 
-def _classifiers(target: np.ndarray) -> dict[str, Any]:
-    """Models for classes, all with probabilities where no class is too rare for that."""
-    kernel: Any = SVC()
-    if np.unique(target, return_counts=True)[1].min() >= ENOUGH_OF_A_CLASS:
-        kernel = CalibratedClassifierCV(kernel, cv=CALIBRATION_FOLDS, ensemble=False)
+def _classifiers() -> dict[str, Any]:
     return {
         "linear": LogisticRegression(max_iter=1000),
         "forest": RandomForestClassifier(),
         "boosting": _boosting("LGBMClassifier") or HistGradientBoostingClassifier(),
         "net": MLPClassifier(),
-        "kernel": kernel,
+        "kernel": SVC(),
     }
 
 

@@ -279,15 +279,6 @@ def test_default_models_of_arrays():
     assert [n for n, _ in default_models(np.zeros((5001, 2)), np.arange(5001) % 2)][-1] == "net"
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_default_classifiers_have_probabilities_unless_a_class_is_too_rare():
-    models = default_models(X, Y)
-    for name, model in models:
-        assert model.fit(X, Y).predict_proba(X).shape == (len(X), len(np.unique(Y))), name
-    rare = np.where(np.arange(len(Y)) < 2, "rare", Y.astype(str))
-    assert not hasattr(dict(default_models(X, rare))["kernel"], "predict_proba")
-
-
 @pytest.mark.parametrize(
     ("y", "task", "classifies"),
     [
