@@ -65,8 +65,8 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
     """Lock an open file; wait while no live process is known to hold the lock.
 
     A process that was killed has its files until its memory is freed; and if that was while it
-    started another process, this one has them until it is another program. The
-    process that has just taken the lock is known when it has written its name.
+    started another process, this one has them until it is another program. The process that has
+    just taken the lock is known when it has written its name.
     """
     computer = system()
     start, has_warned = computer.seconds(), False

@@ -136,7 +136,8 @@ class Watch:
         """
         n_ahead = bisect_left(looks, self._end) + 1 if self._seen else 1
         short = [look for look in looks[:n_ahead] if self._is_short(look)]
-        return next((look for look in (*short[-1:], looks[0]) if self.has_time_for(look)), None)
+        look = short[-1] if short else looks[0]
+        return look if self.has_time_for(look) else None
 
     def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
         """Score at the known counts up to this one, and return whether that is enough."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Self
 
-from sksearch.plotting._plane import SIZE, PlaneDisplay, size_of_dots
+from sksearch.plotting._plane import MANY, SIZE, PlaneDisplay
 from sksearch.plotting._style import PALE
 from sksearch.stats import Effects
 
@@ -75,11 +75,10 @@ class ContourDisplay(PlaneDisplay):
         ax.set_facecolor(PALE)  # where a choice leaves no candidate that has both
         bar = ax.figure.colorbar(surface, ax=ax, label="Predicted " + self.score_name.lower())
         places = self._places(found.params)
-        size = size_of_dots(len(found.params))
-        few = size > 2
+        many = len(found.params) > MANY
         ax.plot(
-            *places, "o", ms=size, color="w", mec="k", mew=0.6 if few else 0.3,
-            alpha=0.9 if few else 0.5, rasterized=not few,
+            *places, "o", ms=2 if many else 4, color="w", mec="k", mew=0.3 if many else 0.6,
+            alpha=0.5 if many else 0.9, rasterized=many,
         )  # fmt: skip
         self._draw_star(ax, places)
         self._label(ax, bar)

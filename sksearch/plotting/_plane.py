@@ -119,11 +119,6 @@ class PlaneDisplay(Display):
             spines[:].set_visible(False)
 
 
-def size_of_dots(n: int) -> float:
-    """Size of the dots of n candidates, in points."""
-    return 2 if n > MANY else 4
-
-
 def _spread(places: np.ndarray, is_choice: bool) -> np.ndarray:
     """Move the candidates of one choice apart."""
     if not is_choice:

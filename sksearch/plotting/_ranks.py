@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy.stats import rankdata
 
-from sksearch.plotting._plane import SIZE, PlaneDisplay, size_of_dots
+from sksearch.plotting._plane import MANY, SIZE, PlaneDisplay
 from sksearch.plotting._style import PALE
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ class RankDisplay(PlaneDisplay):
         ax = self._begin(ax, SIZE)
         ax.set_facecolor(PALE)
         places, failed = self._places(found.params), self._places(found.failed)
-        size = size_of_dots(n)
-        ax.plot(*failed, "x", ms=size, color="k", mew=0.8, alpha=0.6, zorder=1)
+        many = n > MANY
+        ax.plot(*failed, "x", ms=2 if many else 4, color="k", mew=0.8, alpha=0.6, zorder=1)
         worst_first = np.argsort(-ranks, kind="stable")  # so that nothing covers the best
         x, y = (place[worst_first] for place in places)
         dots = ax.scatter(
-            x, y, s=3 * size**2, c=ranks[worst_first],
-            cmap="cividis", vmin=1, vmax=max(n, 2), lw=0.3, ec="w", rasterized=size == 2,
+            x, y, s=12 if many else 48, c=ranks[worst_first],
+            cmap="cividis", vmin=1, vmax=max(n, 2), lw=0.3, ec="w", rasterized=many,
         )  # fmt: skip
         bar = ax.figure.colorbar(dots, ax=ax, label=f"Rank by {self.score_name.lower()}")
         bar.set_ticks(np.unique(np.linspace(1, max(n, 2), 5).round()).tolist())
