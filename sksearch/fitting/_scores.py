@@ -49,6 +49,7 @@ def reraise_if_not_the_candidates(context: Context, error: BaseException) -> Non
     if isinstance(error, KeyboardInterrupt | SystemExit) and Interrupts.pending:
         raise error
     if context.error_score == "raise" and isinstance(error, Exception):
+        Interrupts.heed()  # numpy may make another error of Ctrl-C
         raise error
 
 

@@ -35,7 +35,7 @@ from sksearch._typing import Samples, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.estimators import OneOf, model_of
-from sksearch.executors import Limits, Workers
+from sksearch.executors import Interrupts, Limits, Workers
 from sksearch.fitting import (
     CV_LINES,
     Bound,
@@ -402,9 +402,14 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         training, context = found.last_training(self.best_index_), found.run.context
         best, start = training.untrained(context), now()
         leaf = root.subcontext(task_name="refit-with-best-params")
-        with leaf.propagate_callback_context(best), training.seeds(context):
+        with Interrupts(), leaf.propagate_callback_context(best), training.seeds(context):
             leaf.call_on_fit_task_begin(**hook)
-            best = training.run(context, best)
+            try:
+                best = training.run(context, best)
+            except Exception:
+                Interrupts.heed()  # numpy may make another error of Ctrl-C
+                raise
+            Interrupts.heed()  # an MLP of scikit-learn swallows it
             self.best_estimator_ = model_of(best)
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -34,6 +35,7 @@ from sksearch.space import Space, When
 from sksearch.study import Study
 
 X, y = load_iris(return_X_y=True)
+N_ROWS = len(y)
 WIDE = {"C": loguniform(1e-2, 1e3)}
 WIDER = {"quality": uniform()}
 
@@ -379,5 +381,48 @@ class Swallows(Slow):
 
 def test_ctrl_c_ends_a_search_though_an_estimator_swallows_it():
     search = RandomSearchCV(Swallows(), {"quality": uniform()}, n_iter=5, cv=2)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+
+
+class SwallowsAtLast(Slow):
+    """Hears Ctrl-C while it is trained on all rows, and makes nothing or an error of it."""
+
+    def __init__(self, quality=0.5, seconds=1.0, error=None):
+        super().__init__(quality, seconds)
+        self.error = error
+
+    def fit(self, X, y):
+        if len(X) < N_ROWS:
+            return super().fit(X, y)
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        except KeyboardInterrupt:
+            if self.error is not None:
+                raise self.error from None
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("error", [None, ValueError("not a valid format string")])
+def test_ctrl_c_ends_the_last_training_though_an_estimator_swallows_it(error):
+    model = SwallowsAtLast(error=error)
+    search = RandomSearchCV(model, {"quality": uniform()}, n_iter=3, cv=2)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert search.interrupted_
+    assert len(search.cv_results_["params"]) == 3
+    assert not hasattr(search, "best_estimator_")
+
+
+def test_ctrl_c_is_no_error_of_a_candidate_where_these_are_raised():
+    class Breaks(Slow):
+        def fit(self, X, y):
+            with suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1)
+            raise ValueError("not a valid format string")
+
+    search = RandomSearchCV(Breaks(), {"quality": uniform()}, n_iter=3, error_score="raise")
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
