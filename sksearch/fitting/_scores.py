@@ -48,8 +48,8 @@ def reraise_if_not_the_candidates(context: Context, error: BaseException) -> Non
     """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
     if isinstance(error, KeyboardInterrupt | SystemExit) and Interrupts.pending:
         raise error
+    Interrupts.heed()  # numpy may make another error of Ctrl-C
     if context.error_score == "raise" and isinstance(error, Exception):
-        Interrupts.heed()  # numpy may make another error of Ctrl-C
         raise error
 
 

@@ -21,6 +21,7 @@ from sksearch import (
     FabolasSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
+    GridSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
@@ -415,14 +416,18 @@ def test_ctrl_c_ends_the_last_training_though_an_estimator_swallows_it(error):
     assert not hasattr(search, "best_estimator_")
 
 
-def test_ctrl_c_is_no_error_of_a_candidate_where_these_are_raised():
+@pytest.mark.parametrize("error_score", [np.nan, "raise"])
+def test_an_error_that_was_ctrl_c_is_no_failure_of_a_candidate(error_score):
     class Breaks(Slow):
         def fit(self, X, y):
+            if self.quality < 0.5:
+                return super().fit(X, y)
             with suppress(KeyboardInterrupt):
                 os.kill(os.getpid(), signal.SIGINT)
                 time.sleep(1)
             raise ValueError("not a valid format string")
 
-    search = RandomSearchCV(Breaks(), {"quality": uniform()}, n_iter=3, error_score="raise")
+    search = GridSearchCV(Breaks(), {"quality": [0.1, 0.9, 0.2]}, error_score=error_score)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
+    assert search.statuses_ == ["ok"]
