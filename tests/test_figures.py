@@ -83,6 +83,28 @@ def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
     assert as_shown(ratios.max(), "1.09")
 
 
+def test_errors_beside_autogluon_are_those_of_the_record():
+    rows = rows_of(MEASUREMENTS, "**Beside AutoGluon**")
+    names = ("all of them", "averaged", "AutoGluon")
+    columns = [errors(name, seconds=seconds) for seconds in (30, 60) for name in names]
+    assert len(rows) == 13
+    for table, *shown in rows[1:]:
+        for column, text in zip(columns, shown, strict=True):
+            assert as_shown(column[table][0], text), table
+    wins = []
+    for ours in (0, 1, 3, 4):
+        found = np.array(
+            [[columns[i][t][0] for t in columns[0]] for i in (ours, ours // 3 * 3 + 2)]
+        )
+        wins.append((int((found[0] < found[1]).sum()), np.exp(np.log(found[0] / found[1]).mean())))
+    assert [n for n, _ in wins] == [8, 11, 8, 10]
+    assert all(map(as_shown, (ratio for _, ratio in wins), ("0.79", "0.77", "0.78", "0.74")))
+    text = " ".join(MEASUREMENTS.split())
+    assert "on 11 of 12 tables after 30 s, by 23 %" in text
+    assert "on 10 after 60 s, by 26 %" in text
+    assert "on 8 both times, by 21 and 22 %" in text
+
+
 def test_errors_of_averages_are_those_of_the_record():
     rows = rows_of(MEASUREMENTS, "\n# Averages of candidates")
     columns = [(errors("all of them"), 0), (errors("averaged"), 0)]
