@@ -106,12 +106,15 @@ def test_errors_beside_autogluon_are_those_of_the_record():
 
 
 def test_errors_of_averages_are_those_of_the_record():
-    rows = rows_of(MEASUREMENTS, "\n# Averages of candidates")
-    columns = [(errors("all of them"), 0), (errors("averaged"), 0)]
-    columns += [(errors(name, "neg_log_loss"), 1) for name in ("all of them", "averaged")]
-    for table, *shown in rows[1:]:
-        for (column, which), text in zip(columns, shown, strict=True):
-            assert not text or as_shown(column[table][which], text), table
+    names = ("all of them", "averaged")
+    for after, seconds in [("\n# Averages of candidates", 30), ("**After 60 s**", 60)]:
+        columns = [(errors(name, seconds=seconds), 0) for name in names]
+        columns += [(errors(name, "neg_log_loss", seconds), 1) for name in names]
+        rows = rows_of(MEASUREMENTS, after)[1:]
+        assert len(rows) == 12
+        for table, *shown in rows:
+            for (column, which), text in zip(columns, shown, strict=True):
+                assert not text or as_shown(column[table][which], text), table
 
 
 def test_scores_of_lists_are_those_of_the_record():
