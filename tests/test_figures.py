@@ -105,6 +105,30 @@ def test_errors_beside_autogluon_are_those_of_the_record():
     assert "on 8 both times, by 21 and 22 %" in text
 
 
+def test_runs_behind_untuned_models_are_those_of_the_record():
+    untuned = {
+        line["table"]: line["test"]
+        for line in lines_of("many_models.jsonl")
+        if line["name"] == "untuned"
+    }
+    behind = {
+        (name, seconds): {
+            table: f"{100 * (untuned[table] - 1 + error):.1f}"
+            for table, (error, _) in errors(name, seconds=seconds).items()
+            if untuned.get(table, 0) - 1 + error > 0.005
+        }
+        for name in ("all of them", "averaged")
+        for seconds in (30, 60)
+    }
+    assert behind == {
+        ("all of them", 30): {},
+        ("all of them", 60): {"phoneme": "0.6", "satimage": "0.7"},
+        ("averaged", 30): {"phoneme": "0.6"},
+        ("averaged", 60): {},
+    }
+    assert "in 2 of 12 of 60 s (phoneme 0.6 and satimage 0.7 %)" in " ".join(MEASUREMENTS.split())
+
+
 def test_errors_of_averages_are_those_of_the_record():
     names = ("all of them", "averaged")
     for after, seconds in [("\n# Averages of candidates", 30), ("**After 60 s**", 60)]:

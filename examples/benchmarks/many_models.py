@@ -6,7 +6,8 @@ folds) `SearchCV(default_models(X, y), timeout=30)` runs, again with ``ensemble=
 `regret` is how far the list, or each model, is behind the best of them on the test rows, with the
 last training in the time. Peers run where they are among the names, with their own models, folds
 and encoders, and one thread: ``FLAML``, whose last training is within its budget, and
-``AutoGluon`` (medium quality, its default), which averages what it has trained.
+``AutoGluon`` (medium quality, its default), which averages what it has trained. ``untuned`` is the
+best of the list without any tuning, as the test rows tell.
 
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
         [--names "all of them" averaged FLAML AutoGluon] [--scoring neg_log_loss]
@@ -35,8 +36,9 @@ from sklearn.metrics import get_scorer
 from sksearch import SearchCV
 from sksearch.spaces import default_models
 
-LIST, AVERAGED = "all of them", "averaged"
+LIST, AVERAGED, UNTUNED = "all of them", "averaged", "untuned"
 PEERS = {"FLAML": flaml_of_all, "AutoGluon": autogluon_of_all}
+WAYS = (LIST, AVERAGED, UNTUNED, *PEERS)  # the other names are those of single models
 
 
 def run(table, name, seed_index, seconds, scoring):
@@ -52,6 +54,8 @@ def run(table, name, seed_index, seconds, scoring):
     scoring = scoring if case.is_classifier else None
     if name in PEERS:
         task = partial(PEERS[name], case, seconds, scoring)
+    elif name == UNTUNED:
+        task = partial(best_untuned, case, models)
     else:
         searched = models if name in (LIST, AVERAGED) else dict(models)[name]
         task = partial(search, case, searched, seconds, name == AVERAGED, scoring)
@@ -78,6 +82,15 @@ def search(case, estimator, seconds, averages, scoring, trace):
     trace.note({}, found.best_score_, **rest, ended=at)
 
 
+def best_untuned(case, models, trace):
+    """Note the best score on the test rows of the models as they are."""
+    warnings.simplefilter("ignore")
+    scores = {name: m.fit(case.X, case.y).score(case.X_test, case.y_test) for name, m in models}
+    best = max(scores, key=scores.get)
+    rest = {"test": float(scores[best]), "model": best, "n_models": 1}
+    trace.note({}, np.nan, **rest, ended=trace.clock.now())
+
+
 def names_of(table, seed_index):
     """The list, the average of what it finds, and the models in it."""
     case = make_case(table, "mlp", seed_index)
@@ -94,7 +107,7 @@ def show(lines):
         found = {x["name"]: x for x in lines if (x["table"], x["seed"]) == (table, seed)}
         if len(found) < len(names):
             continue
-        single = [found[name]["test"] for name in names if name not in (LIST, AVERAGED, *PEERS)]
+        single = [found[name]["test"] for name in names if name not in WAYS]
         best = max(single, default=np.nan)
         for name in names:
             regrets[name].append(best - found[name]["test"])
