@@ -57,6 +57,19 @@ def test_it_compares_five_searches_with_the_default_net(script, monkeypatch, tmp
     assert out.stat().st_size > 10_000
 
 
+@pytest.mark.timeout(120)
+def test_what_has_ended_is_read_from_the_cache(script, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
+    one = ["--data", "mnist", "--n-jobs", "1", "--cache", str(tmp_path), "--methods", "random"]
+    monkeypatch.setattr(sys, "argv", ["experiment_images.py", *one])
+    script.main()
+    first = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in first[3:4]] == ["random"]
+    monkeypatch.setattr(script, "make_searches", None)
+    script.main()
+    assert capsys.readouterr().out.splitlines()[:5] == first[:5]
+
+
 def test_images_become_smaller_by_means_of_squares(script):
     images = np.arange(2 * 4 * 6 * 3).reshape(2, 4, 6, 3)
     smaller = script.shrunk(images, 2)
