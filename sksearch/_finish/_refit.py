@@ -12,6 +12,7 @@ from sksearch._seeds import seeded
 from sksearch._typing import Estimator, Samples, Targets
 from sksearch.base import Resource, State
 from sksearch.estimators import Labels, growth_of
+from sksearch.executors import Interrupts
 from sksearch.fitting import Context, Row, change_to
 
 
@@ -57,6 +58,11 @@ class LastTraining:
         estimator : estimator object
             Fitted.
         """
+        with Interrupts.heeded():
+            return self._train(context, estimator)
+
+    def _train(self, context: Context, estimator: Estimator) -> Any:
+        """Train it as it was scored: to its count, by its schedule, or with all of a resource."""
         row, found = self.row, self.found
         rows, state = (context.X, context.y), State(estimator)
         args = context.classes, context.fit_params

@@ -3,6 +3,8 @@
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
@@ -24,6 +26,17 @@ class Interrupts:
         if cls.pending:
             is_ctrl_c = cls._number == signal.SIGINT
             raise KeyboardInterrupt if is_ctrl_c else SystemExit(128 + cls._number)
+
+    @classmethod
+    @contextmanager
+    def heeded(cls) -> Iterator[None]:
+        """Raise it at the end, also in the place of an error that somebody has made of it."""
+        try:
+            yield
+        except Exception:  # numpy makes a ValueError of Ctrl-C
+            cls.heed()
+            raise
+        cls.heed()  # an MLP of scikit-learn swallows it
 
     def __enter__(self) -> Self:
         Interrupts.pending = False

@@ -404,12 +404,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         leaf = root.subcontext(task_name="refit-with-best-params")
         with Interrupts(), leaf.propagate_callback_context(best), training.seeds(context):
             leaf.call_on_fit_task_begin(**hook)
-            try:
-                best = training.run(context, best)
-            except Exception:
-                Interrupts.heed()  # numpy may make another error of Ctrl-C
-                raise
-            Interrupts.heed()  # an MLP of scikit-learn swallows it
+            best = training.run(context, best)
             self.best_estimator_ = model_of(best)
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -16,6 +16,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
     FabolasSearchCV,
@@ -368,15 +369,17 @@ def test_tune_passes_on_what_it_is_given(capsys):
     assert time.perf_counter() - start < 30
 
 
+def swallow_ctrl_c():
+    with suppress(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+
+
 class Swallows(Slow):
     """Goes on training at Ctrl-C, as scikit-learn's MLP does."""
 
     def fit(self, X, y):
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1)
-        except KeyboardInterrupt:
-            pass
+        swallow_ctrl_c()
         return super().fit(X, y)
 
 
@@ -394,14 +397,10 @@ class SwallowsAtLast(Slow):
         self.error = error
 
     def fit(self, X, y):
-        if len(X) < N_ROWS:
-            return super().fit(X, y)
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1)
-        except KeyboardInterrupt:
+        if len(X) == N_ROWS:
+            swallow_ctrl_c()
             if self.error is not None:
-                raise self.error from None
+                raise self.error
         return super().fit(X, y)
 
 
@@ -416,15 +415,39 @@ def test_ctrl_c_ends_the_last_training_though_an_estimator_swallows_it(error):
     assert not hasattr(search, "best_estimator_")
 
 
+def test_ctrl_c_ends_the_training_of_an_average_though_an_estimator_swallows_it():
+    class SwallowsAtSecond(DecisionTreeClassifier):
+        n_whole = 0
+
+        def fit(self, X, y):
+            if len(X) == N_ROWS:
+                SwallowsAtSecond.n_whole += 1
+                if SwallowsAtSecond.n_whole == 2:
+                    swallow_ctrl_c()
+            return super().fit(X, y)
+
+    space = {"max_depth": [1, 2, 3, 4], "max_features": [1, 2, 3]}
+    search = RandomSearchCV(
+        SwallowsAtSecond(random_state=0),
+        space,
+        n_iter=12,
+        ensemble=True,
+        random_state=0,
+        scoring="neg_log_loss",
+    )
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert SwallowsAtSecond.n_whole == 2
+    assert search.interrupted_
+
+
 @pytest.mark.parametrize("error_score", [np.nan, "raise"])
 def test_an_error_that_was_ctrl_c_is_no_failure_of_a_candidate(error_score):
     class Breaks(Slow):
         def fit(self, X, y):
             if self.quality < 0.5:
                 return super().fit(X, y)
-            with suppress(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(1)
+            swallow_ctrl_c()
             raise ValueError("not a valid format string")
 
     search = GridSearchCV(Breaks(), {"quality": [0.1, 0.9, 0.2]}, error_score=error_score)
