@@ -136,7 +136,7 @@ def split_of(name, seed, setting, folder):
 
 
 def make_searches(name, y, seed, setting, n_jobs):
-    """The five searches, by their names; and how many epochs each has."""
+    """The five searches, by their names, with equally many epochs."""
     n_epochs = setting.max_epochs
     space = conv_net_space(horizon=n_epochs) | setting.space
     if name != "mnist":  # mirrored digits are no digits
@@ -153,7 +153,7 @@ def make_searches(name, y, seed, setting, n_jobs):
     epochs = {"resource": "epochs", "max_resources": n_epochs} | common
     halving = {"n_iterations": setting.n_iterations} | epochs
     hyperband = HyperbandSearchCV(net, space, **halving)
-    total = hyperband.plan(np.zeros((len(y), 8, 8)), y).total_resources
+    total = count_epochs(hyperband, y)
     whole = {"n_iter": total // n_epochs} | common
     return {
         "random": RandomSearchCV(net, space, **whole),
@@ -169,7 +169,12 @@ def make_searches(name, y, seed, setting, n_jobs):
             **batches,
             **epochs,
         ),
-    }, total
+    }
+
+
+def count_epochs(hyperband, y):
+    """Count of epochs of the planned search, which all searches get."""
+    return hyperband.plan(np.zeros((len(y), 8, 8)), y).total_resources
 
 
 def results_of(search, n_epochs):
@@ -188,7 +193,7 @@ def run_search(name, method, seed, size, folder, n_jobs):
     """Run one search, and try its best net on the test images."""
     setting = SETTINGS[size]
     X, X_test, y, y_test = split_of(name, seed, setting, folder)
-    search = make_searches(name, y, seed, setting, n_jobs)[0][method]
+    search = make_searches(name, y, seed, setting, n_jobs)[method]
     start = time.perf_counter()
     search.fit(X, y)
     seconds = time.perf_counter() - start
@@ -232,7 +237,7 @@ def run_all(name, methods, seeds, size, run, folder, n_jobs):
     if DEFAULT in methods:
         setting = SETTINGS[size]
         y = split_of(name, 0, setting, folder)[2]
-        total = make_searches(name, y, 0, setting, n_jobs)[1]
+        total = count_epochs(make_searches(name, y, 0, setting, n_jobs)["Hyperband"], y)
         for n_epochs in (setting.max_epochs, total):
             found[f"{DEFAULT}, {n_epochs} epochs"] = [
                 run["default"](name, n_epochs, seed, size, folder) for seed in seeds

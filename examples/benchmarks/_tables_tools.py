@@ -270,14 +270,13 @@ def flaml_of_all(case, seconds, scoring, trace):
     """FLAML's AutoML as it is, with a last training within the time; notes as `many_models`."""
     library = require("flaml")
     trace.clock.install("flaml")
-    metric = {None: "accuracy", "neg_log_loss": "log_loss"}[scoring]
     automl = library.AutoML()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):  # CatBoost leaves files there
         automl.fit(
             case.X,
             case.y,
             task=task_in_flaml(case),
-            metric=metric if case.is_classifier else "r2",
+            metric=metric_of_all(case, scoring),
             time_budget=seconds,
             retrain_full="budget",
             n_jobs=1,
@@ -291,18 +290,23 @@ def autogluon_of_all(case, seconds, scoring, trace):
     """AutoGluon of medium quality, its default, on one core; notes as `many_models`."""
     library = require("autogluon.tabular")
     trace.clock.install("autogluon")
-    metric = {None: "accuracy", "neg_log_loss": "log_loss"}[scoring]
     rows = pd.DataFrame(case.X).assign(target=np.asarray(case.y))
     with tempfile.TemporaryDirectory() as folder:
         predictor = library.TabularPredictor(
             "target",
-            eval_metric=metric if case.is_classifier else "r2",
+            eval_metric=metric_of_all(case, scoring),
             path=folder,
             verbosity=0,
         ).fit(rows, time_limit=seconds, presets="medium_quality", num_cpus=1, num_gpus=0)
         board = predictor.leaderboard()
         model, cv = board["model"][0], board["score_val"][0]
         note_of_all(case, pd.DataFrame(case.X_test), predictor, cv, model, trace)
+
+
+def metric_of_all(case, scoring):
+    """Name of the metric, as FLAML and AutoGluon have it."""
+    names = {None: "accuracy", "neg_log_loss": "log_loss"}
+    return names[scoring] if case.is_classifier else "r2"
 
 
 def note_of_all(case, X, fitted, cv, model, trace):

@@ -58,6 +58,7 @@ from sksearch.estimators import (
     first_candidates,
     first_of_each,
     listed,
+    named_of,
     union_of_spaces,
     unknown_parts,
     without_optimum,
@@ -223,8 +224,7 @@ def _known_candidates(
 def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) -> tuple[str, ...]:
     """Say what was chosen for the user: `filled` has the parts that were left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
-    if isinstance(options.estimator, OneOf):
-        names = [name for name, _ in options.estimator.named]
+    if names := [name for name, _ in named_of(options.estimator)]:
         notes.append(f"models: {', '.join(names)}, each with its own values at first")
     if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]
@@ -252,11 +252,12 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
 
 def _unknown_of(estimator: Estimator) -> dict[str, Any]:
     """Parts that nothing is known of, by name; of several models those of each."""
-    if not isinstance(estimator, OneOf):
+    models = named_of(estimator)
+    if not models:
         return unknown_parts(estimator)
     return {
         f"{name}__{path}" if path else name: part
-        for name, model in estimator.named
+        for name, model in models
         for path, part in unknown_parts(model).items()
     }
 

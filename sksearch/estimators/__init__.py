@@ -34,6 +34,7 @@ from sksearch.estimators._one_of import OneOf
 from sksearch.estimators._one_of import each_of as each_of
 from sksearch.estimators._one_of import first_of_each as first_of_each
 from sksearch.estimators._one_of import model_of as model_of
+from sksearch.estimators._one_of import named_of as named_of
 from sksearch.estimators._one_of import union_of_spaces as union_of_spaces
 from sksearch.estimators._optima import without_optimum as without_optimum
 from sksearch.estimators._others import Probabilistic, Survival, TableNets

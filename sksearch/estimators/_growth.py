@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from sksearch._clock import now
@@ -184,6 +185,8 @@ class Growth:
     patience, slack = PATIENCE, SLACK
     #: Whether a model at a count is, up to draws, the one that ``fit`` with this count makes.
     is_as_fitted: ClassVar[bool] = True
+    #: Whether looks are left out after which training cannot end, since `at` goes back to them.
+    leaves_out: ClassVar[bool] = False
     #: Params with which the estimator never ends training by itself.
     endless: ClassVar[dict[str, Any]] = {}
 
@@ -251,12 +254,14 @@ class Growth:
 
     def _grow(self, state, rows, watch, classes, params):
         """Train from look to look, as long as `watch` says."""
-        for look in self._looks(watch, state.estimator):
-            if not watch.has_time_for(look):
+        looks, is_enough = self._looks(watch, state.estimator), False
+        while looks and not is_enough:
+            look = watch.next_of(looks if self.leaves_out else looks[:1])
+            if look is None:
                 return
             self.train(state, rows, look, classes, params)
-            if watch.see(look, lambda count: self.at(state.estimator, count)):
-                return
+            is_enough = watch.see(look, partial(self.at, state.estimator))
+            looks = looks[bisect_right(looks, look) :]
 
     def _looks(self, watch, estimator):
         """Counts after which it is asked whether to go on; the least one for those next to it."""

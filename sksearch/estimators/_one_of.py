@@ -160,9 +160,14 @@ def with_parameter(estimator: Any, name: str) -> Any:
     return OneOf(estimator.named, which) if which in dict(estimator.named) else estimator
 
 
+def named_of(estimator: Any) -> list[tuple[str, Any]]:
+    """Return the models that an estimator is one of, with their names; any other has none."""
+    return estimator.named if isinstance(estimator, OneOf) else []
+
+
 def each_of(estimator: Any) -> list[Any]:
     """Return the models that an estimator is one of, or the estimator itself."""
-    return [model for _, model in estimator.named] if isinstance(estimator, OneOf) else [estimator]
+    return [model for _, model in named_of(estimator)] or [estimator]
 
 
 def _named(models: Sequence) -> list[tuple[str, Any]]:

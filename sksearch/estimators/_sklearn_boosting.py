@@ -1,9 +1,7 @@
 """Boosting of scikit-learn: HistGradientBoosting, GradientBoosting, AdaBoost."""
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, ClassVar
 
 from sksearch._compat import trees_attribute
@@ -24,13 +22,7 @@ class WarmGrowth(Growth):
     look as far as training cannot end before: a look in between would change nothing.
     """
 
-    def _grow(self, state, rows, watch, classes, params):
-        """Train from look to look that may be the last."""
-        looks, is_enough = self._looks(watch, state.estimator), False
-        while looks and not is_enough and (look := watch.next_of(looks)):
-            self.train(state, rows, look, classes, params)
-            is_enough = watch.see(look, partial(self.at, state.estimator))
-            looks = looks[bisect_right(looks, look) :]
+    leaves_out: ClassVar[bool] = True
 
     def train(self, state, rows, count, classes, params):
         """Grow by the trees that are missing."""

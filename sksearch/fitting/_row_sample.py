@@ -13,7 +13,7 @@ from sksearch._clock import now
 from sksearch._compat import check_method_params, num_samples, safe_split, to_namespace_of
 from sksearch._seeds import seeded
 from sksearch._time_limit import TimeLimit, on_more_rows
-from sksearch.estimators import OneOf, fit
+from sksearch.estimators import fit, named_of
 from sksearch.executors import Interrupts
 from sksearch.fitting._folds import count_rows, trains_on_the_past
 from sksearch.resources import first_rows, row_numbers
@@ -242,14 +242,11 @@ def seconds_of_models(context: "Context") -> dict[str, float]:
     seconds : dict of str to float
         By name of the model; empty where there is but one.
     """
-    estimator = context.estimator
-    if not isinstance(estimator, OneOf):
-        return {}
-    each = {name: clone(estimator).set_params(model=name) for name, _ in estimator.named}
-    return {
-        name: seconds_of_one_fit(replace(context, estimator=model))[0]
-        for name, model in each.items()
-    }
+    found = {}
+    for name, _ in named_of(context.estimator):
+        one = clone(context.estimator).set_params(model=name)
+        found[name] = seconds_of_one_fit(replace(context, estimator=one))[0]
+    return found
 
 
 def measured_sample(

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Self
 
-from sksearch.plotting._plane import MANY, SIZE, PlaneDisplay
-from sksearch.plotting._style import PALE
+from sksearch.plotting._plane import SIZE, PlaneDisplay
+from sksearch.plotting._style import MANY, PALE
 from sksearch.stats import Effects
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from sksearch.plotting._style import (
     ACCENT,
     FENCE,
     GREY,
+    MANY,
     legend_beside,
     score_name,
     shade_of_blue,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_LEGEND = 8  # entries for resources; more would not be read
-N_MANY = 400  # candidates from which on dots are small
 ROW_HEIGHT = 0.02  # of a row of marks at the bottom of the axes, as a share of their height
 
 # Resources and scores by the id of a trial.
@@ -202,7 +202,7 @@ class HistoryDisplay(Display):
         reached = np.array([on[-1] for on, _ in curves.values()])
         is_whole = reached == reached.max()
         ax = self.ax_
-        size, edge = (5, 0.6) if len(numbers) <= N_MANY else (2.5, 0)
+        size, edge = (5, 0.6) if len(numbers) <= MANY else (2.5, 0)
         x, y = numbers[is_whole], scores[is_whole]
         ax.plot(x, y, "o", ms=size, color=GREY, mec="w", mew=edge, label="candidate")
         if not is_whole.all():

@@ -13,6 +13,7 @@ from sksearch.plotting._style import (
     ACCENT,
     DARK,
     GREY,
+    MANY,
     near_scores,
     place_ticks,
     score_name,
@@ -146,7 +147,7 @@ class ParallelDisplay(Display):
             ax.add_collection(
                 LineCollection(
                     lines, colors=[color], linewidths=width, alpha=alpha,
-                    linestyles=style if those is winner else "-", rasterized=len(order) > 400,
+                    linestyles=style if those is winner else "-", rasterized=len(order) > MANY,
                 )
             )  # fmt: skip
             if color != GREY:

@@ -15,22 +15,11 @@ from sksearch.stats import Axis, Candidates
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MANY = 400  # candidates, whose dots are small
 SIZE = (6.2, 4.6)  # inches of a new figure
 
 
 class PlaneDisplay(Display):
-    """Candidates on the plane of two parameters.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        The candidates, as `from_search` reads them.
-    x, y : str
-        Names of the two parameters.
-    score_name : str, default="Score"
-        Name of the score, for the scale.
-    """
+    """Candidates on the plane of two parameters; a display says what is drawn of them."""
 
     def __init__(self, *, candidates: Candidates, x: str, y: str, score_name: str = "Score"):
         self.candidates = candidates
@@ -65,8 +54,8 @@ class PlaneDisplay(Display):
         Raises
         ------
         ValueError
-            If the search is not fitted, no candidate has a score, a name is unknown, or the two
-            parameters are never active together.
+            If the search is not fitted, no candidate has a score, or a name is unknown; for
+            contours also if the two parameters are never active together.
         """
         search = read(search)
         candidates = Candidates.of(search)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy.stats import rankdata
 
-from sksearch.plotting._plane import MANY, SIZE, PlaneDisplay
-from sksearch.plotting._style import PALE
+from sksearch.plotting._plane import SIZE, PlaneDisplay
+from sksearch.plotting._style import MANY, PALE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,10 +78,8 @@ class RankDisplay(PlaneDisplay):
         ax.plot(*failed, "x", ms=2 if many else 4, color="k", mew=0.8, alpha=0.6, zorder=1)
         worst_first = np.argsort(-ranks, kind="stable")  # so that nothing covers the best
         x, y = (place[worst_first] for place in places)
-        dots = ax.scatter(
-            x, y, s=12 if many else 48, c=ranks[worst_first],
-            cmap="cividis", vmin=1, vmax=max(n, 2), lw=0.3, ec="w", rasterized=many,
-        )  # fmt: skip
+        dots = ax.scatter(x, y, c=ranks[worst_first], cmap="cividis", vmin=1, vmax=max(n, 2))
+        dots.set(sizes=[12 if many else 48], linewidth=0.3, edgecolor="w", rasterized=many)
         bar = ax.figure.colorbar(dots, ax=ax, label=f"Rank by {self.score_name.lower()}")
         bar.set_ticks(np.unique(np.linspace(1, max(n, 2), 5).round()).tolist())
         bar.ax.invert_yaxis()  # the best above

@@ -11,6 +11,7 @@ from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     COLORS,
     GREY,
+    MANY,
     axis_of_scores,
     score_name,
     star_style,
@@ -178,11 +179,11 @@ class RungDisplay(Display):
         self, x: int, scores: dict[str, float], after: dict[str, float], rng: np.random.Generator
     ) -> None:
         """Draw the scores of one rung: grey those that were stopped, dark the others."""
-        ax, size = self.ax_, 2 if len(scores) > 400 else 4
+        ax, size = self.ax_, 2 if len(scores) > MANY else 4
         stay = np.array([key in after for key in scores])
         values = np.array(list(scores.values()))
         at = x + rng.uniform(-0.28, 0.28, len(values))
-        alpha = 0.25 if len(scores) > 400 else 0.6
+        alpha = 0.25 if len(scores) > MANY else 0.6
         ax.plot(at[~stay], values[~stay], "o", ms=size, color=GREY, mew=0, alpha=alpha)
         ax.plot(at[stay], values[stay], "o", ms=size, color=COLORS[0], mew=0, alpha=0.8)
         if len(values) >= MIN_PAIRS:

@@ -11,6 +11,7 @@ from sksearch.plotting._display import N_COLUMNS, Display
 from sksearch.plotting._style import (
     COLORS,
     GREY,
+    MANY,
     axis_of_scores,
     place_ticks,
     score_name,
@@ -161,7 +162,7 @@ class SliceDisplay(Display):
         if axis.choices:
             width = 0.3 / max(1, len(axis.choices) - 1)
             x = x + np.random.default_rng(0).uniform(-width, width, len(x))
-        many = len(x) > 400
+        many = len(x) > MANY
         ax.plot(
             x, found.scores, "o", ms=2 if many else 4, alpha=0.25 if many else 0.6,
             color=GREY, mew=0, rasterized=many,

@@ -18,6 +18,7 @@ STYLES = ("-", "--", ":", "-.")
 ACCENT = "#D55E00"
 LIGHT, DARK = (0.74, 0.82, 0.90), (0.03, 0.19, 0.38)  # ends of a scale that is readable in grey
 GREY, PALE = "#6b7480", "#e9edf1"
+MANY = 400  # candidates from which on dots are small, and a vector picture is slow
 FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 

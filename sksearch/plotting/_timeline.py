@@ -11,6 +11,7 @@ from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     ACCENT,
     GREY,
+    MANY,
     legend_beside,
     shade_of_blue,
     tidy,
@@ -160,7 +161,7 @@ class TimelineDisplay(Display):
         groups.append(("failed", ACCENT, None))
         shown = {*np.linspace(0, len(resources) - 1, N_IN_LEGEND).round().astype(int).tolist()}
         # A white edge parts neighbours; of thousands it would hide them.
-        edge = {"edgecolor": "w", "linewidth": 0.5} if len(bars) <= 400 else {"linewidth": 0}
+        edge = {"edgecolor": "w", "linewidth": 0.5} if len(bars) <= MANY else {"linewidth": 0}
         for i, (label, color, resource) in enumerate(groups):
             own = [b for b in bars if (None if b.failed else b.resource) == resource]
             if resource is None:  # often short, and an edge would cover them
