@@ -52,7 +52,7 @@ def _write_state(state: Any) -> dict[str, Any] | None:
 
 
 def _of_numbers(key: str) -> Entry:
-    """An entry of numbers of 4 bytes each, where there are any."""
+    """An entry of numbers of 8 bytes each, where there are any."""
     kind = kinds.optional(kinds.rows)
     return Entry(key, kind, lambda rows: b64encode(rows).decode(), b64decode, is_sparse=True)
 

@@ -11,11 +11,10 @@ from sklearn.base import is_classifier
 from sksearch._compat import num_samples, safe_indexing, to_numpy
 from sksearch._typing import Samples, Targets
 from sksearch.estimators import Labels
-from sksearch.fitting._tasks import Context
+from sksearch.fitting._tasks import NUMBER, Context
 
 #: Of a candidate, all folds together: predictions of more rows would hardly change a choice.
 MOST_NUMBERS = 100_000
-NUMBER = np.dtype("<f4")
 
 #: By column of the target, the labels of all rows, ascending.
 Classes = list[np.ndarray]
@@ -70,7 +69,7 @@ def kept_predictions(context: Context, fold: int, model: Any, X: Samples) -> byt
     Returns
     -------
     predictions : bytes or None
-        Numbers of 4 bytes, row by row. None where nobody wants them, or the model has none.
+        Numbers of 8 bytes, row by row. None where nobody wants them, or the model has none.
     """
     if context.kept is None:
         return None

@@ -16,12 +16,11 @@ from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._results import Row
 from sksearch.fitting._row_metrics import contributions
-from sksearch.fitting._tasks import Context
+from sksearch.fitting._tasks import NUMBER, Context
 from sksearch.resources import row_numbers
 
 N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
 MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would have many more
-NUMBER = np.dtype("<f4")
 
 
 def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndarray | None:
@@ -101,7 +100,7 @@ class RowListener:
         Returns
         -------
         contributions : bytes or None
-            Numbers of 4 bytes whose sum is 0, for the blocks that have rows in the fold, in their
+            Numbers of 8 bytes whose sum is 0, for the blocks that have rows in the fold, in their
             order. None where they are not known.
         """
         blocks = self._context.blocks

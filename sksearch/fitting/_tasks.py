@@ -16,6 +16,10 @@ from sksearch.fitting._lineage import Leg
 from sksearch.fitting._row_sample import RowSample
 from sksearch.fitting._states import SavedState
 
+#: Of what outputs keep of rows. With 4 bytes a target of a large mean, such as seconds since 1970,
+#: would lose its differences, and probabilities next to 1 would be equal.
+NUMBER = np.dtype("<f8")
+
 
 @dataclass
 class Context:
