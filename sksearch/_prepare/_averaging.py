@@ -1,18 +1,24 @@
 """Whether candidates can be averaged, seen before anything is trained."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from sksearch._compat import check_method_params, safe_indexing, to_numpy
+from sksearch._compat import to_numpy
 from sksearch._prepare._options import Goal, Options
 from sksearch._typing import Estimator
 from sksearch.estimators import family_of, last_step
-from sksearch.fitting import Context, as_classes, kept_rows, known_model, value_of
+from sksearch.fitting import (
+    Context,
+    NotOfPredictionsError,
+    ScoredRows,
+    as_classes,
+    kept_rows,
+    known_model,
+    warn_of_no_average,
+)
 from sksearch.reporting import rule_of
-from sksearch.resources import row_numbers
 
 CURE = "leave ensemble out"
 
@@ -66,27 +72,27 @@ def with_kept_rows(options: Options, context: Context) -> Context:
 
 def _check_scorer(options: Options, context: Context) -> None:
     """Have true values scored as predictions."""
-    rows = row_numbers(context.splits[0][1])[(context.kept or [])[0]]
-    X, y = safe_indexing(context.X, rows), safe_indexing(context.y, rows)
-    params = check_method_params(context.X, params=context.score_params, indices=rows)
-    truth = to_numpy(y).reshape(len(rows), -1)
-    classes = as_classes(context.classes)
+    rows = ScoredRows(context, 0, (context.kept or [])[0])
+    truth, classes = to_numpy(rows.y).reshape(len(rows.indices), -1), as_classes(context.classes)
     if is_classifier(context.estimator):
         pairs = zip(classes, truth.T, strict=True)
         truth = np.hstack([np.eye(len(k))[np.searchsorted(k, column)] for k, column in pairs])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores: Any = context.scorer(known_model(context, truth), X, y, **params)
-        value: Any = value_of(scores, context.metric)
-    except (AttributeError, TypeError, LookupError) as found:
-        error: str = f"{type(found).__name__}: {found}"
-    except Exception:  # this fold alone may have no score, such as an AUC of one class
+            rows.score(context, known_model(context, rows.known, truth))
+    except NotOfPredictionsError as found:
+        context.kept = None
+        warn_of_no_average(str(found))
         return
-    else:
-        if not isinstance(value, str):
+    except (AttributeError, TypeError, LookupError) as found:
+        error = f"{type(found).__name__}: {found}"
+    except Exception as found:  # this fold alone may have no score, such as an AUC of one class
+        error = str(found)  # of one of several metrics, with its type
+        if not error.startswith(("AttributeError", "TypeError", "KeyError", "IndexError")):
             return
-        error = value.strip().splitlines()[-1]  # of a traceback
+    else:
+        return
     raise ValueError(
         f"ensemble averages predictions, and scoring={options.goal.scoring!r:.80} cannot score "
         f"them without a model ({error}): pass a metric of predictions, or {CURE}."

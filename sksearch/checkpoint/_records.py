@@ -78,6 +78,7 @@ OUTPUT = Schema(
         "measures": Entry("measures", kinds.optional(kinds.numbers), is_sparse=True),
         "rows": _of_numbers("rows"),
         "predictions": _of_numbers("predictions"),
+        "are_decisions": Entry("are_decisions", kinds.flag, is_sparse=True),
     },
     is_closed=True,
 )  # fmt: skip

@@ -4,6 +4,7 @@ import pickle
 import signal
 import time
 import warnings
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
 import joblib
@@ -92,7 +93,9 @@ def plainly_chosen(shares, labels, folds, metric, n_steps=25, in_vain=4):
 
     def score(chosen):
         model = Told()
-        model.mean = np.mean([shares[i] for i in chosen], axis=0)
+        counts = Counter(sorted(chosen))  # in the same order: ties depend on the last bit
+        given = [shares[i] for i in counts]
+        model.mean = np.average(given, axis=0, weights=[*counts.values()])
         return np.mean([get_scorer(metric)(model, test, labels[test]) for test in folds])
 
     chosen, best, n_best = [], -np.inf, 0
