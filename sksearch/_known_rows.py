@@ -106,7 +106,7 @@ class KnownRows:
     @cached_property
     def _known(self) -> tuple[str, tuple[int, ...], list[Hashable]]:
         """The form of the rows, the shape of one, and a key for each."""
-        X = self.X if self._copy is None else self._copy
+        X: Any = self.X if self._copy is None else self._copy
         if sp.issparse(X):
             return "sparse", X.shape[1:], _keys_of_sparse(X)
         table = _as_table(X)
@@ -123,7 +123,7 @@ class KnownRows:
         """For each row the first that is equal to it."""
         return np.array([self._by_key[key] for key in self._known[2]], dtype=int)
 
-    def _keys_of(self, X: Samples) -> list[Hashable]:
+    def _keys_of(self, X: Any) -> list[Hashable]:
         """Keys of rows that are asked for, made as those of the known ones are."""
         form, shape, _ = self._known
         ours, theirs = getattr(self.X, "columns", None), getattr(X, "columns", None)

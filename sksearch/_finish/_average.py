@@ -173,6 +173,7 @@ def choose_average(
         The first candidate alone, where an average would be no better.
     """
     may_be = [i for i in range(len(candidates)) if i not in without]
+    alone: dict[tuple[int, tuple[int, ...]], float]
     alone = {(part, (i,)): s for i, each in (own or {}).items() for part, s in enumerate(each)}
     choice = _Choice(scores, candidates, seconds, limit, most, may_be, alone)
     parts = range(len(scores))

@@ -1,14 +1,17 @@
 """Whether candidates can be averaged, seen before anything is trained."""
 
 import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
 from sksearch._compat import to_numpy
 from sksearch._prepare._options import Goal, Options
 from sksearch._typing import Estimator
-from sksearch.estimators import family_of, last_step
+from sksearch.estimators import OneOf, family_of, last_step, named_of
 from sksearch.fitting import (
     Context,
     NotOfPredictionsError,
@@ -16,11 +19,14 @@ from sksearch.fitting import (
     as_classes,
     kept_rows,
     known_model,
+    true_shares,
     warn_of_no_average,
+    why_not_served,
 )
 from sksearch.reporting import rule_of
 
 CURE = "leave ensemble out"
+METHODS = ("predict", "decision_function", "predict_proba")  # of classifiers, for scorers
 
 
 def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
@@ -67,16 +73,78 @@ def with_kept_rows(options: Options, context: Context) -> Context:
     classes = as_classes(context.classes)
     context.kept = kept_rows(context.splits, classes, context.y)
     _check_scorer(options, context)
+    if context.kept is not None and is_classifier(context.estimator):
+        kinds = {"predict": ["predict"], "decision_function": ["predict", "decision_function"]}
+        needy = (kind for kind, methods in kinds.items() if why_not_served(context, methods))
+        context.calibrates = frozenset(needy)
     return context
+
+
+def servable(
+    options: Options, context_of: Callable[[], Context]
+) -> tuple[Options, tuple[str, ...]]:
+    """Leave out the models of a list that the scorer cannot score, and say which.
+
+    Averages give probabilities to models that have none, so that there all can be scored.
+
+    Parameters
+    ----------
+    options : Options
+        Of the search.
+    context_of : callable
+        Returns the context in which scorers are called.
+
+    Returns
+    -------
+    options : Options
+        With the models that are left.
+    notes : tuple of str
+        A line for the plan, if any model is left out.
+    """
+    one_of, space = options.estimator, options.space
+    models = named_of(one_of)
+    is_by_name = isinstance(space, dict) and set(space) <= {name for name, _ in models}
+    if options.ensemble or not models or not is_classifier(one_of):
+        return options, ()
+    if not (space is None or is_by_name) or not options.knowledge.is_left:
+        return options, ()  # a user who names candidates of a model wants it
+    methods = {name: _methods_of(model, (space or {}).get(name)) for name, model in models}
+    if all(len(each) == len(METHODS) for each in methods.values()):
+        return options, ()
+    context = context_of()
+    gone = [name for name, each in methods.items() if why_not_served(context, each)]
+    if not gone or len(gone) == len(models):
+        return options, ()  # errors of candidates say why none can be scored
+    classes = (f"{n} ({type(last_step(model)).__name__})" for n, model in models if n in gone)
+    note = (
+        f"models left out, which lack the methods that scoring={options.goal.scoring!r:.80} asks "
+        f"for: {', '.join(classes)}; ensemble=True gives them probabilities"
+    )
+    space = space if space is None else {k: v for k, v in space.items() if k not in gone}
+    kept = [pair for pair in models if pair[0] not in gone]
+    estimator = OneOf(kept, None if one_of.model in gone else one_of.model)
+    return replace(options, estimator=estimator, space=space), (note,)
+
+
+def _methods_of(model: Any, space: dict | None) -> list[str]:
+    """List the methods that a model has, or may have with values of its space."""
+    found = {name for name in METHODS if hasattr(model, name)}
+    if model.get_params().get("final_estimator", "") is None:  # of a stack, which is then linear
+        found |= set(METHODS)
+    for name, values in (space or {}).items():
+        for value in values if isinstance(values, list | tuple) else ():
+            with suppress(Exception):  # another check says what is wrong with a value
+                other = clone(model).set_params(**{name: value})
+                found |= {method for method in METHODS if hasattr(other, method)}
+    return [name for name in METHODS if name in found]
 
 
 def _check_scorer(options: Options, context: Context) -> None:
     """Have true values scored as predictions."""
     rows = ScoredRows(context, 0, (context.kept or [])[0])
-    truth, classes = to_numpy(rows.y).reshape(len(rows.indices), -1), as_classes(context.classes)
+    truth = to_numpy(rows.y).reshape(len(rows.indices), -1)
     if is_classifier(context.estimator):
-        pairs = zip(classes, truth.T, strict=True)
-        truth = np.hstack([np.eye(len(k))[np.searchsorted(k, column)] for k, column in pairs])
+        truth = true_shares(context, truth)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

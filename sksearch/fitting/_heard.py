@@ -57,7 +57,7 @@ class Heard:
     """
 
     def __init__(self, y: Targets) -> None:
-        self._y = y
+        self._y: Any = y
         self._calls: list[tuple[Callable, int, tuple, dict]] = []
 
     def scorer(self, context: Context) -> Scorer:

@@ -95,7 +95,7 @@ class _Told(BaseEstimator):
     @property
     def n_features_in_(self) -> int:
         """Count of columns of X."""
-        shape = getattr(self.known.X, "shape", ())
+        shape: Any = getattr(self.known.X, "shape", ())
         if len(shape) != 2:
             raise AttributeError("n_features_in_")
         return int(shape[1])
