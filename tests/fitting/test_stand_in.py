@@ -1,4 +1,4 @@
-"""What stands in for a fitted model: it answers for the rows it is asked for, and for no others."""
+"""Stand-ins for fitted models answer for the rows they are asked for, and for no others."""
 
 import warnings
 
