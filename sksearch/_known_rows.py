@@ -41,7 +41,7 @@ class KnownRows:
         The rows. Arrays become read-only: what is known of them would be wrong after a change.
     """
 
-    def __init__(self, X: Samples) -> None:
+    def __init__(self, X: Any) -> None:
         self.X = X
         self.fault = ""  # why an answer was refused last, "" if none was
         self._n: int = num_samples(X)
@@ -84,7 +84,7 @@ class KnownRows:
                 self._refuse(f"{n} of {len(places)} rows have copies with other predictions")
         return table[places]
 
-    def _is_all(self, X: Samples) -> bool:
+    def _is_all(self, X: Any) -> bool:
         """Whether these are the known rows themselves, unchanged."""
         return X is self.X and (self._copy is None or bool(X.equals(self._copy)))
 

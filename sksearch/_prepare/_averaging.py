@@ -101,7 +101,8 @@ def servable(
     notes : tuple of str
         A line for the plan, if any model is left out.
     """
-    one_of, space = options.estimator, options.space
+    one_of: Any = options.estimator
+    space = options.space
     models = named_of(one_of)
     is_by_name = isinstance(space, dict) and set(space) <= {name for name, _ in models}
     if options.ensemble or not models or not is_classifier(one_of):

@@ -125,9 +125,8 @@ def prepare(
     plan = replace(plan, notes=choices(options, filled, problem, data.folds) + left_out)
     context = _context_of(
         options, estimator, data, resource=resource, scorer=scorers, aims=aims,
-        metric=rule if isinstance(rule, str) else None,
-        has_names=scores_have_names(goal.scoring, rule, scorers),
-        seed=problem.seed, n_candidates=plan.n_candidates,
+        metric=rule if isinstance(rule, str) else None, seed=problem.seed,
+        has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
@@ -219,10 +218,10 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
 
 def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
     """Return a context in which scorers can be called, before there is a space."""
-    refit, rest = options.goal.refit, {"has_names": None, "seed": 0, "n_candidates": 0}
+    refit = options.goal.refit
+    rest: dict[str, Any] = {"has_names": None, "seed": 0, "n_candidates": 0, "resource": None}
     metric = refit if isinstance(refit, str) else None
-    args = options, options.estimator, data
-    return _context_of(*args, resource=None, scorer=scorer, metric=metric, **rest)
+    return _context_of(options, options.estimator, data, scorer=scorer, metric=metric, **rest)
 
 
 def _checked_input(
