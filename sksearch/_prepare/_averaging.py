@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier, is_regressor
 
-from sksearch._compat import to_numpy
+from sksearch._compat import is_scorer, to_numpy
 from sksearch._prepare._options import Goal, Options
 from sksearch._typing import Estimator
 from sksearch.estimators import OneOf, family_of, last_step, named_of
@@ -109,6 +109,9 @@ def servable(
         return options, ()
     if not (space is None or is_by_name) or not options.knowledge.is_left:
         return options, ()  # a user who names candidates of a model wants it
+    scoring = options.goal.scoring
+    if any(map(_is_function, scoring.values() if isinstance(scoring, dict) else [scoring])):
+        return options, ()  # of the user's, which may count its calls
     methods = {name: _methods_of(model, (space or {}).get(name)) for name, model in models}
     if all(len(each) == len(METHODS) for each in methods.values()):
         return options, ()
@@ -125,6 +128,10 @@ def servable(
     kept = [pair for pair in models if pair[0] not in gone]
     estimator = OneOf(kept, None if one_of.model in gone else one_of.model)
     return replace(options, estimator=estimator, space=space), (note,)
+
+
+def _is_function(scoring: Any) -> bool:
+    return callable(scoring) and not is_scorer(scoring)
 
 
 def _methods_of(model: Any, space: dict | None) -> list[str]:

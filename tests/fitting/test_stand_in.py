@@ -308,14 +308,10 @@ def test_an_average_is_scored_by_cross_validation():
 # ---- models that a metric cannot score
 
 
-def asks_for_shares(e, X, y):
-    return -np.mean((e.predict_proba(X)[:, 1] - y) ** 2)
-
-
 @pytest.mark.parametrize(
     ("scoring", "kwargs"),
     [
-        ("neg_log_loss", {}), ("neg_brier_score", {}), (asks_for_shares, {}),
+        ("neg_log_loss", {}), ("neg_brier_score", {}),
         ({"a": "accuracy", "b": "neg_log_loss"}, {"refit": "b"}),
         ("neg_log_loss", {"param_distributions": {"linear": {"C": [0.1, 1.0]}, "ridge": {}}}),
     ],
