@@ -12,7 +12,7 @@ from sksearch._compat import check_method_params, num_samples
 from sksearch._earlier import read_earlier, with_knowledge
 from sksearch._prepare._aiming import aimed, aims_of, check_metric, rule_for
 from sksearch._prepare._auto import choices, first_guesses, make_space
-from sksearch._prepare._averaging import check_ensemble, with_kept_rows
+from sksearch._prepare._averaging import check_ensemble, servable, with_kept_rows
 from sksearch._prepare._checks import (
     check_memory_limit,
     check_rates,
@@ -40,7 +40,7 @@ from sksearch._prepare._problem import adapt, make_problem
 from sksearch._prepare._scoring import check_scoring, check_task
 from sksearch._prepare._split import make_folds
 from sksearch._time_limit import TimeLimit
-from sksearch._typing import Estimator, Samples, Targets
+from sksearch._typing import Estimator, Samples, Scorer, Targets
 from sksearch.base import Resource, Scheduler
 from sksearch.estimators import Labels
 from sksearch.executors import check_devices
@@ -100,6 +100,7 @@ def prepare(
     scorers, refit_metric = search._get_scorers()
     check_metric(goal, options.stops.target_score, scorers, refit_metric)
     data = _data_of(search, options, X, y, params, unit)
+    options, left_out = servable(options, lambda: _probe(options, data, scorers))
     estimator, n_splits = clone(options.estimator), len(data.folds.splits)
     own = None if search._own_space is None else search._own_space(estimator)
     space = make_space(options, own, estimator, data.X)
@@ -121,12 +122,11 @@ def prepare(
     rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
     check_rates(resource, estimator, space, data.n_longest(goal.refit), problem.max_resources)
     plan = _plan_of(options, problem, scheduler, resource, n_splits, aims)
-    plan = replace(plan, notes=choices(options, filled, problem, data.folds))
+    plan = replace(plan, notes=choices(options, filled, problem, data.folds) + left_out)
     context = _context_of(
         options, estimator, data, resource=resource, scorer=scorers, aims=aims,
-        metric=rule if isinstance(rule, str) else None,
-        has_names=scores_have_names(goal.scoring, rule, scorers),
-        seed=problem.seed, n_candidates=plan.n_candidates,
+        metric=rule if isinstance(rule, str) else None, seed=problem.seed,
+        has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
@@ -214,6 +214,14 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
         **rest,
         blocks=blocks_of_rows(splits, num_samples(data.X), groups),
     )  # fmt: skip
+
+
+def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
+    """Return a context in which scorers can be called, before there is a space."""
+    refit = options.goal.refit
+    rest: dict[str, Any] = {"has_names": None, "seed": 0, "n_candidates": 0, "resource": None}
+    metric = refit if isinstance(refit, str) else None
+    return _context_of(options, options.estimator, data, scorer=scorer, metric=metric, **rest)
 
 
 def _checked_input(

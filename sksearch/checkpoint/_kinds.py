@@ -116,9 +116,9 @@ def sample(value: object) -> bool:
 
 
 def rows(value: object) -> bool:
-    """Whether a value is numbers of 4 bytes each, as `base64` writes them."""
+    """Whether a value is numbers of 8 bytes each, as `base64` writes them."""
     try:
-        return text(value) and len(b64decode(value, validate=True)) % 4 == 0
+        return text(value) and len(b64decode(value, validate=True)) % 8 == 0
     except ValueError:
         return False
 

@@ -59,7 +59,13 @@ def freeze_folds(
             "no folds, as a generator that was used once: pass a list of its pairs (train, test), "
             "or the splitter itself."
         )
-    return check_folds(splits, num_samples(X))
+    n_samples = num_samples(X)
+    # Masks and numbers from the end become row numbers here, so that nothing below meets them.
+    numbers = np.arange(n_samples)
+    return [
+        tuple(numbers[np.asarray(rows)] for rows in split)
+        for split in check_folds(splits, n_samples)
+    ]
 
 
 def check_folds(splits: list, n_samples: int) -> list:
