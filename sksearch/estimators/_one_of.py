@@ -315,7 +315,7 @@ def first_of_each(estimator: OneOf, given: Any, space: Space) -> tuple[list[dict
 
 
 def known_of_each(estimator: OneOf, size: Size) -> list[dict[str, Any]]:
-    """Return candidates that are good on many tables, the first of each model before any second."""
+    """Return candidates that are good on many tables, the first of each model before a second."""
     sizes = {"n_samples": size.n_samples, "n_features": size.n_features}
     known = [
         [{WHICH: name} | each for each in first_candidates(OneOf([(name, model)]), **sizes)]
