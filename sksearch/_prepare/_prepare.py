@@ -135,6 +135,7 @@ def prepare(
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=goal.refit if callable(goal.refit) else None,
         columns=() if resource.acts_on == "fits" else search._columns,
+        is_namesake=search._is_namesake,
     )  # fmt: skip
 
 

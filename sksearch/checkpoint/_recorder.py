@@ -339,10 +339,10 @@ class JournalRecorder(Recorder):
         if (event.bracket, event.resource) not in self._rungs:
             raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")
         params = decode_params(self._space, event.params) if event.params else None
-        # The untuned estimator, and candidates that go on from it, may lie outside of the space.
-        may_be_outside = event.trial_id == 0 or event.parent is not None
-        has_baseline = run.study.history.problem.has_baseline
-        if params is not None and not (has_baseline and may_be_outside):
+        # Untuned models, and candidates that go on from them, may lie outside of the space.
+        n_own = len(run.study.history.problem.own)
+        may_be_outside = event.trial_id < n_own or (n_own and event.parent is not None)
+        if params is not None and not may_be_outside:
             self._space.check(params, where="its candidate")
         key = event.resource, event.bracket, event.parent
         job = run.study.replay(event.trial_id, params, *key, event.prediction)
