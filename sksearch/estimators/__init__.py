@@ -16,6 +16,7 @@ from sksearch.estimators._epochs import advance as advance
 from sksearch.estimators._epochs import has_ended as has_ended
 from sksearch.estimators._epochs import refuse_early_stopping as refuse_early_stopping
 from sksearch.estimators._epochs import train_calls as train_calls
+from sksearch.estimators._epochs import warn_of_own_fit as warn_of_own_fit
 from sksearch.estimators._family import Family, Nothing, family_of, register
 from sksearch.estimators._family import families as families
 from sksearch.estimators._family import fit as fit
