@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._function import FunctionContext as FunctionContext
     from sksearch.fitting._function import Units as Units
     from sksearch.fitting._function_run import FunctionRun as FunctionRun
+    from sksearch.fitting._hopeless import error_of_untuned as error_of_untuned
     from sksearch.fitting._keywords import KnownNames as KnownNames
     from sksearch.fitting._keywords import known_names as known_names
     from sksearch.fitting._known_model import known_model as known_model

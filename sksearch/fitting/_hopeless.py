@@ -10,6 +10,7 @@ import numpy as np
 from sksearch._seeds import seeded
 from sksearch.base import Job
 from sksearch.executors import Interrupts
+from sksearch._advice import glance
 from sksearch.fitting._causes import cause_of
 from sksearch.fitting._row_sample import MIN_ROWS, seconds_of_one_fit
 from sksearch.fitting._states import first_line
@@ -87,7 +88,7 @@ class Hope:
     def _cause(self, output: Output) -> str:
         """The cause of a failure; the data are looked at once for each error."""
         if output.error not in self._causes:
-            self._causes[output.error] = cause_of(self.context, _message(output))
+            self._causes[output.error] = glance(cause_of, self.context, _message(output), otherwise="")
         return self._causes[output.error]
 
     def _is_untuned(self, trial_id: int) -> bool:
@@ -115,15 +116,22 @@ class Hope:
     def _error_of_untuned(self) -> str | None:
         """First line of the error of the untuned estimator on some rows, "" if there is none."""
         if self._untuned is None and self.may_train:
-            self._untuned = ""
-            with warnings.catch_warnings(), seeded(self.context.seed, MIN_ROWS):
-                warnings.simplefilter("ignore")
-                try:
-                    seconds_of_one_fit(self.context, MIN_ROWS)
-                except Exception as error:
-                    self._untuned = _masked(first_line(error))
-                Interrupts.heed()
+            error = error_of_untuned(self.context)
+            self._untuned = "" if error is None else _masked(first_line(error))
         return self._untuned
+
+
+def error_of_untuned(context: Context) -> Exception | None:
+    """Train and score the untuned estimator on some rows, and return what it raises."""
+    with warnings.catch_warnings(), seeded(context.seed, MIN_ROWS):
+        warnings.simplefilter("ignore")
+        try:
+            seconds_of_one_fit(context, MIN_ROWS)
+        except Exception as error:
+            return error
+        finally:
+            Interrupts.heed()  # an MLP of scikit-learn swallows it
+    return None
 
 
 def explained(context: Context, outputs: list[Output], text: str) -> str:
@@ -145,7 +153,8 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     """
     errors = Counter(output.error for output in outputs)
     first = errors.most_common(1)[0][0]
-    cause = cause_of(context, _message(next(each for each in outputs if each.error == first)))
+    example = next(each for each in outputs if each.error == first)
+    cause = glance(cause_of, context, _message(example), otherwise="")
     if not cause:
         most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
         cause = (
