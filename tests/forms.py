@@ -1,8 +1,7 @@
-"""Forms that X and y may have: each is data that scikit-learn's searches pass on to the estimator."""
+"""Forms of X and y that scikit-learn's searches pass on to the estimator."""
 
 import datetime
 import decimal
-import warnings
 from array import array
 from collections import UserList
 
@@ -11,7 +10,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval  # noqa: F401
 
 N = 40
@@ -62,6 +60,7 @@ def memory_map(folder):
     made[:] = NUMBERS
     return np.memmap(folder / "X.dat", dtype=float, mode="r", shape=(N, 3))
 
+
 BOOLS = [bool(b) for b in LABELS]
 TEXTS = [f"word {i % 5}" for i in range(N)]
 
@@ -81,22 +80,28 @@ XS = {
     "objects and texts": np.column_stack([objects(TEXTS), objects(LABELS)]),
     "fixed texts": np.array(TEXTS)[:, None],
     "string dtype of numpy": np.array(TEXTS, dtype=np.dtypes.StringDType())[:, None],
-    "strings with NA of numpy": np.array([None, *TEXTS[1:]], dtype=np.dtypes.StringDType(na_object=None))[:, None],
+    "strings with NA of numpy": np.array(
+        [None, *TEXTS[1:]], dtype=np.dtypes.StringDType(na_object=None)
+    )[:, None],
     "bytes": np.array(TEXTS, dtype="S")[:, None],
     "days": DAYS.to_numpy()[:, None],
     "spans": (DAYS - DAYS[0]).to_numpy()[:, None],
     "gaps": np.where(NUMBERS > 0.9, np.nan, NUMBERS),
     "infinite": np.where(NUMBERS > 0.9, np.inf, NUMBERS),
     "masked": np.ma.masked_greater(NUMBERS, 0.9),
-    "matrix": np.matrix(NUMBERS),
     "read-only": read_only(NUMBERS),
     "memory map": memory_map,
     "one column": NUMBERS[:, 0],
     "no columns": np.empty((N, 0)),
     "images": rng.rand(N, 2, 3, 1),
     "records": np.rec.fromarrays(NUMBERS.T, names="a,b,c"),
-    "structured": np.array([tuple(r) for r in NUMBERS], dtype=[("a", float), ("b", float), ("c", float)]),
-    "nested records": np.array([((r[0], r[1]), r[2]) for r in NUMBERS], dtype=[("a", [("x", float), ("y", float)]), ("c", float)]),
+    "structured": np.array(
+        [tuple(r) for r in NUMBERS], dtype=[("a", float), ("b", float), ("c", float)]
+    ),
+    "nested records": np.array(
+        [((r[0], r[1]), r[2]) for r in NUMBERS],
+        dtype=[("a", [("x", float), ("y", float)]), ("c", float)],
+    ),
     "arrays as cells": of_cells([np.arange(i % 3 + 1) for i in range(N)]),
     "equal arrays as cells": of_cells([np.arange(3) for i in range(N)]),
     "lists as cells": of_cells([[i, i + 1] for i in range(N)]),
@@ -134,7 +139,9 @@ XS = {
     "frame, numbers as names": pd.DataFrame(NUMBERS),
     "frame, mixed names": pd.DataFrame(NUMBERS, columns=["a", 1, None]),
     "frame, repeated names": pd.DataFrame(NUMBERS, columns=["a", "a", "b"]),
-    "frame, levels of names": pd.DataFrame(NUMBERS, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])),
+    "frame, levels of names": pd.DataFrame(
+        NUMBERS, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
+    ),
     "frame, odd index": frame().set_axis(TEXTS),
     "frame, index of times": frame().set_axis(DAYS),
     "frame, unsorted times": frame().set_axis(DAYS[::-1]),
@@ -149,35 +156,67 @@ XS = {
     "frame of periods": table(b=DAYS.to_period("D")),
     "frame of intervals": table(b=pd.interval_range(0, N)),
     "frame of complex": table(b=NUMBERS[:, 0] + 1j),
-    "frame of sparse columns": pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(NUMBERS), columns=list("abc")),
+    "frame of sparse columns": pd.DataFrame.sparse.from_spmatrix(
+        sparse.csr_matrix(NUMBERS), columns=list("abc")
+    ),
     **{f"boolean, gap in {row}": table(b=gap(BOOLS, row, "boolean")) for row in (0, 5, 25, N - 1)},
     **{f"string, gap in {row}": table(b=gap(TEXTS, row, "string")) for row in (0, 25)},
     **{f"object, gap in {row}": table(b=gap(TEXTS, row, object)) for row in (0, 25)},
     **{f"Int64, gap in {row}": table(b=gap(LABELS, row, "Int64")) for row in (0, 25)},
     "Float64, gap": table(b=gap(TARGET, 3, "Float64")),
     "UInt8": table(b=pd.Series(LABELS, dtype="UInt8")),
-    **{f"arrow {d}, gap in {row}": table(b=gap(v, row, pd.ArrowDtype(t)))
-       for row in (0, 25)
-       for d, v, t in [("bool", BOOLS, pa.bool_()), ("text", TEXTS, pa.string()), ("int", LABELS.tolist(), pa.int64()),
-                       ("double", TARGET.tolist(), pa.float64())]},
+    **{
+        f"arrow {d}, gap in {row}": table(b=gap(v, row, pd.ArrowDtype(t)))
+        for row in (0, 25)
+        for d, v, t in [
+            ("bool", BOOLS, pa.bool_()),
+            ("text", TEXTS, pa.string()),
+            ("int", LABELS.tolist(), pa.int64()),
+            ("double", TARGET.tolist(), pa.float64()),
+        ]
+    },
     "arrow list": table(b=pd.Series([[1, 2]] * N, dtype=pd.ArrowDtype(pa.list_(pa.int64())))),
-    "arrow struct": table(b=pd.Series([{"x": 1}] * N, dtype=pd.ArrowDtype(pa.struct([("x", pa.int64())])))),
+    "arrow struct": table(
+        b=pd.Series([{"x": 1}] * N, dtype=pd.ArrowDtype(pa.struct([("x", pa.int64())])))
+    ),
     "arrow dates": table(b=pd.Series(DAYS, dtype=pd.ArrowDtype(pa.timestamp("ns")))),
-    "arrow decimals": table(b=pd.Series([decimal.Decimal(1)] * N, dtype=pd.ArrowDtype(pa.decimal128(5)))),
-    "arrow categories": table(b=pd.Series(TEXTS).astype(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())))),
+    "arrow decimals": table(
+        b=pd.Series([decimal.Decimal(1)] * N, dtype=pd.ArrowDtype(pa.decimal128(5)))
+    ),
+    "arrow categories": table(
+        b=pd.Series(TEXTS).astype(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())))
+    ),
     "polars": pl.DataFrame({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1]}),
     "polars, gap": pl.DataFrame({"a": NUMBERS[:, 0], "b": [None, *BOOLS[1:]]}),
     "polars of texts": pl.DataFrame({"a": NUMBERS[:, 0], "b": TEXTS}),
-    "polars of categories": pl.DataFrame({"a": NUMBERS[:, 0], "b": pl.Series(TEXTS, dtype=pl.Categorical)}),
+    "polars of categories": pl.DataFrame(
+        {"a": NUMBERS[:, 0], "b": pl.Series(TEXTS, dtype=pl.Categorical)}
+    ),
     "polars of lists": pl.DataFrame({"a": NUMBERS[:, 0], "b": [[1, 2]] * N}),
     "polars of structs": pl.DataFrame({"a": NUMBERS[:, 0], "b": [{"x": 1}] * N}),
-    "polars of objects": pl.DataFrame({"a": NUMBERS[:, 0], "b": pl.Series([object() for _ in range(N)], dtype=pl.Object)}),
+    "polars of objects": pl.DataFrame(
+        {"a": NUMBERS[:, 0], "b": pl.Series([object() for _ in range(N)], dtype=pl.Object)}
+    ),
     "polars of dates": pl.DataFrame({"a": NUMBERS[:, 0], "b": pl.Series(DAYS.to_pydatetime())}),
     "polars Series": pl.Series(NUMBERS[:, 0]),
     "arrow table": pa.table({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1]}),
-    **{f"sparse {kind.__name__}": kind(NUMBERS) for kind in
-       (sparse.csr_matrix, sparse.csc_matrix, sparse.lil_matrix, sparse.coo_matrix, sparse.dok_matrix, sparse.bsr_matrix,
-        sparse.dia_matrix, sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.lil_array, sparse.dok_array)},
+    **{
+        f"sparse {kind.__name__}": kind(NUMBERS)
+        for kind in (
+            sparse.csr_matrix,
+            sparse.csc_matrix,
+            sparse.lil_matrix,
+            sparse.coo_matrix,
+            sparse.dok_matrix,
+            sparse.bsr_matrix,
+            sparse.dia_matrix,
+            sparse.csr_array,
+            sparse.csc_array,
+            sparse.coo_array,
+            sparse.lil_array,
+            sparse.dok_array,
+        )
+    },
 }
 
 #: Forms of y for classifiers.
@@ -212,7 +251,9 @@ YS = {
     "Series of words": pd.Series(WORDS),
     "Series of strings": pd.Series(WORDS, dtype="string"),
     "Series of categories": pd.Series(WORDS, dtype="category"),
-    "Series of ordered categories": pd.Series(pd.Categorical(WORDS, ["no", "yes", "never"], ordered=True)),
+    "Series of ordered categories": pd.Series(
+        pd.Categorical(WORDS, ["no", "yes", "never"], ordered=True)
+    ),
     "Series of boolean": pd.Series(BOOLS, dtype="boolean"),
     "Series of Int64": pd.Series(LABELS, dtype="Int64"),
     "Series of arrow": pd.Series(LABELS).astype(pd.ArrowDtype(pa.int64())),
@@ -233,9 +274,21 @@ YS = {
     "multi-output": np.column_stack([LABELS, np.arange(N) % 3]),
     "multi-output words": np.column_stack([WORDS, TEXTS]),
     "three dimensions": rng.randint(2, size=(N, 2, 2)),
-    **{f"sparse {kind.__name__}": kind(MANY) for kind in
-       (sparse.csr_matrix, sparse.csc_matrix, sparse.lil_matrix, sparse.coo_matrix, sparse.dok_matrix,
-        sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.lil_array, sparse.dok_array)},
+    **{
+        f"sparse {kind.__name__}": kind(MANY)
+        for kind in (
+            sparse.csr_matrix,
+            sparse.csc_matrix,
+            sparse.lil_matrix,
+            sparse.coo_matrix,
+            sparse.dok_matrix,
+            sparse.csr_array,
+            sparse.csc_array,
+            sparse.coo_array,
+            sparse.lil_array,
+            sparse.dok_array,
+        )
+    },
     "sparse column": sparse.csr_matrix(LABELS[:, None]),
     "sequences": objects([WORDS[: i % 3 + 1].tolist() for i in range(N)]),
     "list of sequences": [WORDS[: i % 3 + 1].tolist() for i in range(N)],
@@ -260,7 +313,9 @@ YS = {
     "continuous": TARGET,
     "infinite": np.where(np.arange(N) == 3, np.inf, TARGET),
     "complex": TARGET + 1j,
-    "structured": np.array(list(zip(LABELS == 1, TARGET, strict=True)), dtype=[("event", "?"), ("time", "<f8")]),
+    "structured": np.array(
+        list(zip(LABELS == 1, TARGET, strict=True)), dtype=[("event", "?"), ("time", "<f8")]
+    ),
     "records": np.rec.fromarrays([LABELS == 1, TARGET], names="event,time"),
     "intervals": pd.Series(pd.interval_range(0, N)),
     "objects without order": objects([object() for i in range(N)]),

@@ -247,7 +247,8 @@ def check_values(estimator: Estimator, space: Space) -> None:
 
 def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -> str:
     """Say why the estimator takes no value of a parameter, "" if it takes one."""
-    name, values = dimension.name, space.given[dimension.name]
+    given: Any = space.given
+    name, values = dimension.name, given[dimension.name]
     owner, _ = owner_of(estimator, name)
     # A class that derives from an estimator may make of a value what its base takes.
     if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
@@ -323,7 +324,7 @@ def classes_of(estimator: Estimator, y: Targets) -> tuple[Labels, np.ndarray | N
     return glance(_classes_of, y, otherwise=(None, None))
 
 
-def _classes_of(y: Targets) -> tuple[Labels, np.ndarray | None]:
+def _classes_of(y: Any) -> tuple[Labels, np.ndarray | None]:
     if issparse(y):
         columns = y.tocsc()
         y = None if columns.shape[1] > 1 else columns.toarray()

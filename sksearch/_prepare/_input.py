@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, TypeVar
 
@@ -21,8 +22,10 @@ from sksearch._compat import (
 )
 from sksearch._typing import Estimator, Folding, Samples, Targets
 from sksearch.estimators import OneOf, each_of, family_of, last_step
+from sksearch.fitting import meant_by
 
 T = TypeVar("T")
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # pathlib makes one slash of two
 
 # ---- parameters of the search
 
@@ -34,6 +37,12 @@ def check_folder(path: object) -> None:
     if path is not None and "\0" in str(path):
         raise ValueError(
             f"checkpoint_dir={path!r} has a NUL character, which no path may have: name a folder."
+        )
+    if path is not None and ADDRESS.match(str(path)):
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} is an address, and a checkpoint is a folder: pass the "
+            "path of a local or mounted one (s3fs, gcsfuse and rclone mount buckets), and copy it "
+            "afterwards."
         )
 
 
@@ -116,6 +125,11 @@ def check_containers(X: Samples, y: Targets) -> None:
     for name, data in (("X", X), ("y", y)):
         if (data is None and name == "y") or _has_rows(data):
             continue
+        if name == "y" and isinstance(data, str) and data in getattr(X, "columns", ()):
+            raise TypeError(
+                f"y={data!r} is the name of a column, and has no rows: pass its values, as "
+                f"fit(X.drop(columns={data!r}), X[{data!r}])."
+            )
         raise TypeError(
             f"{name}={data!r:.80} has no rows: pass an array, a table, or a list of samples."
         )
@@ -286,11 +300,27 @@ def check_fit_params(
     """
     if routing_enabled():
         return  # which has refused them
+    named, searched = (*params,), set(searched)
+    try:
+        _check_fit_params(estimator, params, searched, by_epochs)
+    except ValueError as error:
+        for name in named:
+            if (meant := meant_by(name)) and f"fit got {name}," in str(error):
+                raise ValueError(
+                    f"fit got {name}, which is a parameter of the search: write {meant}="
+                    f"{params[name]!r:.80} where the search is made."
+                ) from None
+        raise
+
+
+def _check_fit_params(
+    estimator: Estimator, params: dict[str, Any], searched: set[str], by_epochs: bool
+) -> None:
     if isinstance(estimator, OneOf):
         for model in each_of(estimator):
             check_fit_params(last_step(model), params, (), by_epochs)
         return
-    prefix, searched = "", set(searched)
+    prefix = ""
     while isinstance(estimator, Pipeline):
         steps = dict(estimator.steps)
         for name in params:

@@ -151,14 +151,13 @@ def _spread(n: int) -> np.ndarray:
 # ---- columns
 
 
-def _columns(X: Samples, target: _Column) -> tuple[int, Iterator[tuple[object, Any]]]:
+def _columns(X: Any, target: _Column) -> tuple[int, Iterator[tuple[object, Any]]]:
     """Return the number of columns, and those that may be a copy, with their names or numbers."""
     if issparse(X):
         return X.shape[1], _of_sparse(X.tocsc(), target)
-    table: Any = X
-    names = getattr(table, "column_names", getattr(table, "columns", None))
-    if names is not None and hasattr(table, "__getitem__"):
-        return max(1, len(names)), ((name, glance(lambda n=name: table[n])) for name in names)
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is not None and hasattr(X, "__getitem__"):
+        return max(1, len(names)), ((name, glance(X.__getitem__, name)) for name in names)
     array = to_numpy(X)
     if array.ndim != 2:
         return 1, iter(())

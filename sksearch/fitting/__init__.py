@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._hopeless import error_of_untuned as error_of_untuned
     from sksearch.fitting._keywords import KnownNames as KnownNames
     from sksearch.fitting._keywords import known_names as known_names
+    from sksearch.fitting._keywords import meant_by as meant_by
     from sksearch.fitting._known_model import known_model as known_model
     from sksearch.fitting._lineage import legs_to as legs_to
     from sksearch.fitting._lineage import schedule_of as schedule_of

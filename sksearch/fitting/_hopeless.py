@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sksearch._advice import glance
 from sksearch._seeds import seeded
 from sksearch.base import Job
 from sksearch.executors import Interrupts
-from sksearch._advice import glance
 from sksearch.fitting._causes import cause_of
 from sksearch.fitting._row_sample import MIN_ROWS, seconds_of_one_fit
 from sksearch.fitting._states import first_line
@@ -88,7 +88,9 @@ class Hope:
     def _cause(self, output: Output) -> str:
         """The cause of a failure; the data are looked at once for each error."""
         if output.error not in self._causes:
-            self._causes[output.error] = glance(cause_of, self.context, _message(output), otherwise="")
+            self._causes[output.error] = glance(
+                cause_of, self.context, _message(output), otherwise=""
+            )
         return self._causes[output.error]
 
     def _is_untuned(self, trial_id: int) -> bool:
