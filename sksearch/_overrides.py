@@ -38,9 +38,11 @@ PREDICTION = (
 )
 #: Private methods that neither train nor predict.
 _HARMLESS = frozenset(
-    ("_get_param_names", "_get_tags", "_more_tags", "_get_doc_link", "_repr_html_")
-    + ("_repr_html_inner", "_repr_mimebundle_", "_get_metadata_request", "_get_default_requests")
-)
+    {
+        "_get_param_names", "_get_tags", "_more_tags", "_get_doc_link", "_repr_html_",
+        "_repr_html_inner", "_repr_mimebundle_", "_get_metadata_request", "_get_default_requests",
+    }
+)  # fmt: skip
 
 
 def overridden(

@@ -38,6 +38,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from sksearch._advice import glance
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
 from sksearch._plain import warn
@@ -144,7 +145,9 @@ def space_for(
 
 def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
     """Refuse a default space in which the estimator's own score has no optimum; else warn."""
-    why = "" if options.goal.scoring is not None else without_optimum(estimator, space.names)
+    why = ""
+    if options.goal.scoring is None:
+        why = glance(without_optimum, estimator, space.names, otherwise="")
     if why and options.space is None:
         raise ValueError(why)
     if why:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import indexable
 
+from sksearch._advice import glance
 from sksearch._compat import check_method_params, num_samples
 from sksearch._earlier import read_earlier, with_knowledge
 from sksearch._prepare._aiming import aimed, aims_of, check_metric, rule_for
@@ -25,19 +26,20 @@ from sksearch._prepare._input import (
     check_columns,
     check_containers,
     check_cv,
+    check_labels,
     check_n_jobs,
     check_overtime,
     check_pre_dispatch,
     check_refit,
     check_sample_weight,
-    check_target,
+    doubt_of_target,
     warn_of_index,
     with_plain_numbers,
 )
 from sksearch._prepare._leaks import warn_of_target
 from sksearch._prepare._options import Composer, Options
 from sksearch._prepare._problem import adapt, make_problem
-from sksearch._prepare._scoring import check_scoring, check_task
+from sksearch._prepare._scoring import check_scoring, doubt_of_task, warn_of_task
 from sksearch._prepare._split import make_folds
 from sksearch._time_limit import TimeLimit
 from sksearch._typing import Estimator, Samples, Scorer, Targets
@@ -51,6 +53,7 @@ from sksearch.fitting import (
     SearchPlan,
     Setup,
     blocks_of_rows,
+    error_of_untuned,
     scores_have_names,
 )
 from sksearch.history import Problem
@@ -128,6 +131,7 @@ def prepare(
         metric=rule if isinstance(rule, str) else None, seed=problem.seed,
         has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
+    _check_doubt(data.doubt, context)
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
         params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
@@ -150,6 +154,7 @@ class Data:
     folds: Folds
     classes: Labels
     strata: np.ndarray | None  # class index of each row
+    doubt: str  # why no candidate is likely to be fitted to them, or ""
 
     @property
     def fit_params(self) -> dict[str, Any]:
@@ -172,8 +177,31 @@ def _data_of(
     """Check the data, and freeze the folds."""
     X, y, params = _checked_input(options, X, y, params)
     routed = search._get_routed_params_for_fit(params)
-    folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
-    return Data(X, y, params, routed, folds, *classes_of(options.estimator, y))
+    doubt = _doubt_of(options, y)
+    try:
+        folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
+    except Exception as error:
+        if doubt:
+            raise ValueError(doubt) from error
+        raise
+    return Data(X, y, params, routed, folds, *classes_of(options.estimator, y), doubt)
+
+
+def _doubt_of(options: Options, y: Targets) -> str:
+    """Say why no candidate is likely to succeed with a target, "" if nothing speaks against it."""
+    scoring, estimator = options.goal.scoring, options.estimator
+    return glance(doubt_of_target, estimator, y, otherwise="") or glance(
+        doubt_of_task, scoring, estimator, y, otherwise=""
+    )
+
+
+def _check_doubt(doubt: str, context: Context) -> None:
+    """Raise ValueError if the untuned estimator fails on data which are likely to be wrong.
+
+    A class of the user's may make sense of them: a target of texts for a regressor, say.
+    """
+    if doubt and (error := error_of_untuned(context)):
+        raise ValueError(doubt) from error
 
 
 def _resource_of(filled: Composer, estimator: Estimator, space: Space, data: Data) -> Resource:
@@ -242,8 +270,8 @@ def _checked_input(
     warn_of_index(X, y)
     X, y = indexable(X, y)
     params = check_method_params(X, params=params)
-    check_target(options.estimator, y)
-    check_task(options.goal.scoring, options.estimator, y)
+    check_labels(options.estimator, y)
+    warn_of_task(options.goal.scoring, options.estimator, y)
     warn_of_target(options.estimator, X, y)
     check_sample_weight(X, params)
     return X, y, params

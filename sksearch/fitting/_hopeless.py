@@ -9,14 +9,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.stats import qmc
 
+from sksearch._advice import glance
 from sksearch._clock import now
+from sksearch._seeds import seeded
 from sksearch.base import Job
 from sksearch.executors import Interrupts, TaskEnvironment
 from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._causes import cause_of
 from sksearch.fitting._evaluation import evaluate
 from sksearch.fitting._folds import trains_on_the_past
-from sksearch.fitting._row_sample import MIN_ROWS, RowSample
+from sksearch.fitting._row_sample import MIN_ROWS, RowSample, seconds_of_one_fit
 from sksearch.fitting._tasks import Context, Output, Task
 from sksearch.history import Params, Problem
 
@@ -96,7 +98,9 @@ class Hope:
     def _cause(self, output: Output) -> str:
         """The cause of a failure; the data are looked at once for each error."""
         if output.error not in self._causes:
-            self._causes[output.error] = cause_of(self.context, _message(output))
+            self._causes[output.error] = glance(
+                cause_of, self.context, _message(output), otherwise=""
+            )
         return self._causes[output.error]
 
     def _is_untuned(self, trial_id: int) -> bool:
@@ -166,6 +170,19 @@ class Hope:
         return output
 
 
+def error_of_untuned(context: Context) -> Exception | None:
+    """Train and score the untuned estimator on some rows, and return what it raises."""
+    with warnings.catch_warnings(), seeded(context.seed, MIN_ROWS):
+        warnings.simplefilter("ignore")
+        try:
+            seconds_of_one_fit(context, MIN_ROWS)
+        except Exception as error:
+            return error
+        finally:
+            Interrupts.heed()  # an MLP of scikit-learn swallows it
+    return None
+
+
 def explained(context: Context, outputs: list[Output], text: str) -> str:
     """Put the cause and the cure in the first line of the text of an error.
 
@@ -185,7 +202,8 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     """
     errors = Counter(output.error for output in outputs)
     first = errors.most_common(1)[0][0]
-    cause = cause_of(context, _message(next(each for each in outputs if each.error == first)))
+    example = next(each for each in outputs if each.error == first)
+    cause = glance(cause_of, context, _message(example), otherwise="")
     if not cause:
         most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
         cause = (
