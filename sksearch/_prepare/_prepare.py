@@ -131,7 +131,6 @@ def prepare(
         has_names=scores_have_names(goal.scoring, rule, scorers),
         seed=problem.seed, n_candidates=plan.n_candidates,
     )  # fmt: skip
-    _check_doubt(data.doubt, context)
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
         params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
@@ -231,7 +230,7 @@ def _plan_of(
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
     """What all tasks share; `rest` has the fields that neither options nor data tell."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
-    return Context(
+    context = Context(
         estimator=estimator,
         X=data.X, y=data.y, splits=splits,
         fit_params=data.fit_params, score_params=data.routed.scorer.score,
@@ -242,6 +241,8 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
         **rest,
         blocks=blocks_of_rows(splits, num_samples(data.X), groups),
     )  # fmt: skip
+    _check_doubt(data.doubt, context)
+    return context
 
 
 def _checked_input(
