@@ -166,8 +166,8 @@ def selected_score(
     parts, dfs = np.array([prior_variance, shared]), np.array([max(df[chosen], 1), n_folds - 1])
     variance = parts.sum()
     # Satterthwaite's degrees of freedom of a sum of variances.
-    df = variance**2 / np.sum(parts**2 / dfs) if variance > 0 else 1
-    reach = t_distribution.ppf((1 + confidence) / 2, df) * np.sqrt(variance)
+    all_df = variance**2 / np.sum(parts**2 / dfs) if variance > 0 else 1
+    reach = t_distribution.ppf((1 + confidence) / 2, all_df) * np.sqrt(variance)
     return SelectedScore(
         seen,
         at,
