@@ -37,12 +37,10 @@ PREDICTION = (
     *("transform", "inverse_transform", "apply", "_[!_]*", "classes_"),
 )
 #: Private methods that neither train nor predict.
-_HARMLESS = frozenset(
-    {
-        "_get_param_names", "_get_tags", "_more_tags", "_get_doc_link", "_repr_html_",
-        "_repr_html_inner", "_repr_mimebundle_", "_get_metadata_request", "_get_default_requests",
-    }
-)  # fmt: skip
+_HARMLESS = {
+    *("_get_param_names", "_get_tags", "_more_tags", "_get_doc_link", "_repr_html_"),
+    *("_repr_html_inner", "_repr_mimebundle_", "_get_metadata_request", "_get_default_requests"),
+}
 
 
 def overridden(
@@ -65,7 +63,8 @@ def overridden(
     names : list of str
         Sorted; empty if the shortcut may be taken.
     """
-    kind, own = type(estimator), getattr(estimator, "__dict__", {})
+    kind: Any = type(estimator)
+    own = getattr(estimator, "__dict__", {})
     names = _names(kind, tuple(methods), frozenset(libraries))
     return [name for name in names if _is_foreign(kind, own, name, libraries)]
 

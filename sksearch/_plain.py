@@ -9,6 +9,7 @@ import logging
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TextIO, TypeVar
 
 F = TypeVar("F", bound=Callable)
@@ -25,8 +26,9 @@ def printable(text: str) -> str:
 
 
 def say(text: str, file: TextIO | None = None) -> None:
-    """Print a text."""
-    print(printable(text), file=file)
+    """Print a text; where it cannot be written (a full disk, a closed pipe) it is dropped."""
+    with suppress(OSError, ValueError):  # ValueError: a closed file
+        print(printable(text), file=file, flush=True)
 
 
 def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:

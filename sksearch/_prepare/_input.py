@@ -20,6 +20,7 @@ from sksearch._compat import (
     routing_enabled,
     to_numpy,
 )
+from sksearch._overrides import overridden
 from sksearch._typing import Estimator, Folding, Samples, Targets
 from sksearch.estimators import OneOf, each_of, family_of, last_step
 from sksearch.fitting import meant_by
@@ -254,9 +255,13 @@ def warn_of_index(X: Samples, y: Targets) -> Iterator[str]:
         )
 
 
-def check_columns(params: dict[str, Any]) -> None:
-    """Raise TypeError for the name of a column where its values are needed."""
-    for name in ("groups", "sample_weight"):
+def check_columns(estimator: Estimator, params: dict[str, Any]) -> None:
+    """Raise TypeError for the name of a column where its values are needed.
+
+    A class with a ``fit`` of its own may take a word as weights.
+    """
+    own = any(overridden(last_step(each), ("fit",)) for each in each_of(estimator))
+    for name in ("groups",) if own else ("groups", "sample_weight"):
         if isinstance(column := params.get(name), str):
             raise TypeError(f"{name}={column!r} is a name: pass the column, X[{column!r}].")
 
@@ -266,6 +271,8 @@ def check_sample_weight(X: Samples, params: dict[str, Any]) -> None:
     for name, weight in params.items():
         if weight is None or name.rpartition("__")[2] != "sample_weight":
             continue
+        if isinstance(weight, str) or not (hasattr(weight, "shape") or hasattr(weight, "__len__")):
+            continue  # a word or a function, which the estimator takes or refuses
         if num_samples(weight) != num_samples(X):
             raise ValueError(
                 f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
@@ -322,7 +329,7 @@ def _check_fit_params(
             check_fit_params(last_step(model), params, (), by_epochs)
         return
     prefix = ""
-    while isinstance(estimator, Pipeline):
+    while isinstance(estimator, Pipeline) and not overridden(estimator, ("fit",)):
         steps = dict(estimator.steps)
         for name in params:
             step = name.partition("__")[0]

@@ -267,7 +267,7 @@ def _checked_input(
     check_overtime(options.timeout, options.overtime)
     check_refit(options.goal.refit)
     check_containers(X, y)
-    check_columns(params)
+    check_columns(options.estimator, params)
     warn_of_index(X, y)
     X, y = indexable(X, y)
     params = check_method_params(X, params=params)

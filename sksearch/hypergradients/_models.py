@@ -121,7 +121,7 @@ def parts_of(estimator: Any) -> Parts:
 
 def _is_other_model(estimator, model):
     """Whether a class has methods of its own in the place of those that are differentiated."""
-    kind = next(cls for cls in SMOOTH if isinstance(model, cls))
+    kind: Any = next(cls for cls in SMOOTH if isinstance(model, cls))
     methods = (*TRAINING, *PREDICTION)
     own = overridden(model, methods) + overridden(estimator, methods)
     return bool(own) or type(model).fit is not kind.fit

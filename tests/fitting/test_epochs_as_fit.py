@@ -105,13 +105,13 @@ def test_a_trained_net_needs_none_of_our_classes():
 
 
 def test_seconds_end_with_the_training():
-    net = Slow((4,), random_state=0, **WAYS["small batches that end early"])
+    net = SlowNet((4,), random_state=0, **WAYS["small batches that end early"])
     with VirtualClock():
         state = SecondsResource().train(State(net), X, y, 500, 0, np.unique(y), {})
     assert state.seconds == state.n_steps == state.estimator.n_iter_ < 100
 
 
-class Slow(MLPClassifier):
+class SlowNet(MLPClassifier):
     """Takes a second for an epoch."""
 
     def partial_fit(self, X, y, sample_weight=None, classes=None):
@@ -120,7 +120,7 @@ class Slow(MLPClassifier):
 
 
 class TrainsAsItsBase(MLP):
-    classes, spaces, portfolios = ("tests.Slow",), {}, {}
+    classes, spaces, portfolios = ("tests.SlowNet",), {}, {}
 
 
 register(TrainsAsItsBase())
