@@ -25,6 +25,7 @@ from sksearch.samplers import (
 from sksearch.schedulers import ASHA, Hyperband
 from sksearch.space import When
 from sksearch.watch import page
+from tests import scripts
 
 SPACE = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
 
@@ -237,8 +238,7 @@ def test_after_a_kill_it_ends_with_the_same_bits(tmp_path, n_jobs):
         if name == "whole":
             log.write_text("called\n" * 20)
         env = {"LOG": str(log), "FOLDER": str(tmp_path / name), "WORKERS": str(n_jobs)}
-        command = [sys.executable, "-c", KILLED]
-        return subprocess.run(command, env=os.environ | env, capture_output=True, text=True)
+        return scripts.run(["-c", KILLED], env=os.environ | env)
 
     ends = [run("killed") for _ in range(3)]
     assert [end.returncode for end in ends] == [-signal.SIGKILL, -signal.SIGKILL, 0], ends[
