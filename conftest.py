@@ -57,7 +57,8 @@ def pytest_generate_tests(metafunc):
     calls = metafunc._calls
     if not Path(metafunc.module.__file__).is_relative_to(TESTS):
         return  # those of scikit-learn, of which all count
-    chosen = {id(calls[i]) for i in choose([call.params for call in calls])}
+    few = any(metafunc.definition.iter_markers("few"))
+    chosen = {id(calls[i]) for i in choose([call.params for call in calls], few)}
     for call in calls:
         if id(call) not in chosen:
             call.marks.append(pytest.mark.whole.mark)

@@ -130,6 +130,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize(
     ("shift", "status", "says"),
