@@ -325,6 +325,7 @@ def classes_of(estimator: Estimator, y: Targets) -> tuple[Labels, np.ndarray | N
 
 
 def _classes_of(y: Any) -> tuple[Labels, np.ndarray | None]:
+    """Return labels and class indices of a target of which nothing is known."""
     if issparse(y):
         columns = y.tocsc()
         y = None if columns.shape[1] > 1 else columns.toarray()

@@ -316,6 +316,7 @@ def check_fit_params(
 def _check_fit_params(
     estimator: Estimator, params: dict[str, Any], searched: set[str], by_epochs: bool
 ) -> None:
+    """Raise ValueError for a parameter that the ``fit`` of a step does not take."""
     if isinstance(estimator, OneOf):
         for model in each_of(estimator):
             check_fit_params(last_step(model), params, (), by_epochs)

@@ -131,7 +131,6 @@ def prepare(
         metric=rule if isinstance(rule, str) else None, seed=problem.seed,
         has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
-    _check_doubt(data.doubt, context)
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
         params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
@@ -232,7 +231,7 @@ def _plan_of(
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
     """What all tasks share; `rest` has the fields that neither options nor data tell."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
-    return Context(
+    context = Context(
         estimator=estimator,
         X=data.X, y=data.y, splits=splits,
         fit_params=data.fit_params, score_params=data.routed.scorer.score,
@@ -243,6 +242,8 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
         **rest,
         blocks=blocks_of_rows(splits, num_samples(data.X), groups),
     )  # fmt: skip
+    _check_doubt(data.doubt, context)
+    return context
 
 
 def _probe(options: Options, data: Data, scorer: Scorer) -> Context:

@@ -203,4 +203,6 @@ def _has_unsorted_times(X: Samples) -> bool:
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
         return False
-    return not index.is_monotonic_increasing and index.nunique() >= MIN_TIMES
+    if index.hasnans or index.is_monotonic_increasing:
+        return False
+    return index.nunique() >= MIN_TIMES

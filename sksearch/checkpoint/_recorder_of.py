@@ -27,8 +27,4 @@ def recorder_of(
     if DATA in path:
         path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
     with Checkpoint(path) as checkpoint:
-        recorder = JournalRecorder(checkpoint)
-        try:
-            yield recorder
-        finally:
-            recorder.close()
+        yield JournalRecorder(checkpoint)

@@ -46,7 +46,7 @@ def make_key() -> None:
     _read.cache_clear()
     with suppress(OSError, RuntimeError):  # no home
         file = key_file()
-        if is_own(file) and (wrong := _look_at_key(file)[1]):
+        if is_own(file) and not _fault_of_place(file) and (wrong := _look_at_key(file)[1]):
             system().remove(file)
             warn(
                 f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sksearch.reporting._autolog import autologged as autologged
     from sksearch.reporting._choose import check_rule as check_rule
     from sksearch.reporting._choose import fastest, one_standard_error, simplest
+    from sksearch.reporting._choose import index_by_rule as index_by_rule
     from sksearch.reporting._choose import rule_of as rule_of
     from sksearch.reporting._ensemble import Ensemble
     from sksearch.reporting._front import ParetoFront

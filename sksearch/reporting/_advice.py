@@ -25,7 +25,7 @@ from sksearch.reporting._edits import is_condition, remove_params, set_values, s
 from sksearch.reporting._failures import Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
 from sksearch.reporting._rivals import Untuned, finalists, fold_ratio
-from sksearch.stats import SelectedScore, selected_score
+from sksearch.stats import SelectedScore, Ties, selected_score
 
 EDGE = 0.05  # share of a range that counts as its end
 MISLEADING = 0.3  # rank correlation of two rungs below which the lower one says little
@@ -112,6 +112,8 @@ class Facts:
         The untuned estimator; None without a score of it.
     by_luck : bool, default=False
         Whether the winner cannot be told from the untuned estimator.
+    ties : Ties or None, default=None
+        How sharply candidates were compared with the winner.
     """
 
     table: SearchTable
@@ -122,6 +124,7 @@ class Facts:
     useless: list[str]
     untuned: Untuned | None = None
     by_luck: bool = False
+    ties: Ties | None = None
 
     @property
     def n_scored(self) -> int:

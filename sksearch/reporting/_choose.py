@@ -11,9 +11,9 @@ from sklearn.metrics import get_scorer_names
 from sksearch._plain import warn
 from sksearch._reader import fold_scores, is_finite
 from sksearch.estimators import families
-from sksearch.fitting import best_of_last_iteration
+from sksearch.fitting import best_of_last_iteration, chosen_index
 from sksearch.history import Params
-from sksearch.stats import tied_candidates
+from sksearch.stats import find_ties
 
 
 def has_simplicity(names: Iterable[str]) -> bool:
@@ -93,12 +93,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
     >>> search.best_params_
     {'max_depth': 3}
     """
-    rows, scores, best = _finalists(results, metric)
-    if scores.shape[1] < 2:
-        raise ValueError("The standard error needs two folds or more: pass another cv or refit.")
-    means = scores.mean(axis=1)
-    error = scores[best].std(ddof=1) / math.sqrt(scores.shape[1])
-    return _first(results, rows, means, means >= means[best] - error, _complexity_of(results))
+    return _one_standard_error(results, metric)
 
 
 def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
@@ -136,9 +131,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
     ... })
     1
     """
-    rows, scores, best = _finalists(results, metric)
-    tied = tied_candidates(scores, best)
-    return _first(results, rows, scores.mean(axis=1), tied, _complexity_of(results))
+    return _simplest(results, metric)
 
 
 def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
@@ -175,9 +168,60 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
     ... })
     1
     """
+    return _fastest(results, metric)
+
+
+def _one_standard_error(results, metric, row_scores=None):
+    rows, scores, best = _finalists(results, metric)
+    if scores.shape[1] < 2:
+        raise ValueError("The standard error needs two folds or more: pass another cv or refit.")
+    means = scores.mean(axis=1)
+    error = scores[best].std(ddof=1) / math.sqrt(scores.shape[1])
+    near = means >= means[best] - error
+    if row_scores is not None:  # three folds may make an error so large that others are worse
+        near &= _tied(rows, scores, best, row_scores)
+    return _first(results, rows, means, near, _complexity_of(results))
+
+
+def _simplest(results, metric, row_scores=None):
+    rows, scores, best = _finalists(results, metric)
+    tied = _tied(rows, scores, best, row_scores)
+    return _first(results, rows, scores.mean(axis=1), tied, _complexity_of(results))
+
+
+def _fastest(results, metric, row_scores=None):
     rows, scores, best = _finalists(results, metric)
     seconds = np.asarray(results["mean_fit_time"]) + np.asarray(results["mean_score_time"])
-    return _first(results, rows, scores.mean(axis=1), tied_candidates(scores, best), seconds)
+    tied = _tied(rows, scores, best, row_scores)
+    return _first(results, rows, scores.mean(axis=1), tied, seconds)
+
+
+def _tied(rows, scores, best, row_scores):
+    """Which of these rows of ``cv_results_`` are tied, by the rows of data if they are known."""
+    if row_scores is None:
+        return find_ties(scores, best).tied
+    z = row_scores.contributions[rows]
+    return find_ties(scores, best, z, n_samples=row_scores.n_samples).tied
+
+
+def index_by_rule(rule: Callable, results: dict[str, Any], row_scores: Any) -> int:
+    """Return the row that a rule or a user's function chooses.
+
+    Parameters
+    ----------
+    rule : callable
+        One of `RULES`, which compare row by row, or a function of ``cv_results_``.
+    results : dict
+        ``cv_results_`` of a search.
+    row_scores : RowScores or None
+        Contributions of rows of data to the metric that counts.
+    """
+    by_rows: dict[Callable, Callable[..., int]] = {
+        one_standard_error: _one_standard_error, simplest: _simplest, fastest: _fastest,
+    }  # fmt: skip
+    if row_scores is not None and rule in by_rows and "mean_test_score" in results:
+        return by_rows[rule](results, "score", row_scores)
+    return chosen_index(rule, results)
 
 
 #: What ``refit`` may name.

@@ -70,7 +70,7 @@ def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
     failed[ids] = True
     ranges = {each.name: each for each in ranges_of(table)}
     blames: list[tuple[float, str, str]] = []
-    for name in table.candidates[ids[0]].params:
+    for name in _shared(table, ids):
         values = [candidate.params.get(name) for candidate in table.candidates]
         keys = [key_of(value) for value in values]
         if name in ranges and (ends := _whole_numbers(table, ranges[name], ids)):
@@ -94,6 +94,12 @@ def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
                 blames.append((failed[having].mean(), text, remedy))
     share, where, remedy = max(blames, key=lambda b: (b[0], b[2] != ""), default=(0.0, "", ""))
     return (where, remedy) if share >= PURE else ()
+
+
+def _shared(table, ids):
+    """Names of the parameters that all of these candidates have."""
+    given = [table.candidates[i].params for i in ids]
+    return [name for name in given[0] if all(name in params for params in given)]
 
 
 def _whole_numbers(table, each, ids):

@@ -24,7 +24,7 @@ from sksearch.reporting._rivals import (
     rivals,
     untuned,
 )
-from sksearch.stats import corrected_by_rows, selected_score, tied_candidates
+from sksearch.stats import corrected_by_rows, find_ties, selected_score
 
 N_SHOWN = 4  # params, failures and rungs, unless all are asked for
 #: Metrics from 0 to 1, or what their names begin with.
@@ -70,15 +70,29 @@ def find_facts(table: SearchTable) -> Facts:
     chosen = int(np.flatnonzero(rows == table.winner.index)[0])
     row_scores = getattr(table.source, "_row_scores", None)
     selected = corrected_by_rows(selected, others, chosen, row_scores, rows, limits)
-    scores = np.where(finalists(table)[:, np.newaxis], table.scores, np.nan)
-    scores[table.best] = table.scores[table.best]
     own = untuned(table)
-    every = scores if own is None else np.vstack([scores, own.scores])
-    tied = tied_candidates(every, table.best, test_ratio=fold_ratio(table))
-    by_luck, tied = bool(own and tied[-1]), tied[: len(scores)]
+    ties, by_luck = _ties(table, own, row_scores)
     given = importance_of(table)
     useless = useless_params(table, given)
-    return Facts(table, selected, tied, given, failures, useless, own, by_luck)
+    return Facts(table, selected, ties.tied, given, failures, useless, own, by_luck, ties)
+
+
+def _ties(table, own, row_scores):
+    """Candidates tied with the winner, and whether the untuned estimator is one of them."""
+    scores = np.where(finalists(table)[:, np.newaxis], table.scores, np.nan)
+    scores[table.best] = table.scores[table.best]
+    every = scores if own is None else np.vstack([scores, own.scores])
+    z = n_samples = None
+    if row_scores is not None:
+        z = row_scores.contributions[[candidate.row.index for candidate in table.candidates]]
+        n_samples = row_scores.n_samples
+        if own is not None:  # rows are those of its own number of iterations only if scores are
+            same = np.array_equal(own.scores, table.scores[own.index], equal_nan=True)
+            z = np.vstack([z, z[own.index] if same else np.full(z.shape[1], np.nan)])
+    ratio = fold_ratio(table)
+    ties = find_ties(every, table.best, z, n_samples=n_samples, test_ratio=ratio)
+    n, by_luck = len(scores), bool(own and ties.tied[-1])
+    return replace(ties, tied=ties.tied[:n], by_rows=ties.by_rows[:n]), by_luck
 
 
 def write_sections(facts: Facts, full: bool) -> list[Section]:
@@ -216,11 +230,10 @@ def _tied(facts, full):
     n = int(finalists(table).sum())
     if table.best is None or n < 2:
         return None
+    limits = _limits_of_ties(facts, n)
     if len(ids) == 1:
-        return Section(
-            "Tied", (f"none of the other {n - 1}: the winner is the best beyond noise",)
-        )
-    lines = [f"{len(ids)} of {n} candidates, the winner among them, cannot be told apart"]
+        return Section("Tied", (f"none of the other {n - 1}: the winner is better", *limits))
+    lines = [f"{len(ids)} of {n} candidates, the winner among them, cannot be told apart", *limits]
     given = [table.candidates[i] for i in ids]
     seconds = np.array([c.fit_seconds + c.row.score_seconds for c in given])
     names = {name for c in given for name in c.params}
@@ -246,6 +259,20 @@ def _tied(facts, full):
             for i in order
         ]
     return Section("Tied", tuple(lines))
+
+
+def _limits_of_ties(facts, n):
+    """How sharp the comparison was, and which candidates were left out of it."""
+    ties, lines = facts.ties, []
+    if ties is not None and math.isfinite(ties.visible):
+        by = "row by row" if ties.by_rows.any() else "by the scores on the folds alone"
+        gap = words.score(ties.visible, _error(facts))
+        lines.append(f"compared {by}: a difference of {gap} would be seen in 80 % of cases")
+    if rest := facts.n_scored - n:
+        lines.append(
+            f"{counted(rest, 'more candidate')} with fewer folds or less resource: not tested"
+        )
+    return lines
 
 
 def _params(facts, full):

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from sksearch._compat import BaseSearchCV
-from sksearch.fitting import COLUMNS, Setup, chosen_index
-from sksearch.reporting import choose, rule_of
+from sksearch.fitting import COLUMNS, Setup
+from sksearch.reporting import choose, index_by_rule, rule_of
 
 
 class WinnerChoice(BaseSearchCV):
@@ -15,6 +15,7 @@ class WinnerChoice(BaseSearchCV):
 
     refit: Any
     objectives: Any
+    _row_scores: Any
 
     #: Columns of ``cv_results_`` that say what a row is of, where candidates have several.
     _columns: ClassVar[tuple[str, ...]] = COLUMNS
@@ -65,7 +66,7 @@ class WinnerChoice(BaseSearchCV):
             self.metric_ = refit_metric
             self.best_index_ = choose(self.refit, self.pareto_, results, refit_metric)
         elif callable(rule):
-            self.best_index_ = chosen_index(rule, results)
+            self.best_index_ = index_by_rule(rule, results, self._row_scores)
         else:
             self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
         if self.objectives or not callable(self.refit):

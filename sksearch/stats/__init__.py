@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     )
     from sksearch.stats._regret import anytime_regret, bootstrap_interval, normalised_regret
     from sksearch.stats._row_bootstrap import corrected_by_rows as corrected_by_rows
-    from sksearch.stats._selection import SelectedScore, selected_score, tied_candidates
+    from sksearch.stats._selection import SelectedScore, selected_score
     from sksearch.stats._spans import Bar as Bar
     from sksearch.stats._spans import bars_of as bars_of
+    from sksearch.stats._ties import Ties as Ties
+    from sksearch.stats._ties import find_ties as find_ties
+    from sksearch.stats._ties import tied_candidates
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

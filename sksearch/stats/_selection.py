@@ -1,4 +1,4 @@
-"""The score of a chosen candidate, corrected for having been chosen, and which are tied with it.
+"""The score of a chosen candidate, corrected for having been chosen.
 
 ==========  ==================================================================================
 y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN where there is none
@@ -20,6 +20,7 @@ from scipy.stats import norm
 from scipy.stats import t as t_distribution
 
 from sksearch.stats._checks import check_fraction
+from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
 N_GRID = 100
 N_EM = 100
@@ -28,7 +29,8 @@ N_EM = 100
 MOST_NEAR = 2
 MIN_BETTER = 10  # candidates that tell how easy the folds are, if there are so many
 N_SWEEPS = 30  # of the additive model, where folds are missing
-FLAT = 1e-12  # relative noise below which scores are equal but for rounding
+N_WEIGHTED = 3  # rounds of noise and folds, which depend on each other
+SURELY = 4.0  # standard errors of a difference beyond which a candidate is surely worse
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def selected_score(
     (0.86, 0.8)
     """
     check_fraction(confidence, "confidence")
-    y, chosen = _checked(scores, chosen)
+    y, chosen = checked_scores(scores, chosen)
     n_folds = y.shape[1]
     r = 1 / max(1, n_folds - 1) if test_ratio is None else test_ratio
     y = y[:, np.isfinite(y).any(axis=0)]  # of a fold without a score nothing is known
@@ -156,90 +158,32 @@ def selected_score(
     has_score = np.isfinite(y).any(axis=1)
     y, chosen = y[has_score], int(has_score[:chosen].sum())
     means, folds, noise, df = additive_model(y)
-    counts = np.isfinite(y).sum(axis=1)
-    s2 = noise * (1 / counts + r)
+    s2 = noise * (1 / np.isfinite(y).sum(axis=1) + r)
     at, prior_variance = _posterior(means, s2, chosen)
+    at = max(at, np.nanmin(y[chosen]))  # no luck explains more than the worst fold
     # What all candidates share: this choice of folds, and the data themselves.
     shared = folds.var(ddof=1) * (1 / n_folds + r)
-    parts, dfs = np.array([prior_variance, shared]), np.array([max(df, 1), n_folds - 1])
+    parts, dfs = np.array([prior_variance, shared]), np.array([max(df[chosen], 1), n_folds - 1])
     variance = parts.sum()
     # Satterthwaite's degrees of freedom of a sum of variances.
-    df = variance**2 / np.sum(parts**2 / dfs) if variance > 0 else 1
-    reach = t_distribution.ppf((1 + confidence) / 2, df) * np.sqrt(variance)
+    all_df = variance**2 / np.sum(parts**2 / dfs) if variance > 0 else 1
+    reach = t_distribution.ppf((1 + confidence) / 2, all_df) * np.sqrt(variance)
     return SelectedScore(
         seen,
         at,
         at - reach,
         at + reach,
         tibshirani,
-        np.sqrt(noise),
-        _p_value(y, means, folds, noise, r),
+        np.sqrt(noise[chosen]),
+        _p_value(y, means, s2),
     )
 
 
-def tied_candidates(
-    scores: ArrayLike, chosen: int, *, test_ratio: float | None = None, level: float = 0.05
-) -> np.ndarray:
-    """Find the candidates that cannot be told from the chosen one.
+def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Split scores into candidates, folds and noise by weighted least squares.
 
-    Parameters
-    ----------
-    scores : array-like of shape (n_candidates, n_folds)
-        Greater is better. Candidates that lack a fold are not tied: they failed, or were dropped.
-    chosen : int
-        Row of the chosen candidate.
-    test_ratio : float or None, default=None
-        Rows of a test fold for each row of its training fold. None: 1 / (n_folds - 1).
-    level : float, default=0.05
-        Level of the one-sided test for each candidate.
-
-    Returns
-    -------
-    tied : ndarray of bool of shape (n_candidates,)
-        True for the chosen one, too.
-
-    Raises
-    ------
-    ValueError
-        If `scores` has not two dimensions, the chosen candidate has no score, or `level` does not
-        lie between 0 and 1.
-
-    Notes
-    -----
-    The differences on the same folds are compared with their standard error, with the factor of
-    Nadeau and Bengio. Few folds give a poor variance, so that of a pair is averaged with the
-    median of all pairs.
-
-    Examples
-    --------
-    >>> from sksearch.stats import tied_candidates
-    >>> tied_candidates([[0.90, 0.80, 0.85], [0.91, 0.79, 0.84], [0.60, 0.50, 0.56]], 0).tolist()
-    [True, True, False]
-    """
-    check_fraction(level, "level")
-    y, chosen = _checked(scores, chosen)
-    n_folds = y.shape[1]
-    r = 1 / max(1, n_folds - 1) if test_ratio is None else test_ratio
-    complete = np.isfinite(y).all(axis=1)
-    gaps = y[chosen] - y
-    if n_folds < 2 or not complete[chosen]:
-        return complete & (np.nan_to_num(gaps.mean(axis=1), nan=np.inf) <= 0)
-    own = gaps[complete].var(axis=1, ddof=1)
-    others = own[own > 0]
-    variance = (own + (np.median(others) if len(others) else 0)) / 2
-    error = np.sqrt(variance * (1 / n_folds + r))
-    reach = t_distribution.ppf(1 - level, 2 * (n_folds - 1)) * error
-    tied = np.zeros(len(y), dtype=bool)
-    tied[complete] = gaps[complete].mean(axis=1) <= reach + FLAT * np.abs(y[chosen]).max()
-    tied[chosen] = True
-    return tied
-
-
-def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """Split scores into candidates, folds and noise by least squares.
-
-    How easy a fold is, and how large the noise, is that of the better candidates: weak ones, which
-    may guess one class for all rows, have other folds and other noise.
+    How easy a fold is, and the noise that is typical, is found from the better candidates: weak
+    ones, which may guess one class for all rows, have other folds and other noise.
 
     Parameters
     ----------
@@ -252,22 +196,34 @@ def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]
         Of an average fold.
     folds : ndarray of shape (n_folds,)
         Their sum is 0.
-    noise, df : float
-        Variance of what is left, and its degrees of freedom.
+    noise, df : ndarray of shape (n_candidates,)
+        Variance of what is left of each candidate, and its degrees of freedom.
     """
     n_better = max(min(len(y), MIN_BETTER), -(-len(y) // 4))
-    better = y[np.argsort(-np.nanmean(y, axis=1), kind="stable")[:n_better]]
+    order = np.argsort(-np.nanmean(y, axis=1), kind="stable")
+    better = np.isin(np.arange(len(y)), order[:n_better])
+    counts = np.isfinite(y).sum(axis=1)
+    own_df = (counts - 1) * (1 - 1 / n_better)
+    weights = np.ones(n_better)
+    for _ in range(N_WEIGHTED):
+        folds = _fold_effects(y[better], weights)
+        rest = y - folds - np.nanmean(y - folds, axis=1, keepdims=True)
+        own = np.nansum(rest**2, axis=1) / np.where(own_df > 0, own_df, np.inf)
+        noise, df = pooled_variances(own, own_df, better)
+        weights = 1 / np.maximum(noise[better], FLAT * max(noise[better].max(), FLAT))
+    return np.nanmean(y - folds, axis=1), folds, noise, df
+
+
+def _fold_effects(y, weights):
+    """How much easier each fold is; noisy candidates tell less."""
     folds = np.zeros(y.shape[1])
+    w = np.where(np.isfinite(y), weights[:, np.newaxis], 0.0)
+    total = w.sum(axis=0)
     for _ in range(N_SWEEPS):
-        left = better - np.nanmean(better - folds, axis=1)[:, np.newaxis]
-        counts = np.isfinite(left).sum(axis=0)
-        folds = np.where(counts > 0, np.nansum(left, axis=0) / np.maximum(counts, 1), 0.0)
+        left = y - np.nanmean(y - folds, axis=1)[:, np.newaxis]
+        folds = np.where(total > 0, np.nansum(w * left, axis=0) / np.maximum(total, FLAT), 0.0)
         folds -= folds.mean()
-    rest = better - folds
-    rest -= np.nanmean(rest, axis=1)[:, np.newaxis]
-    df = np.isfinite(better).sum() - len(better) - y.shape[1] + 1
-    noise = np.nansum(rest**2) / df if df > 0 else 0.0
-    return np.nanmean(y - folds, axis=1), folds, float(noise), float(df)
+    return folds
 
 
 def _posterior(means, s2, chosen):
@@ -275,6 +231,11 @@ def _posterior(means, s2, chosen):
     if s2[chosen] <= (FLAT * np.abs(means).max()) ** 2 or np.ptp(means) == 0:
         near = min(np.count_nonzero(means == means[chosen]), MOST_NEAR)
         return float(means[chosen]), float(s2[chosen] / near)
+    # What is surely worse tells nothing of where the chosen one may be.
+    kept = means[chosen] - means <= SURELY * np.sqrt(s2 + s2[chosen])
+    means, s2, chosen = means[kept], s2[kept], int(kept[:chosen].sum())
+    if np.ptp(means) == 0:
+        return float(means[chosen]), float(s2[chosen])
     grid = np.linspace(means.min(), means.max(), N_GRID)
     error = np.sqrt(s2)[:, np.newaxis]
     log_likelihood = norm.logpdf(means[:, np.newaxis], grid, error)
@@ -292,18 +253,17 @@ def _posterior(means, s2, chosen):
     return float(mean), float(own @ (grid - mean) ** 2 + s2[chosen] / near)
 
 
-def _p_value(y, means, folds, noise, r):
+def _p_value(y, means, s2):
     """Of an F-test whether candidates differ, with the variance of folds that overlap."""
     n, k = y.shape
     if n < 2:
         return np.nan
-    alike = y - folds - np.nanmean(y - folds)
-    own = y - folds - means[:, np.newaxis]
-    between = (np.nansum(alike**2) - np.nansum(own**2)) / (n - 1)
-    if noise <= (FLAT * np.abs(means).max()) ** 2:
-        return float(between <= (FLAT * np.abs(means).max()) ** 2)
+    flat = (FLAT * np.abs(means).max()) ** 2
+    if s2.min() <= flat:
+        return float(means.var() <= flat)
+    between = np.sum((means - np.average(means, weights=1 / s2)) ** 2 / s2) / (n - 1)
     df = np.isfinite(y).sum() - n - k + 1
-    return float(f_distribution.sf(between / (noise * (1 + k * r)), n - 1, max(df, 1)))
+    return float(f_distribution.sf(between, n - 1, max(df, 1)))
 
 
 def _tibshirani(y, chosen):
@@ -312,20 +272,3 @@ def _tibshirani(y, chosen):
     if not np.isfinite(y[chosen]).all():
         return np.nan
     return float(y[chosen].mean() - np.mean(complete.max(axis=0) - y[chosen]))
-
-
-def _checked(scores, chosen):
-    """Scores as an array, infinities as NaN, and the row of the chosen candidate."""
-    y = np.array(scores, dtype=float)
-    if y.ndim != 2 or y.size == 0:
-        raise ValueError(
-            f"scores has shape {y.shape}: it needs a row for each candidate and a column for each "
-            "fold."
-        )
-    y[~np.isfinite(y)] = np.nan
-    if chosen is None:
-        complete = np.isfinite(y).all(axis=1)
-        chosen = int(np.argmax(np.where(complete, y.sum(axis=1), -np.inf)))
-    if not -len(y) <= chosen < len(y) or not np.isfinite(y[chosen]).any():
-        raise ValueError(f"chosen={chosen} must be one of {len(y)} rows, and have a finite score.")
-    return y, int(chosen) % len(y)

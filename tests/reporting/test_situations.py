@@ -6,13 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, report
 
@@ -258,3 +259,27 @@ def test_where_training_does_not_come_to_the_own_count_that_is_said():
     search, line, _ = scored_untuned(model)
     found = search.cv_results_["params"][0]["max_iter"]
     assert f"the untuned estimator with max_iter={found}" in line
+
+
+class NeverA(ClassifierMixin, BaseEstimator):
+    def __init__(self, a=0.5):
+        self.a = a
+
+    def fit(self, X, y):
+        raise ValueError("no")
+
+
+class NeverB(NeverA):
+    def __init__(self, b=0.5):
+        self.b = b
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more")
+def test_models_of_a_list_that_fail_for_one_cause_are_reported(tmp_path):
+    models = [("bad", NeverA()), ("worse", NeverB()), ("tree", DecisionTreeClassifier())]
+    space = {"bad": {"a": uniform(0, 1)}, "worse": {"b": uniform(0, 1)}}
+    X, y = make_classification(90, random_state=0)
+    search = SearchCV(models, space, n_iter=12, cv=3, random_state=0).fit(X, y)
+    assert "ValueError: no" in str(search.report())
+    assert search.report(tmp_path / "page.html", full=True)
+    assert len(search.to_frame()) == 12

@@ -1,0 +1,201 @@
+"""Candidates that cannot be told from the chosen one, by the rows or the folds that all share.
+
+=========  ===================================================================================
+y[i, j]    score of candidate i on fold j
+d[i]       mean score of the chosen candidate less that of candidate i
+z[i, g]    by how much block g of rows moves the mean score of candidate i
+e[i]       standard error of d[i], given the models: other rows would give another difference
+p[i]       probability of a difference of at least d[i], in size, between equal candidates
+K, r       number of folds; rows of a test fold for each row of its training fold
+=========  ===================================================================================
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import norm
+from scipy.stats import t as t_distribution
+
+from sksearch.stats._checks import check_fraction
+from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
+from sksearch.stats._ranks import holm
+
+POWER = 0.8  # with which `Ties.visible` would have been seen
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Candidates tied with the chosen one, and how sharp the test was.
+
+    Parameters
+    ----------
+    tied : ndarray of bool of shape (n_candidates,)
+        True for the chosen one as well.
+    by_rows : ndarray of bool of shape (n_candidates,)
+        True for candidates compared row by row, False for those compared by folds.
+    visible : float
+        Difference that would have been seen with a probability of 80 %, the median over the tied
+        candidates; NaN if no other candidate was compared.
+    """
+
+    tied: np.ndarray
+    by_rows: np.ndarray
+    visible: float
+
+
+def tied_candidates(
+    scores: ArrayLike,
+    chosen: int,
+    *,
+    rows: ArrayLike | None = None,
+    test_ratio: float | None = None,
+    level: float = 0.05,
+) -> np.ndarray:
+    """Find the candidates that cannot be told from the chosen one.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_candidates, n_folds)
+        Greater is better. Candidates that lack a fold are not tied: they failed, or were dropped.
+    chosen : int
+        Row of the chosen candidate.
+    rows : array-like of shape (n_candidates, n_rows) or None, default=None
+        By how much each row of data, or block of rows, moves the mean score of each candidate:
+        of accuracy 1 / n_rows for a right prediction and 0 for a wrong one. NaN for candidates
+        whose rows are unknown. None: the scores on the folds are compared, which show less.
+    test_ratio : float or None, default=None
+        Rows of a test fold for each row of its training fold. None: 1 / (n_folds - 1).
+    level : float, default=0.05
+        Probability that any candidate as good as the chosen one is not tied.
+
+    Returns
+    -------
+    tied : ndarray of bool of shape (n_candidates,)
+        True for the chosen one as well.
+
+    Raises
+    ------
+    ValueError
+        If `scores` does not have two dimensions, `rows` has another number of candidates, the
+        chosen candidate has no score, or `level` does not lie between 0 and 1.
+
+    Notes
+    -----
+    The test is paired: of two classifiers and accuracy it is McNemar's, of other metrics that of
+    the mean difference over rows. Levels are corrected for the number of candidates [1]_. Few
+    folds give a poor variance, so that of each pair is shrunk to those of all [2]_.
+
+    References
+    ----------
+    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+       Journal of Statistics 6(2):65-70, 1979.
+    .. [2] G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential
+       expression in microarray experiments", Statistical Applications in Genetics and Molecular
+       Biology 3(1), 2004. https://doi.org/10.2202/1544-6115.1027
+
+    Examples
+    --------
+    >>> from sksearch.stats import tied_candidates
+    >>> tied_candidates([[0.90, 0.80, 0.85], [0.91, 0.79, 0.84], [0.60, 0.50, 0.56]], 0).tolist()
+    [True, True, False]
+    """
+    check_fraction(level, "level")
+    y, chosen = checked_scores(scores, chosen)
+    z = None if rows is None else np.asarray(rows, dtype=float)
+    if z is not None and (z.ndim != 2 or len(z) != len(y)):
+        raise ValueError(
+            f"rows has shape {z.shape}: it needs a row for each of {len(y)} candidates."
+        )
+    return find_ties(y, chosen, z, test_ratio=test_ratio, level=level).tied
+
+
+def find_ties(
+    y: np.ndarray,
+    chosen: int,
+    z: np.ndarray | None = None,
+    *,
+    n_samples: int | None = None,
+    test_ratio: float | None = None,
+    level: float = 0.05,
+) -> Ties:
+    """Compare all candidates with the chosen one.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_candidates, n_folds)
+        Scores, NaN if missing.
+    chosen : int
+        Row of the chosen candidate.
+    z : ndarray of shape (n_candidates, n_blocks) or None, default=None
+        By how much blocks of rows move the mean scores.
+    n_samples : int or None, default=None
+        Number of rows in all blocks; None for blocks of one row.
+    test_ratio, level : float
+        As for `tied_candidates`.
+
+    Returns
+    -------
+    ties : Ties
+        The tied candidates.
+    """
+    complete = np.isfinite(y).all(axis=1)
+    others = np.flatnonzero(complete & (np.arange(len(y)) != chosen))
+    tied, by_rows = np.zeros(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
+    tied[chosen] = True
+    if not complete[chosen] or not len(others):
+        return Ties(tied, by_rows, math.nan)
+    gaps = y[chosen] - y[others]
+    d = gaps.mean(axis=1)
+    d[d <= FLAT * np.abs(y[chosen]).max()] = 0.0  # equal but for rounding, or better
+    tied[others] = d == 0
+    error, df = _error_of_folds(gaps, test_ratio)
+    if z is not None and np.isfinite(z[chosen]).all():
+        known = by_rows[others] = np.isfinite(z[others]).all(axis=1)
+        own = _error_of_rows(z[chosen] - z[others], d, n_samples)
+        error, df = np.where(known, own, error), np.where(known, np.inf, df)
+    measured = np.isfinite(error)  # one fold alone tells nothing
+    p = _p_values(d[measured], error[measured], df[measured])
+    tied[others[measured]] = holm(p) >= level
+    return Ties(tied, by_rows, _visible(error, df, tied[others], level))
+
+
+def _error_of_rows(differences, d, n_samples):
+    """Standard errors of the differences, given that candidates are equal, as McNemar's are."""
+    centred = differences - differences.mean(axis=1, keepdims=True)
+    return np.sqrt(np.sum(centred**2, axis=1) + d**2 / (n_samples or differences.shape[1]))
+
+
+def _error_of_folds(gaps, test_ratio):
+    """Standard errors of the mean gaps over folds, and their degrees of freedom."""
+    n_folds = gaps.shape[1]
+    r = 1 / max(1, n_folds - 1) if test_ratio is None else test_ratio
+    if n_folds < 2:
+        return np.full(len(gaps), np.nan), np.full(len(gaps), np.nan)
+    # Repeated folds test the same rows again, which tells no more about other rows.
+    share = max(1 / n_folds, r / (1 + r))
+    own_df = np.full(len(gaps), max(1.0, 1 / share - 1))
+    variances, df = pooled_variances(gaps.var(axis=1, ddof=1), own_df)
+    return np.sqrt(variances * share), df
+
+
+def _p_values(d, error, df):
+    """Two-sided: the chosen candidate is the best one partly by luck; 1 if it is not better."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(d > 0, d / error, 0.0)  # an error of 0: the same gap on all folds
+    is_normal = np.isinf(df)
+    tail = np.where(
+        is_normal, norm.sf(ratio), t_distribution.sf(ratio, np.where(is_normal, 1, df))
+    )
+    return np.where(d > 0, 2 * tail, 1.0)
+
+
+def _visible(error, df, tied, level):
+    """The difference that would have been seen, as far as candidates are tied."""
+    kept = np.isfinite(error) & (tied if tied.any() else True)
+    if not kept.any():
+        return math.nan
+    tail, df = level / 2 / max(1, tied.sum()), np.median(df[kept])
+    reach = norm.isf(tail) if np.isinf(df) else t_distribution.isf(tail, df)
+    return float(np.median(error[kept]) * (reach + norm.ppf(POWER)))
