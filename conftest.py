@@ -24,6 +24,12 @@ from tests.changing import choose_files  # noqa: E402
 from tests.choosing import choose  # noqa: E402
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sksearch/neural/*"]
+collect_ignore_glob += [
+    "docs/api.md",
+    "docs/_build/*",
+    "docs/gallery/*",
+    "docs/generated/*",
+]  # made
 if not find_spec("torch"):
     collect_ignore_glob += ["sksearch/hypergradients/_torch.py"]
 
