@@ -1,8 +1,10 @@
 """What is collected, what runs only when asked for, and what is tried again."""
 
+import json
 import os
 import signal
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,9 +19,17 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import pytest  # noqa: E402
 
+from tests import times  # noqa: E402
+from tests.changing import choose_files  # noqa: E402
 from tests.choosing import choose  # noqa: E402
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sksearch/neural/*"]
+collect_ignore_glob += [
+    "docs/api.md",
+    "docs/_build/*",
+    "docs/gallery/*",
+    "docs/generated/*",
+]  # made
 if not find_spec("torch"):
     collect_ignore_glob += ["sksearch/hypergradients/_torch.py"]
 
@@ -43,6 +53,36 @@ def pytest_addoption(parser):
     parser.addoption(
         "--whole", action="store_true", help="also run the tests marked `whole`: whole matrices"
     )
+    parser.addoption(
+        "--changed", action="store_true", help="run what changed files touch, for a minute"
+    )
+    parser.addoption("--write-times", metavar="NAME", help="note the times in tests/times.json")
+
+
+def pytest_configure(config):
+    is_worker = hasattr(config, "workerinput")  # of pytest-xdist
+    if config.option.changed and not is_worker:
+        n_processes = int(getattr(config.option, "numprocesses", None) or 1)
+        chosen = choose_files(n_processes, times.read()["files"])
+        os.environ["SKSEARCH_CHANGED"] = json.dumps(chosen)  # its workers choose the same
+    if config.option.write_times and not is_worker:
+        config.pluginmanager.register(times.Timing(config.option.write_times, time.monotonic))
+
+
+def pytest_report_header(config):
+    if config.option.changed:
+        changed, chosen, n_left_out = json.loads(os.environ["SKSEARCH_CHANGED"])
+        names = ", ".join(changed[:5]) + " ..." * (len(changed) > 5)
+        return f"changed: {names or 'nothing'}; {len(chosen)} files run, {n_left_out} have no time"
+    return None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Collect what a change touches, if that is asked for."""
+    if not config.option.changed or collection_path.is_dir():
+        return None
+    _, chosen, _ = json.loads(os.environ["SKSEARCH_CHANGED"])
+    return collection_path.relative_to(config.rootpath).as_posix() not in chosen or None
 
 
 def _takes_all(config):
@@ -57,7 +97,8 @@ def pytest_generate_tests(metafunc):
     calls = metafunc._calls
     if not Path(metafunc.module.__file__).is_relative_to(TESTS):
         return  # those of scikit-learn, of which all count
-    chosen = {id(calls[i]) for i in choose([call.params for call in calls])}
+    few = any(metafunc.definition.iter_markers("few"))
+    chosen = {id(calls[i]) for i in choose([call.params for call in calls], few)}
     for call in calls:
         if id(call) not in chosen:
             call.marks.append(pytest.mark.whole.mark)
@@ -73,6 +114,7 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.flaky(reruns=1))
             item.add_marker(pytest.mark.timeout(CLUSTER_SECONDS), append=False)
             item.add_marker(pytest.mark.whole)
+    items[:] = times.longest_first(items)
     if not _takes_all(config):
         left = [item for item in items if item.get_closest_marker("whole")]
         config.hook.pytest_deselected(items=left)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sksearch import chaos
+from tests import scripts
 
 CHAOS = Path(__file__).parents[1] / "examples" / "benchmarks" / "chaos.py"
 LIMIT = 280  # seconds, on a machine that has a lot to do; else a minute
@@ -82,11 +83,11 @@ def test_a_candidate_that_ends_the_process_is_found_out_by_the_next(
     folder = tmp_path / "checkpoint"
 
     def start():
-        return subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", DEADLY, folder, how, backend, str(n_jobs)],
+        return scripts.run(
+            ["-W", "ignore", "-c", DEADLY, folder, how, backend, str(n_jobs)],
             env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
-            capture_output=True, text=True, timeout=LIMIT // 2 - 10,
-        )  # fmt: skip
+            timeout=LIMIT // 2 - 10,
+        )
 
     assert start().returncode == (3 if how == "exit" else -signal.SIGKILL)
     second = start()
@@ -129,6 +130,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize(
     ("shift", "status", "says"),

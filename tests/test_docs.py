@@ -272,14 +272,14 @@ def read(page):
     ],
 )
 def test_code_without_prompts_runs(page, tmp_path, monkeypatch):
-    """The blocks of a page run one after the other; no search gets more than two seconds."""
+    """The blocks of a page run one after the other; no search gets more than a second."""
     monkeypatch.chdir(tmp_path)
     X, y = load_iris(return_X_y=True)
     pipe = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
     distributions = {"sgdclassifier__alpha": loguniform(1e-6, 1)}
     names = {"X": X, "y": y, "pipe": pipe, "distributions": distributions, "__name__": "__main__"}
     for block in blocks_without_prompts(page):
-        exec(re.sub(r"timeout=\d+", "timeout=2", block), names)
+        exec(re.sub(r"timeout=\d+", "timeout=1", block), names)
 
 
 def anchors(page):

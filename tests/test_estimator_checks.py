@@ -154,6 +154,7 @@ needs_suite = pytest.mark.skipif(
 )
 
 
+@pytest.mark.whole
 @needs_suite
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from sksearch.samplers import (
 from sksearch.schedulers import ASHA, Hyperband
 from sksearch.space import When
 from sksearch.watch import page
+from tests import scripts
 
 SPACE = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
 
@@ -206,13 +207,14 @@ import os, signal, sys, time, warnings
 from scipy.stats import uniform
 from sksearch import minimize
 warnings.simplefilter("ignore")
+os.environ["MASTER"] = str(os.getpid())
 
 def func(params):
     log = os.environ["LOG"]
     with open(log, "a") as file:
         file.write("called\\n")
     if sum(1 for _ in open(log)) in (4, 9):
-        os.kill(os.getpid() if os.environ["WORKERS"] == "1" else os.getppid(), signal.SIGKILL)
+        os.kill(int(os.environ["MASTER"]), signal.SIGKILL)
         time.sleep(600)
     if params["x"] > 0.6:
         raise ValueError("too far")
@@ -237,8 +239,7 @@ def test_after_a_kill_it_ends_with_the_same_bits(tmp_path, n_jobs):
         if name == "whole":
             log.write_text("called\n" * 20)
         env = {"LOG": str(log), "FOLDER": str(tmp_path / name), "WORKERS": str(n_jobs)}
-        command = [sys.executable, "-c", KILLED]
-        return subprocess.run(command, env=os.environ | env, capture_output=True, text=True)
+        return scripts.run(["-c", KILLED], env=os.environ | env)
 
     ends = [run("killed") for _ in range(3)]
     assert [end.returncode for end in ends] == [-signal.SIGKILL, -signal.SIGKILL, 0], ends[

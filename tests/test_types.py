@@ -60,6 +60,7 @@ def test_the_package_says_that_it_is_typed():
     assert (ROOT / "sksearch/py.typed").exists()
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(find_spec("mypy") is None, reason="needs mypy")
 def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
     command = [sys.executable, "-m", "mypy", "--cache-dir", tmp_path, "tests/typing_example.py"]

@@ -1,12 +1,11 @@
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from sksearch.checkpoint import Checkpoint
+from tests import scripts
 from tests.checkpoint.samples import HEADER, SPLITS, records
 
 
@@ -28,13 +27,7 @@ def start():
     processes = []
 
     def run(code, *args):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *map(str, args)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        process = scripts.start(["-c", code, *map(str, args)])
         processes.append(process)
         return process
 

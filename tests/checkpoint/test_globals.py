@@ -3,7 +3,6 @@
 import importlib
 import os
 import re
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from sksearch import RandomSearchCV, minimize
 from sksearch.checkpoint import SearchMismatchError, _fingerprint, accept_changes
 from sksearch.checkpoint._lines import decode, encode
+from tests import scripts
 
 HEAD = """
 import collections, dataclasses, datetime, enum, functools, itertools, json, os, pathlib, random
@@ -419,10 +419,7 @@ print(search.best_score_)
     pytest.importorskip("IPython")
 
     def start(cell):
-        return subprocess.run(
-            [sys.executable, "-c", notebook, cell], capture_output=True, text=True, timeout=120,
-            cwd=Path(__file__).parents[2],
-        )  # fmt: skip
+        return scripts.run(["-c", notebook, cell], cwd=Path(__file__).parents[2], timeout=120)
 
     assert start("R = 1").stdout.endswith("3.0\n")
     again = start("R = 1")

@@ -186,6 +186,7 @@ def test_a_space_of_one_candidate_has_one():
         assert run(study_of(sampler, space={"a": [1]}), lambda params: 1.0) == [{"a": 1}]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("best", ["a", "b", "c"])
 def test_a_process_stays_with_the_choice_that_is_found_to_be_better(best):

@@ -8,10 +8,13 @@ from functools import cache
 
 import pytest
 
+from tests import scripts
 from tests.executors.engines import ENGINES, ROOT
 from tests.executors.live_classes import LOCAL
 
 WHOLE = ("isolated", "virtual", "threads", "dask threads", "dask", "ray", "mpi", "spark")
+
+NEW = ("loky", *ENGINES)  # a new Python; the others are forks of one
 
 KILLED = """
 import json, os, signal, sys
@@ -60,10 +63,15 @@ if __name__ == "__main__":
 
 
 def python(*args, cwd=ROOT):
-    """Run Python with this package, and return what it did."""
+    """Run a script with this package, and return what it did."""
+    return scripts.run([*map(str, args)], cwd=cwd, env=os.environ | {"PYTHONPATH": str(ROOT)})
+
+
+def new_python(*args):
+    """Run a script in a new Python."""
     return subprocess.run(
-        [sys.executable, *map(str, args)],
-        cwd=cwd,
+        [sys.executable, *args],
+        cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -89,7 +97,7 @@ def test_a_search_leaves_the_classes_and_functions_of_a_script_as_they_are(engin
         pytest.importorskip(module)
     for module in {"dask": ["distributed"], "ray": ["ray"]}.get(engine.split()[0], []):
         pytest.importorskip(module)
-    done = python("tests/executors/live_classes.py", engine)
+    done = (new_python if engine in NEW else python)("tests/executors/live_classes.py", engine)
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout.splitlines()[-1]) == found_by_one_core()
 

@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
+from tests import scripts
 from tests.executors.engines import ROOT
 from tests.executors.unreliable import KINDS
 
@@ -21,13 +20,7 @@ pytestmark = [
 def searched(*args):
     """What is printed by searches whose workers are unreliable; they can be sent Ctrl-C."""
     code = f"from tests.executors.unreliable import main; main(*{args!r})"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    done = scripts.run(["-c", code], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout), done.stderr
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import joblib
 import pytest
 
+from tests import scripts
 from tests.executors import engines
 
 ROOT = Path(__file__).parents[2]
@@ -61,8 +62,11 @@ class Engine:
         In the script `engine()` is a joblib context, and `args` are the arguments.
         """
         env = os.environ | {"PYTHONPATH": str(ROOT), "SKSEARCH_CLUSTER": self._address()}
+        code = f"{HEAD}{script}"
+        if self.is_local:
+            return scripts.start(["-c", code, self.name, *map(str, args)], env=env, cwd=ROOT)
         return subprocess.Popen(
-            [sys.executable, "-c", f"{HEAD}{script}", self.name, *map(str, args)],
+            [sys.executable, "-c", code, self.name, *map(str, args)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, cwd=ROOT,
             start_new_session=True,
         )  # fmt: skip

@@ -4,7 +4,6 @@ import copy
 import pickle
 import resource
 import shutil
-import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchE
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.executors.local._pool import end_idle_workers
 from sksearch.fitting._run import Run
+from tests import scripts
 from tests.faults.engine import ROOT, end
 from tests.faults.estimators import (
     FEW,
@@ -150,10 +150,7 @@ time.sleep(600)
 def holder(tmp_path_factory):
     """A process that holds a checkpoint directory, and the directory."""
     folder = tmp_path_factory.mktemp("held")
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, folder],
-        cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+    process = scripts.start(["-c", HOLDER, folder], cwd=ROOT)
     assert process.stdout.readline() == "open\n"
     yield process, folder
     end(process)

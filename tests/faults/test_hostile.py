@@ -234,6 +234,7 @@ def test_a_hundred_hostile_candidates_in_this_process_harm_no_other():
     assert {status for status, *_ in others.values()} == {"error", "memory", "nan"}
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_hundred_hostile_candidates_in_workers_harm_no_other():
     # Whoever breaks its worker after training is ok itself; the next one gets another worker.

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -19,6 +18,7 @@ from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomizedSearchCV, RandomSearchCV
 from sksearch._compat import cloudpickle
+from tests import scripts
 
 # Workers cannot import this file, so its estimators travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -348,10 +348,7 @@ def run_script(text, **kwargs):
     X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
     """
     script = textwrap.dedent(head) + textwrap.dedent(text)
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", script],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs,
-    )  # fmt: skip
+    return scripts.start(["-W", "error", "-c", script], **kwargs)
 
 
 @pytest.mark.slow
@@ -439,7 +436,6 @@ def test_ctrl_c_with_workers_keeps_what_is_known_and_leaves_nothing(tmp_path):  
         print(search.interrupted_, search.best_params_["a"] == max(known), os.listdir(DIR))
     """.replace("DIR", repr(str(tmp_path))),
         env=os.environ | {"TMPDIR": str(tmp_path), "JOBLIB_TEMP_FOLDER": str(tmp_path)},
-        start_new_session=True,
     )
     try:
         for _ in range(8):

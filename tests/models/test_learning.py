@@ -204,6 +204,7 @@ def moments_by_integration(kernel, U, y, n=61):
     return mean, np.sqrt(weights @ (grid - mean) ** 2)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "y", "n_grid"),

@@ -156,6 +156,7 @@ def server(tmp_path):
             process.wait()
 
 
+@pytest.mark.whole
 @NEEDS_SERVER
 @pytest.mark.slow
 def test_a_real_server_has_the_runs(server):

@@ -57,6 +57,7 @@ def test_slacks_of_a_plane_stay_a_plane_where_most_points_are_beside_the_border(
     assert steps.max() < 6 * steps.min()  # by the median size: 2,000
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("middle", [[0.9, 0.8], [0.3, 0.3]], ids=["on", "off"])
 def test_fewer_candidates_fail_than_at_random(middle):
     def n_failed(sampler, seed):

@@ -81,6 +81,7 @@ def with_a_cliff(params, rng):
     return score(params, rng, noise=0.0) - 2.0 * (params["x"] > 0.3)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("function", [score, waves, with_a_cliff])
 def test_intervals_of_95_percent_have_about_95_percent_of_the_scores(function):
     inside = []

@@ -83,6 +83,7 @@ def test_a_free_worker_does_not_wait_for_the_first_candidates():
     assert study.ask() is not None
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("cost", ["seconds", "resource"])
 @pytest.mark.parametrize("continues", [False, True])
 def test_a_good_candidate_is_found_for_a_few_full_trainings(cost, continues):

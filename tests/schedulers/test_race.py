@@ -78,6 +78,7 @@ def winner_against_an_equal(rng, k, n):
     return scores
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("error", [0.05, 0.2])
 @pytest.mark.parametrize("k", [2, 5, 10])
 def test_in_the_hardest_case_the_winner_is_dropped_as_rarely_as_stated(k, error):
@@ -90,6 +91,7 @@ def test_in_the_hardest_case_the_winner_is_dropped_as_rarely_as_stated(k, error)
     assert n_lost <= n_races * error + 3 * np.sqrt(n_races * error * (1 - error))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("k", [3, 5, 10])
 def test_a_larger_error_saves_more_and_the_winner_stays(k):
     rng = np.random.default_rng(0)

@@ -308,6 +308,7 @@ def fails_beyond(params):
     return -((params["x"] - 0.5) ** 2) - (params["y"] - 0.4) ** 2
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "most"), [(GPSampler(), 2), (ForestSampler(), 2), (TPESampler(), 3)], ids=name_of

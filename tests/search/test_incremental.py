@@ -106,6 +106,7 @@ def test_the_number_of_jobs_changes_nothing(population):
     assert rungs(serial) == rungs(parallel)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("population", ["forest", "gp"])
 def test_a_model_chooses_a_better_population_than_chance(population):

@@ -251,6 +251,7 @@ def share_of_failures(search):
     return np.isnan(search.cv_results_["mean_test_score"][25:]).mean()
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("cls", FULL)
 def test_candidates_that_are_likely_to_fail_are_avoided_later(cls):
@@ -258,6 +259,7 @@ def test_candidates_that_are_likely_to_fail_are_avoided_later(cls):
     assert np.mean(shares) < 0.45, "of random candidates 0.5"
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "cls",
@@ -294,6 +296,7 @@ def regrets(cls, seeds, **kwargs):
     return np.array([-0.1 - search.fit(X, y).best_score_ for search in searches])
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_learning_beats_drawing_on_a_smooth_function_of_numbers_and_a_choice():
     drawn = regrets(RandomSearchCV, range(20), n_iter=25).mean()
@@ -303,6 +306,7 @@ def test_learning_beats_drawing_on_a_smooth_function_of_numbers_and_a_choice():
     assert regrets(ForestBayesSearchCV, range(6), n_iter=25).mean() < drawn / 1.5
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kwargs", [*({"acquisition": name} for name in CHOICES), {"batch_size": 4}], ids=str
@@ -315,6 +319,7 @@ def test_every_acquisition_beats_drawing_on_a_smooth_function_of_numbers(kwargs)
     assert found.mean() < (0.014 if "log_pi" in kwargs.values() else 0.0014)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_hybrids_beat_hyperband():
     # Two rounds of all brackets, so that there is something to learn from.

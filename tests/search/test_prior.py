@@ -188,6 +188,7 @@ def curve_of(sampler, prior, n, seed):
     return np.minimum.accumulate(found)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_a_good_belief_needs_half_of_the_candidates_and_a_wrong_one_three_times_as_many(name):
     """Wrong by four standard deviations in each parameter, which is as wrong as can be."""

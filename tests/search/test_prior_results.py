@@ -281,6 +281,7 @@ def tasks(shift, sign=1.0):
 KINDS = {"random": RandomSampler(), "TPE": TPESampler(), "GP": GPSampler()}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("kind", "n"), [("random", 10), ("TPE", 10), ("GP", 6)])
 def test_results_of_like_tasks_save_half_of_the_candidates(kind, n):
     sampler, like = KINDS[kind], list(tasks(0.03))
@@ -289,6 +290,7 @@ def test_results_of_like_tasks_save_half_of_the_candidates(kind, n):
     assert warm[n // 2 - 1] >= cold[n - 1]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", KINDS)
 def test_results_of_tasks_that_mislead_are_soon_forgotten(kind):
     sampler, others = KINDS[kind], list(tasks(0, -1))

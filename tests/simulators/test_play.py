@@ -170,6 +170,7 @@ def identity(X):
 identity.bounds = [(0, 1)]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_hyperband_on_flat_curves_is_the_best_of_128_uniform_draws():
     problem = GammaCurves(identity)
