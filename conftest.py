@@ -2,16 +2,22 @@
 
 import os
 import signal
-from collections import defaultdict
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+# Hundreds of Pythons are started, and compiling the package takes each of them a second: what is
+# compiled is kept in `__pycache__`, also where an environment forbids it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Each process of the tests has one core. Before anything loads OpenMP or a BLAS, which start a
 # thread for each core: threads that wait for each other take twice the time of the tests.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import pytest  # noqa: E402
+
+from tests.choosing import choose  # noqa: E402
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("skorch") else ["sksearch/neural/*"]
 if not find_spec("torch"):
@@ -20,8 +26,6 @@ if not find_spec("torch"):
 #: Engines of others: a cluster may fail by itself. What was tried again is named in the summary.
 CLUSTERS = {"dask", "ray", "spark", "mpi"}
 TESTS = Path(__file__).parent / "tests"
-#: Cases of a function that run by default; the others are further cases of a matrix.
-ENOUGH_CASES = 8
 #: Seconds for a test on one. On a busy machine its start takes minutes, and one that was cut short
 #: cannot be repeated: in a process where Spark has half started it never will.
 CLUSTER_SECONDS = 600
@@ -41,9 +45,27 @@ def pytest_addoption(parser):
     )
 
 
+def _takes_all(config):
+    """Whether no case is left out: the whole matrices are asked for, or one case by its name."""
+    return config.option.whole or any("[" in argument for argument in config.args)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
+    """Mark the further cases of a matrix; where they would not run, they are not made."""
+    yield
+    calls = metafunc._calls
+    if not Path(metafunc.module.__file__).is_relative_to(TESTS):
+        return  # those of scikit-learn, of which all count
+    chosen = {id(calls[i]) for i in choose([call.params for call in calls])}
+    for call in calls:
+        if id(call) not in chosen:
+            call.marks.append(pytest.mark.whole.mark)
+    if not _takes_all(metafunc.config):
+        metafunc._calls = [call for call in calls if id(call) in chosen]
+
+
 def pytest_collection_modifyitems(config, items):
-    for item in _further_cases(items):
-        item.add_marker(pytest.mark.whole)
     for item in items:
         if item.nodeid.startswith("docs/"):  # one test for a whole page
             item.add_marker(pytest.mark.slow)
@@ -51,23 +73,10 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.flaky(reruns=1))
             item.add_marker(pytest.mark.timeout(CLUSTER_SECONDS), append=False)
             item.add_marker(pytest.mark.whole)
-    if not config.option.whole:
+    if not _takes_all(config):
         left = [item for item in items if item.get_closest_marker("whole")]
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
-
-
-def _further_cases(items):
-    """Cases of functions with more than enough, all but some that are spread evenly over them."""
-    functions = defaultdict(list)
-    for item in items:
-        if item.path.is_relative_to(TESTS):  # and not those of scikit-learn, of which all count
-            functions[item.nodeid.partition("[")[0]].append(item)
-    for cases in functions.values():
-        n = max(ENOUGH_CASES, len(cases))
-        for i, item in enumerate(cases):
-            if i and i * ENOUGH_CASES // n == (i - 1) * ENOUGH_CASES // n:
-                yield item
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
 
 
 @pytest.hookimpl(tryfirst=True)

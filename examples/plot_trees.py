@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from sksearch import HyperbandSearchCV
 from sksearch.datasets import load
+from sksearch.estimators import Family, register
 
 N_TREES = 27
 # So few rows are faster with one thread, and on a busy machine twenty times.
@@ -55,6 +56,18 @@ class HistGradientBoostingCounter(HistGradientBoostingClassifier):
         HistGradientBoostingCounter.trained += self.n_iter_ - before
         return self
 
+
+class CountersTrainAsTheirBases(Family):
+    """A ``fit`` of one's own is not continued, unless a family says that it may be."""
+
+    classes = ("__main__.ForestCounter", "__main__.HistGradientBoostingCounter")
+
+    def goes_on_warm(self, model, name, n_rows):
+        """By their count."""
+        return name in ("n_estimators", "max_iter")
+
+
+register(CountersTrainAsTheirBases())
 
 models = {
     "forest": (

@@ -58,6 +58,8 @@ from sklearn.utils.validation import (
     _num_samples as num_samples,
 )
 
+from sksearch._overrides import PREDICTION, TRAINING, overridden
+
 try:
     import cloudpickle  # a dependency of joblib from 1.6 on
 except ImportError:
@@ -191,8 +193,8 @@ def is_hist_gradient_boosting(estimator: Any) -> bool:
 
 
 def is_scorer(scoring: Any) -> bool:
-    """Whether an object is what ``make_scorer`` returns, and no function of the user's."""
-    return isinstance(scoring, _BaseScorer)
+    """Whether an object is what ``make_scorer`` returns, and scores as that does."""
+    return isinstance(scoring, _BaseScorer) and not overridden(scoring, ("__call__", "_score"))
 
 
 def listening(
@@ -218,12 +220,12 @@ def listening(
     if isinstance(scorer, MultimetricScorer):
         scorers = dict(scorer._scorers)
         name = metric if metric in scorers else next(iter(scorers))
-        if isinstance(scorers[name], _BaseScorer):
+        if is_scorer(scorers[name]):
             scorers[name] = listening(scorers[name], None, hear)
         return MultimetricScorer(scorers=scorers, raise_exc=scorer._raise_exc)
     if isinstance(scorer, _PassthroughScorer):
         return _score_method(hear)
-    if not isinstance(scorer, _BaseScorer):
+    if not is_scorer(scorer):
         return scorer
     function, sign = scorer._score_func, scorer._sign
     scorer = copy.copy(scorer)
@@ -260,13 +262,20 @@ _OWN_METRICS = {
 
 
 def _name_of_score(estimator):
-    """Module and name of the method ``score``, of pipelines that of their last step."""
-    while True:
+    """Module and name of the method ``score``, of pipelines that of their last step.
+
+    It is (None, None) where ``score`` need not be that of what ``predict`` returns: in a pipeline
+    it is called with transformed rows, and passes by a ``predict`` of the pipeline's own class.
+    """
+    while not overridden(estimator, ("score",)):
         method = inspect.getattr_static(type(estimator), "score", None)
         module = getattr(method, "__module__", None)
         if module not in ("sklearn.pipeline", "imblearn.pipeline"):
             return module, getattr(method, "__qualname__", None)
+        if overridden(estimator, PREDICTION + TRAINING):
+            break
         estimator = estimator.steps[-1][1]
+    return None, None
 
 
 def task_of_metric(name: str) -> str:
@@ -280,7 +289,9 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
     """Return the function that a scorer calls, None if that is not known, and its sign."""
     if isinstance(scorer, _PassthroughScorer):
         return _OWN_METRICS.get(_name_of_score(scorer._estimator)), 1
-    return getattr(scorer, "_score_func", None), getattr(scorer, "_sign", 0)
+    if not is_scorer(scorer):
+        return None, 0
+    return scorer._score_func, scorer._sign
 
 
 def trees_attribute(boosting: Any) -> str:

@@ -20,6 +20,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
+from sksearch._code import is_installed_module
 from sksearch._compat import cloudpickle
 
 
@@ -53,10 +54,22 @@ _home: ContextVar[str] = ContextVar("sksearch_home", default="")
 
 
 class Pickler(cloudpickle.CloudPickler):
-    """cloudpickle's, which gives an address to what it sends with its code."""
+    """cloudpickle's, which gives an address to what it sends with its code.
+
+    Attributes
+    ----------
+    modules : dict of str to None
+        Names of the modules of classes and functions, in the order in which they came.
+    """
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.modules: dict[str, None] = {}
 
     def reducer_override(self, obj: Any) -> Any:
         """Reduce an object, as the standard library has it."""
+        if isinstance(obj, type | types.FunctionType) and isinstance(obj.__module__, str):
+            self.modules[obj.__module__] = None
         if isinstance(obj, types.CodeType):  # cloudpickle forgets the file, tracebacks need it
             return _code_of, (obj.co_filename, *self.dispatch_table[types.CodeType](obj))
         if isinstance(obj, types.ModuleType):
@@ -110,9 +123,19 @@ def dumps(obj: Any, buffer_callback: Callable | None = None) -> bytes:
     Exception
         Whatever pickling raises.
     """
+    return dumps_with_modules(obj, buffer_callback)[0]
+
+
+def dumps_with_modules(
+    obj: Any, buffer_callback: Callable | None = None
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return what `dumps` does, and the modules of installed packages that loading it imports."""
     file = io.BytesIO()
-    Pickler(file, protocol=5, buffer_callback=buffer_callback).dump(obj)
-    return file.getvalue()
+    pickler = Pickler(file, protocol=5, buffer_callback=buffer_callback)
+    pickler.dump(obj)
+    loaded = ((name, sys.modules.get(name)) for name in pickler.modules)
+    modules = tuple(name for name, module in loaded if module and is_installed_module(module))
+    return file.getvalue(), modules
 
 
 def loads(content: Any, buffers: Iterable | None = None, brings_news: bool = False) -> Any:

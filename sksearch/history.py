@@ -40,8 +40,11 @@ class Problem:
         Count of candidates, where each is brought straight up to `max_resources`, and in a race
         over folds; None where weak ones are discarded earlier, and where nobody knows it.
     has_baseline : bool
-        Whether the first of `initial_params` is what the search should beat, the estimator as it
-        is. It may lie outside of the space.
+        Whether the first of `initial_params` is what the search should beat, the untuned
+        estimator.
+    n_own : int
+        Number of first `initial_params` that are models with their own values, one for each model
+        of a list. They and the baseline may lie outside of the space.
     races : bool
         Whether one unit is one fold, and candidates are dropped fold by fold. Then the mean of a
         candidate over its first folds is compared with those of others on the same folds.
@@ -79,6 +82,7 @@ class Problem:
     continues: bool = True
     n_candidates: int | None = None
     has_baseline: bool = False
+    n_own: int = 0
     races: bool = False
     known: tuple[tuple[Params, float], ...] = ()
     objectives: tuple[str, ...] = ()
@@ -89,16 +93,20 @@ class Problem:
     repeats: bool = False
 
     def point(self, params: Params) -> np.ndarray:
-        """Return the coordinates of a candidate, or of a baseline outside of the space."""
-        return (self.space.place if self.has_baseline else self.space.to_unit)(params)
+        """Return the coordinates of a candidate, or of a model outside of the space."""
+        return (self.space.place if self.own else self.space.to_unit)(params)
+
+    @property
+    def own(self) -> tuple[Params, ...]:
+        """Models with their own values, tuple of dict; they may lie outside of the space."""
+        return self.initial_params[: max(self.n_own, int(self.has_baseline))]
 
     @property
     def size(self) -> float:
-        """Count of candidates, the baseline included; without end where they may repeat."""
+        """Number of candidates, own values included; without end where they may repeat."""
         if self.repeats:
             return math.inf
-        inside = not self.has_baseline or self.space.contains(self.initial_params[0])
-        return self.space.size + (not inside)
+        return self.space.size + sum(not self.space.contains(params) for params in self.own)
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_resources <= self.max_resources:

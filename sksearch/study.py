@@ -55,9 +55,8 @@ class Study:
         if not isinstance(problem.space, Space):
             raise TypeError(f"problem.space={problem.space!r} must be a Space: Space(the dict).")
         for i, params in enumerate(problem.initial_params):
-            if i == 0 and problem.has_baseline:
-                continue
-            problem.space.check(params, where=f"initial_params[{i}]")
+            if i >= len(problem.own):
+                problem.space.check(params, where=f"initial_params[{i}]")
         if scheduler.told.by_fold:
             problem = replace(problem, races=True)
         if sampler.told.repeats:

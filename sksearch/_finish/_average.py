@@ -10,24 +10,24 @@ brings is measured on each fold by the choice that is made on the others.
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from sksearch._compat import listening, safe_indexing, to_numpy
+from sksearch._known_rows import ALL_ROWS
+from sksearch._seeds import seeded
 from sksearch._typing import Predictor
 from sksearch.fitting import (
+    Call,
     Context,
-    contributions,
+    Heard,
+    NotOfPredictionsError,
+    ScoredRows,
     known_model,
-    score,
-    value_by_formula,
-    value_of,
 )
-from sksearch.resources import row_numbers
 
 N_STEPS = 25  # of the choice; weights are multiples of one part in so many
 N_IN_VAIN = 4  # steps without a better average, after which it ends
@@ -53,7 +53,11 @@ class AverageScores:
         self._context = context
         pieces = range(N_PIECES) if n_folds == 1 else [None]
         self._parts = [(fold, piece) for fold in range(n_folds) for piece in pieces]
-        self._rows = [self._rows_of(*part) for part in self._parts]
+        kept: Any = context.kept
+        self._rows = [
+            ScoredRows(context, fold, kept[fold] if piece is None else kept[fold][piece::N_PIECES])
+            for fold, piece in self._parts
+        ]
         self._formulas: dict[int, Callable[[Any], float] | None] = {}
 
     def __len__(self) -> int:
@@ -65,62 +69,53 @@ class AverageScores:
                 for fold, piece in self._parts]  # fmt: skip
 
     def score(self, part: int, predictions: np.ndarray) -> float:
-        """Return the score of the metric that counts; -inf where there is none."""
-        model = known_model(self._context, predictions)
+        """Return the score of the metric that counts; -inf where there is none.
+
+        Raises
+        ------
+        NotOfPredictionsError
+            If the scorer asks for what is not known.
+        """
+        rows = self._rows[part]
+        model = known_model(self._context, rows.known, predictions)
         formula = self._formulas.get(part)
         if formula is not None:
             value = formula(model)
         else:
-            value, heard = self._scored(part, model)
+            value, call = self._scored(rows, model)
             if part not in self._formulas:
-                self._formulas[part] = heard.formula(value, model)
+                self._formulas[part] = None if call is None else quick(call, model)
         return value if np.isfinite(value) else -np.inf
 
-    def _scored(self, part: int, model: Predictor) -> tuple[float, "_Heard"]:
-        """Return the score of a model by the scorer, and what its metric was called with."""
-        context, heard, known = self._context, _Heard(), cast(Any, model)
-        scorer = listening(context.scorer, context.metric, heard)
-        scores, _, _ = score(context, known, *self._rows[part], scorer=scorer)
-        return value_of(scores, context.metric), heard
-
-    def _rows_of(self, fold: int, piece: int | None) -> tuple[np.ndarray, Any, Any]:
-        """Indices of the rows of a part, and the rows."""
-        context: Any = self._context
-        rows = row_numbers(context.splits[fold][1])[context.kept[fold]]
-        rows = rows if piece is None else rows[piece::N_PIECES]
-        return rows, safe_indexing(context.X, rows), safe_indexing(context.y, rows)
+    def _scored(self, rows: ScoredRows, model: Predictor) -> tuple[float, Call | None]:
+        """Return the score of a model by the scorer, and the call of its metric."""
+        heard = Heard(rows.y)
+        try:
+            with seeded(self._context.seed):  # scorers may draw rows: the same for all averages
+                value = rows.score(self._context, model, heard.scorer(self._context))
+        except NotOfPredictionsError:
+            raise
+        except Exception:  # a part alone may have no score, such as an AUC of one class
+            return np.nan, None
+        return value, heard.call(value)
 
 
-#: What scorers ask a model for.
+#: What scorers ask a model for, of all rows at once.
 READINGS: tuple[Callable[[Any], Any], ...] = (
-    lambda model: model.predict(None),
-    lambda model: model.predict_proba(None),
-    lambda model: model.predict_proba(None)[:, 1],
+    lambda model: model.predict(ALL_ROWS),
+    lambda model: model.predict_proba(ALL_ROWS),
+    lambda model: model.predict_proba(ALL_ROWS)[:, 1],
+    lambda model: model.decision_function(ALL_ROWS),
 )
 
 
-class _Heard:
-    """What a metric was called with: scorers check their input for longer than they compute."""
-
-    def __init__(self) -> None:
-        self._last: tuple[Callable, int, tuple, dict] | None = None
-
-    def __call__(self, *heard: Any) -> None:
-        self._last = heard
-
-    def formula(self, value: float, model: Predictor) -> Callable[[Any], float] | None:
-        """Return a quick way from a model to its score, None where no formula is known."""
-        if self._last is None:
-            return None
-        function, sign, args, kwargs = self._last
-        if len(args) != 2 or contributions(function, sign * value, *args, **kwargs) is None:
-            return None
-        y, predicted = map(to_numpy, args)
-        for read in READINGS:
-            with suppress(Exception):
-                if np.array_equal(read(model), predicted):
-                    return lambda each: sign * value_by_formula(function, y, read(each), **kwargs)
-        return None
+def quick(call: Call, model: Predictor) -> Callable[[Any], float] | None:
+    """Return a quick way from a model to its score: scorers check for longer than they compute."""
+    for read in READINGS:
+        with suppress(Exception):
+            if np.array_equal(read(model), call.predicted):
+                return lambda each: call.value(read(each))
+    return None
 
 
 @dataclass(frozen=True)
@@ -149,6 +144,7 @@ def choose_average(
     limit: float,
     most: int,
     without: Collection[int] = (),
+    own: Mapping[int, Sequence[float]] | None = None,
 ) -> Average:
     """Choose candidates, and how much each counts.
 
@@ -167,6 +163,9 @@ def choose_average(
         Largest count of models.
     without : collection of int, default=()
         Candidates that cannot be had.
+    own : dict of int to list of float or None, default=None
+        Scores of candidates that are used alone, by part, where the search has them: a model may
+        predict another class than the one it gives the largest probability.
 
     Returns
     -------
@@ -174,7 +173,9 @@ def choose_average(
         The first candidate alone, where an average would be no better.
     """
     may_be = [i for i in range(len(candidates)) if i not in without]
-    choice = _Choice(scores, candidates, seconds, limit, most, may_be)
+    alone: dict[tuple[int, tuple[int, ...]], float]
+    alone = {(part, (i,)): s for i, each in (own or {}).items() for part, s in enumerate(each)}
+    choice = _Choice(scores, candidates, seconds, limit, most, may_be, alone)
     parts = range(len(scores))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of metrics, for averages that nobody will use
@@ -234,6 +235,7 @@ class _Choice:
         Choices on other parts ask for most of the same averages again.
         """
         key, found = tuple(sorted(joined)), []
+        key = key[:1] if key[0] == key[-1] else key  # of one candidate alone
         for part in parts:
             if (part, key) not in self._known:
                 self._known[part, key] = self._score(part, key)

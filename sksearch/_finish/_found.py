@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._finish._members import Members, rows_like
+from sksearch._finish._members import Members, rows_like, with_probabilities
 from sksearch._finish._refit import LastTraining
 from sksearch._typing import Predictor
 from sksearch.estimators import growth_of
@@ -130,13 +130,17 @@ class Found:
         model : estimator object
             The average; `winner` where others bring nothing.
         """
+        winner = with_probabilities(self.run.context, self.rows[index], winner)
+        alone = Ensemble({index: 1.0}, [self.rows[index].params], None, None)
         names = rows_like(self.rows, index, ranks, self.results)[:N_AVERAGED]
         if len(names) == 1:
-            return Ensemble({index: 1.0}, [self.rows[index].params], None, None), winner
+            return alone, winner
         rows = {i: self.rows[i] for i in names}
         trainings = {i: self.last_training(i) for i in names}
         foretell = self.run.incumbent.seconds_to_refit
         seconds = [foretell(row.trial_id, row.n_resources) for row in rows.values()]
         average, model = Members(self.run.setup, rows, trainings, seconds).average(winner)
+        if average is None:
+            return alone, winner
         params = [self.rows[i].params for i in average.weights]
         return Ensemble(average.weights, params, average.score, average.alone), model

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
+from sksearch._compat import to_numpy
 from sksearch._finish._average import Average, AverageScores, choose_average
 from sksearch._finish._refit import LastTraining
 from sksearch._plain import warn
@@ -19,13 +20,21 @@ from sksearch.executors import Interrupts, LostTask, TaskEnvironment, make_execu
 from sksearch.fitting import (
     AveragedClassifier,
     AveragedRegressor,
+    Calibrated,
     Context,
+    NotOfPredictionsError,
     Row,
     Setup,
+    as_classes,
     as_state,
+    cross_mapped,
     dump_state,
     first_line,
+    fit_maps,
     read_predictions,
+    value_of,
+    warn_of_no_average,
+    why_not_of_predictions,
 )
 from sksearch.history import Result
 
@@ -44,12 +53,12 @@ def rows_like(
     }  # a trial has several rows, also where a list has it twice
     for i in map(int, np.argsort(ranks, kind="stable")):
         is_like = len(rows[i].outputs) == n_folds and results[i].violation <= violation
-        if results[i].status == "ok" and is_like and _has_predictions(rows[i]):
+        if results[i].status == "ok" and is_like and has_predictions(rows[i]):
             found.setdefault(rows[i].trial_id, i)
-    return list(found.values()) if _has_predictions(rows[index]) else [index]
+    return list(found.values()) if has_predictions(rows[index]) else [index]
 
 
-def _has_predictions(row: Row) -> bool:
+def has_predictions(row: Row) -> bool:
     return all(output.predictions for output in row.outputs)
 
 
@@ -74,41 +83,68 @@ class Members:
     trainings: Mapping[int, LastTraining]
     seconds: Sequence[float]
 
-    def average(self, winner: Predictor) -> tuple[Average, Predictor]:
+    def average(self, winner: Predictor) -> tuple[Average | None, Predictor]:
         """Return the weights by row, and the average of the models.
 
-        `winner` is the first one's model. Where the others bring nothing, it is returned.
+        `winner` is the first one's model. Where the others bring nothing, it is returned; and no
+        weights where averages cannot be scored.
         """
         context, names = self.setup.context, list(self.rows)
-        scores = AverageScores(context, len(self.rows[names[0]].outputs))
-        predictions = [scores.divide(self._predictions(row)) for row in self.rows.values()]
-        limit = self.setup.time.of_members(self.seconds)
-        costs = [0.0, *self.seconds[1:]]
-        models, lost = {0: winner}, set[int]()
-        while True:
-            chosen = choose_average(
-                scores, predictions, costs, limit, self.setup.ensemble, without=lost
-            )
-            new = [i for i in chosen.weights if i not in models]
-            models |= self._trained({i: self.trainings[names[i]] for i in new})
-            missing = {i for i in new if i not in models}
-            if not missing:
-                break
-            lost |= missing
+        try:
+            if why := why_not_of_predictions(context, winner):
+                raise NotOfPredictionsError(why)
+            chosen, models = self._chosen(winner)
+        except NotOfPredictionsError as found:
+            warn_of_no_average(str(found))
+            return None, winner
         average = replace(chosen, weights={names[i]: w for i, w in chosen.weights.items()})
         if set(chosen.weights) == {0}:
             return average, winner
-        parts = [FrozenEstimator(model_of(models[i])) for i in chosen.weights]
+        parts = [FrozenEstimator(models[i]) for i in chosen.weights]
         weights = list(chosen.weights.values())
         if not is_classifier(context.estimator):
             return average, AveragedRegressor(parts, weights)
         several = context.classes if isinstance(context.classes, list) else None
         return average, AveragedClassifier(parts, weights, several)
 
-    def _predictions(self, row: Row) -> list[np.ndarray]:
-        context = self.setup.context
-        found = [output.predictions or b"" for output in row.outputs]
-        return [read_predictions(context, fold, content) for fold, content in enumerate(found)]
+    def _chosen(self, winner: Predictor) -> tuple[Average, dict[int, Any]]:
+        """Choose the members, and train those that are chosen; both by position among the rows."""
+        context, rows = self.setup.context, list(self.rows.values())
+        scores = AverageScores(context, len(rows[0].outputs))
+        predictions = [scores.divide(predictions_of(context, row)) for row in rows]
+        limit, costs = self.setup.time.of_members(self.seconds), [0.0, *self.seconds[1:]]
+        models, lost = {0: winner}, set[int]()
+        while True:
+            chosen = choose_average(
+                scores, predictions, costs, limit, self.setup.ensemble, lost, self._own(scores)
+            )
+            new = [i for i in chosen.weights if i not in models]
+            trainings = [*self.trainings.values()]
+            found = self._trained({i: trainings[i] for i in new})
+            models |= {
+                i: with_probabilities(context, rows[i], model_of(m)) for i, m in found.items()
+            }
+            missing = {i for i in new if i not in models}
+            if not missing:
+                return chosen, models
+            lost |= missing
+
+    def _own(self, scores: AverageScores) -> dict[int, list[float]]:
+        """Return the scores by part of candidates alone, which their models had in the search.
+
+        They are known where parts are whole folds. Probabilities that came of a fold alone give
+        way to those of all folds.
+        """
+        context, kept = self.setup.context, self.setup.context.kept
+        outputs = [row.outputs for row in self.rows.values()]
+        sizes = [len(test) for _, test in context.splits]
+        if len(scores) != len(outputs[0]) or [*map(len, kept or [])] != sizes:
+            return {}
+        return {
+            i: [value_of(output.test_scores, context.metric) for output in each]
+            for i, each in enumerate(outputs)
+            if not (context.calibrates and any(output.are_decisions for output in each))
+        }
 
     def _trained(self, trainings: Mapping[int, LastTraining]) -> dict[int, Any]:
         """Train models where the search has trained; one that fails is left out with a warning."""
@@ -134,6 +170,42 @@ class Members:
                 else:
                     found[i] = model
         return found
+
+
+def predictions_of(context: Context, row: Row) -> list[np.ndarray]:
+    """Return the predictions of a candidate by fold: numbers, or probabilities of classes.
+
+    Decision values become probabilities on each fold by what the other folds tell of them.
+    """
+    found = [
+        read_predictions(context, i, out.predictions or b"") for i, out in enumerate(row.outputs)
+    ]
+    if not any(output.are_decisions for output in row.outputs):
+        return found
+    classes, y = as_classes(context.classes), labels_of_kept(context, len(found))
+    decided = [i for i, output in enumerate(row.outputs) if output.are_decisions]
+    mapped = cross_mapped([found[i] for i in decided], [y[i] for i in decided], classes)
+    for i, shares in zip(decided, mapped, strict=True):
+        found[i] = shares
+    return found
+
+
+def with_probabilities(context: Context, row: Row, model: Any) -> Any:
+    """Return the model of a candidate, with probabilities from its predictions for test folds."""
+    decided = [i for i, output in enumerate(row.outputs) if output.are_decisions]
+    if not decided or hasattr(model, "predict_proba") or not has_predictions(row):
+        return model
+    classes, y = as_classes(context.classes), labels_of_kept(context, len(row.outputs))
+    decisions = [read_predictions(context, i, row.outputs[i].predictions or b"") for i in decided]
+    maps = fit_maps(np.vstack(decisions), np.concatenate([y[i] for i in decided]), classes)
+    return Calibrated(model, maps, classes)
+
+
+def labels_of_kept(context: Context, n_folds: int) -> list[np.ndarray]:
+    """Return the labels of the test rows whose predictions are kept, by fold."""
+    kept: Any = context.kept
+    y = to_numpy(context.y)
+    return [y[context.splits[fold][1][kept[fold]]] for fold in range(n_folds)]
 
 
 def train_member(

@@ -38,6 +38,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from sksearch._advice import glance
 from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
 from sksearch._plain import warn
@@ -55,8 +56,10 @@ from sksearch.estimators import (
     OneOf,
     Size,
     default_space,
+    find_space,
     first_candidates,
     first_of_each,
+    known_of_each,
     listed,
     named_of,
     union_of_spaces,
@@ -125,9 +128,11 @@ def space_for(
         }
 
     if isinstance(estimator, OneOf):
-        by_model = _is_by_model(param_distributions, estimator)
-        if param_distributions is None or by_model:
-            return list(map(left, union_of_spaces(estimator, size, param_distributions)))
+        parts = union_of_spaces(
+            estimator, param_distributions, lambda one: left(find_space(one, size) or {})
+        )
+        if parts is not None:
+            return parts
     if param_distributions is not None:
         return param_distributions
     if any(isinstance(part, OneOf) for part in estimator.get_params().values()):
@@ -138,20 +143,11 @@ def space_for(
     return left(default_space(estimator, n_samples=size.n_samples, n_features=size.n_features))
 
 
-def _is_by_model(given: Any, estimator: OneOf) -> bool:
-    """Whether a space names models, each with a space; ValueError where some are none."""
-    if not isinstance(given, dict) or not all(isinstance(v, dict) for v in given.values()):
-        return False
-    names = [name for name, _ in estimator.named]
-    for name in given:
-        if name not in names:
-            raise ValueError(f"param_distributions names {name!r}, and the models are {names}.")
-    return True
-
-
 def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
     """Refuse a default space in which the estimator's own score has no optimum; else warn."""
-    why = "" if options.goal.scoring is not None else without_optimum(estimator, space.names)
+    why = ""
+    if options.goal.scoring is None:
+        why = glance(without_optimum, estimator, space.names, otherwise="")
     if why and options.space is None:
         raise ValueError(why)
     if why:
@@ -165,7 +161,7 @@ def first_guesses(
     X: Samples,
     earlier: Sequence[EarlierTask] = (),
     allows: Allows | None = None,
-) -> tuple[tuple[dict, ...], bool]:
+) -> tuple[tuple[dict, ...], bool, int]:
     """Return what is evaluated first, and whether that begins with the untuned estimator.
 
     Parameters
@@ -189,35 +185,46 @@ def first_guesses(
     guesses : tuple of dict
         Distinct candidates.
     has_baseline : bool
-        Whether the first is the estimator's own.
+        Whether the first is the estimator's own, or that of the first of several models.
+    n_own : int
+        Number of first candidates that are models with their own values.
     """
     knowledge = options.knowledge
     if not (knowledge.is_left and options.is_auto):
         given = None if knowledge.is_left else knowledge.initial_params
-        return given_guesses(given, space, earlier, allows), False
-    # A default space is ours: there the estimator's own values may lie outside, and win. A space
-    # that the user gave is a promise.
+        return given_guesses(given, space, earlier, allows), False, 0
+    own, is_own = _own_candidates(options, estimator, space)
+    first, is_own = allowed_guesses((own[:1] if earlier else own, is_own), allows, given=False)
+    guesses = {space.key(params): params for params in first}
+    known = () if earlier else _known_candidates(estimator, _size(X))
+    others = filter(space.contains, (*given_guesses(None, space, earlier, None), *known))
+    for params in allowed_guesses((tuple(others), False), allows, given=False)[0]:
+        guesses.setdefault(space.key(params), params)
+    return tuple(guesses.values()), is_own, len(first)
+
+
+def _own_candidates(
+    options: Options, estimator: Estimator, space: Space
+) -> tuple[tuple[dict, ...], bool]:
+    """The estimator's own values, of several models those of each; whether the first are as set.
+
+    A default space is ours: there own values may lie outside, and win. A space that the user gave
+    is a promise, and may leave a parameter no choice but another value.
+    """
+    if isinstance(estimator, OneOf):
+        firsts, is_own = first_of_each(estimator, options.space, space)
+        return tuple(firsts), is_own
     values, is_given = estimator.get_params(), options.space is not None
     own = space.baseline(values, inside=is_given)
-    guesses = {} if own is None else {space.key(own): own}
-    others = () if earlier else _known_candidates(options, estimator, X, own is not None)
-    for params in (*given_guesses(None, space, earlier, None), *others):
-        if space.contains(params):
-            guesses.setdefault(space.key(params), params)
-    # Where the space leaves a parameter no choice, the first guess may differ from the estimator.
-    is_own = own is not None and (not is_given or all(equal(own[k], values[k]) for k in own))
-    return allowed_guesses((tuple(guesses.values()), is_own), allows, given=False)
+    if own is None:
+        return (), False
+    return (own,), not is_given or all(equal(own[k], values[k]) for k in own)
 
 
-def _known_candidates(
-    options: Options, estimator: Estimator, X: Samples, has_own: bool
-) -> list[dict]:
-    """What is good on many tables; of several models their own values come before it."""
-    size = _size(X)
+def _known_candidates(estimator: Estimator, size: Size) -> list[dict]:
+    """Candidates that are good on many tables."""
     if isinstance(estimator, OneOf):
-        given = options.space if _is_by_model(options.space, estimator) else None
-        spaces = union_of_spaces(estimator, size, given)
-        return first_of_each(estimator, size, spaces)[has_own:]
+        return known_of_each(estimator, size)
     return first_candidates(estimator, n_samples=size.n_samples, n_features=size.n_features)
 
 
@@ -225,16 +232,19 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
     """Say what was chosen for the user: `filled` has the parts that were left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
     if names := [name for name, _ in named_of(options.estimator)]:
-        notes.append(f"models: {', '.join(names)}, each with its own values at first")
+        each = ", each with its own values at first" if problem.n_own == len(names) else ""
+        where = ", or near them where the given space lacks them" if options.space else ""
+        notes.append(f"models: {', '.join(names)}{each}{each and where}")
     if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]
         unknown = listed(_unknown_of(options.estimator))
         rest = f"; nothing is known of {unknown}" if unknown else ""
         notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}{rest}")
     if problem.has_baseline:
-        n = len(problem.initial_params) - 1
+        n = len(problem.initial_params) - len(problem.own)
         more = f", then {n} that are good on many data sets" if n else ""
-        notes.append(f"first candidates: the untuned estimator{more}")
+        each = "each untuned model" if len(problem.own) > 1 else "the untuned estimator"
+        notes.append(f"first candidates: {each}{more}")
     elif problem.initial_params and options.knowledge.is_left:
         n = len(problem.initial_params)
         notes.append(f"first candidates: {n} known ones that lie in the space")

@@ -1,13 +1,16 @@
 """Errors about parts of a search that do not fit, raised before anything is spent."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn import get_config
 from sklearn.base import clone, is_classifier
 
+from sksearch._advice import advice, glance
 from sksearch._compat import (
     fault_of,
     num_samples,
@@ -16,7 +19,6 @@ from sksearch._compat import (
     unlisted_params,
     whole_range,
 )
-from sksearch._plain import warn
 from sksearch._prepare._input import check_fit_params
 from sksearch._typing import Estimator, Samples, Targets
 from sksearch.base import Plan, Resource, Rung, Scheduler
@@ -235,38 +237,44 @@ def check_names(estimator: Estimator, space: Space) -> None:
 
 def check_values(estimator: Estimator, space: Space) -> None:
     """Raise ValueError for a parameter of which the estimator takes no value that is there."""
-    if not isinstance(space.given, Mapping):
+    if not isinstance(space.given, Mapping) or get_config()["skip_parameter_validation"]:
         return  # of several dicts each parameter need not be in all
     for dimension in space.dimensions:
-        name, values = dimension.name, space.given[dimension.name]
-        owner, _ = owner_of(estimator, name)
-        # A class that derives from an estimator may make of a value what its base takes.
-        if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
-            continue
-        shown = getattr(dimension, "choices", ())
-        if dimension.kind in ("real", "integer"):
-            shown = [native(dimension.from_unit(u)) for u in np.linspace(0.01, 0.99, 12)]
-            _warn_of_width(estimator, dimension)
-        if shown and all(fault_of(estimator, name, value) for value in shown):
-            fault = fault_of(estimator, name, shown[0])
-            cure = _cure(estimator, dimension, shown)
-            raise ValueError(f"param_distributions[{name!r}]: {fault} {cure}")
+        _warn_of_width(estimator, dimension)
+        if fault := glance(_fault_of_values, estimator, space, dimension, otherwise=""):
+            raise ValueError(f"param_distributions[{dimension.name!r}]: {fault}")
 
 
-def warn_of_seeds(space: Space) -> None:
+def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -> str:
+    """Say why the estimator takes no value of a parameter, "" if it takes one."""
+    given: Any = space.given
+    name, values = dimension.name, given[dimension.name]
+    owner, _ = owner_of(estimator, name)
+    # A class that derives from an estimator may make of a value what its base takes.
+    if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
+        return ""
+    shown = getattr(dimension, "choices", ())
+    if dimension.kind in ("real", "integer"):
+        shown = [native(dimension.from_unit(u)) for u in np.linspace(0.01, 0.99, 12)]
+    if not shown or not all(fault_of(estimator, name, value) for value in shown):
+        return ""
+    return f"{fault_of(estimator, name, shown[0])} {_cure(estimator, dimension, shown)}"
+
+
+@advice
+def warn_of_seeds(space: Space) -> Iterator[str]:
     """Warn where a seed is searched, so that luck wins."""
     for name in space.names:
         if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
-            warn(
+            yield (
                 f"param_distributions[{name!r}]: of several seeds the luckiest one wins, and new "
                 "data do not know it. Take it out of the space; with RepeatedKFold() as cv luck "
-                "counts less.",
-                UserWarning,
-                stacklevel=2,
+                "counts less."
             )
 
 
-def _warn_of_width(estimator: Estimator, dimension: Dimension) -> None:
+@advice
+def _warn_of_width(estimator: Estimator, dimension: Dimension) -> Iterator[str]:
     """Warn where the width of a uniform distribution looks like its upper end."""
     if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():
         return
@@ -275,12 +283,10 @@ def _warn_of_width(estimator: Estimator, dimension: Dimension) -> None:
     if 0 < low < width and fault_of(estimator, name, width) == "" != fault_of(
         estimator, name, high
     ):
-        warn(
+        yield (
             f"param_distributions[{name!r}] reaches from {low:g} to {high:g}, of which the "
             f"estimator takes a part: uniform takes (loc, scale), so write uniform({low:g}, "
-            f"{width - low:g}) for {low:g} to {width:g}.",
-            UserWarning,
-            stacklevel=2,
+            f"{width - low:g}) for {low:g} to {width:g}."
         )
 
 
@@ -310,12 +316,26 @@ def _accepts(estimator: Estimator, name: str) -> bool:
 def classes_of(estimator: Estimator, y: Targets) -> tuple[Labels, np.ndarray | None]:
     """Return the labels of the whole y for ``partial_fit``, and each row's class index.
 
-    Labels are a list of arrays where y has several columns; there are no indices then.
+    Labels are a list of arrays where y has several columns; there are no indices then. Both are
+    None if the labels have no order, and for a regressor.
     """
     if y is None or not is_classifier(estimator):
         return None, None
+    return glance(_classes_of, y, otherwise=(None, None))
+
+
+def _classes_of(y: Any) -> tuple[Labels, np.ndarray | None]:
+    """Return labels and class indices of a target of which nothing is known."""
+    if issparse(y):
+        columns = y.tocsc()
+        y = None if columns.shape[1] > 1 else columns.toarray()
+        if y is None:
+            each = (columns[:, [i]].toarray() for i in range(columns.shape[1]))
+            return [np.unique(column) for column in each], None
     labels = to_numpy(y)
     if labels.ndim == 2 and labels.shape[1] > 1:
         return [np.unique(column) for column in labels.T], None
+    if labels.size != len(labels):
+        return None, None
     classes, strata = np.unique(labels.ravel(), return_inverse=True)
     return classes, strata

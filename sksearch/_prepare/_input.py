@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
+from sksearch._advice import advice, glance
 from sksearch._compat import (
     GroupsConsumerMixin,
     num_samples,
@@ -18,11 +20,12 @@ from sksearch._compat import (
     routing_enabled,
     to_numpy,
 )
-from sksearch._plain import warn
 from sksearch._typing import Estimator, Folding, Samples, Targets
 from sksearch.estimators import OneOf, each_of, family_of, last_step
+from sksearch.fitting import meant_by
 
 T = TypeVar("T")
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # pathlib makes one slash of two
 
 # ---- parameters of the search
 
@@ -34,6 +37,12 @@ def check_folder(path: object) -> None:
     if path is not None and "\0" in str(path):
         raise ValueError(
             f"checkpoint_dir={path!r} has a NUL character, which no path may have: name a folder."
+        )
+    if path is not None and ADDRESS.match(str(path)):
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} is an address, and a checkpoint is a folder: pass the "
+            "path of a local or mounted one (s3fs, gcsfuse and rclone mount buckets), and copy it "
+            "afterwards."
         )
 
 
@@ -116,6 +125,11 @@ def check_containers(X: Samples, y: Targets) -> None:
     for name, data in (("X", X), ("y", y)):
         if (data is None and name == "y") or _has_rows(data):
             continue
+        if name == "y" and isinstance(data, str) and data in getattr(X, "columns", ()):
+            raise TypeError(
+                f"y={data!r} is the name of a column, and has no rows: pass its values, as "
+                f"fit(X.drop(columns={data!r}), X[{data!r}])."
+            )
         raise TypeError(
             f"{name}={data!r:.80} has no rows: pass an array, a table, or a list of samples."
         )
@@ -130,60 +144,65 @@ def _has_rows(data: object) -> bool:
     return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
 
 
-def check_target(estimator: Estimator, y: Targets) -> None:
-    """Raise ValueError for a target that no candidate could be fitted to."""
-    supervised = is_classifier(estimator) or is_regressor(estimator)
+def doubt_of_target(estimator: Estimator, y: Targets) -> str:
+    """Say why no candidate is likely to be fitted to a target, "" if nothing speaks against it."""
+    name = type(estimator).__name__
     if y is None:
+        supervised = is_classifier(estimator) or is_regressor(estimator)
         if supervised and get_tags(estimator).target_tags.required:
-            raise ValueError(
-                f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+            return f"{name} requires y to be passed, but the target y is None."
+        return ""
+    if is_classifier(estimator):
+        doubt: str = glance(_doubt_of_labels, y, otherwise="")
+        if not doubt and glance(type_of_target, y, otherwise="").startswith("continuous"):
+            doubt = (
+                f"Unknown label type: {name} is a classifier, and y holds continuous values. "
+                "Pass class labels, or search over a regressor."
             )
-        return
-    if not is_classifier(estimator):
-        if is_regressor(estimator):
-            _check_numbers(estimator, y)
-        return
-    _check_labels(y)
-    for last in map(last_step, each_of(estimator)):
-        family_of(last).check_labels(last, to_numpy(y))
-    if type_of_target(y).startswith("continuous"):
-        raise ValueError(
-            f"Unknown label type: {type(estimator).__name__} is a classifier, and y holds "
-            "continuous values. Pass class labels, or search over a regressor."
-        )
+        return doubt
+    return _doubt_of_numbers(name, to_numpy(y)) if is_regressor(estimator) else ""
 
 
-def _check_numbers(estimator: Estimator, y: Targets) -> None:
-    """Raise ValueError for texts that no regressor takes for numbers."""
-    values = to_numpy(y)
+def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
+    """Name texts that no regressor takes for numbers."""
     if values.dtype.kind not in "OUS":
-        return
+        return ""
     try:
         values.astype(float)
     except (TypeError, ValueError) as error:
         if any(isinstance(value, str) for value in values.ravel()):
-            raise ValueError(
-                f"{type(estimator).__name__} is a regressor, and y holds texts ({error}): pass "
-                "numbers, or search over a classifier."
-            ) from None
+            return (
+                f"{name} is a regressor, and y holds texts ({error}): pass numbers, or search "
+                "over a classifier."
+            )
+    return ""
 
 
-def _check_labels(y: Targets) -> None:
-    """Raise ValueError for labels that are missing, or that cannot be sorted together."""
+def _doubt_of_labels(y: Targets) -> str:
+    """Name labels that are missing, or that cannot be sorted together."""
     labels = to_numpy(y)
     missing = _missing(labels)
     if missing.any():
         row = int(np.argwhere(missing)[0][0])
-        raise ValueError(
+        return (
             f"y has {np.count_nonzero(missing)} labels that are missing (NaN), the first in row "
             f"{row}: give each row a label, or leave such rows out of X and y."
         )
     kinds = sorted({type(label).__name__ for label in labels.ravel()}) if labels.size else []
     if "str" in kinds and len(kinds) > 1:
-        raise ValueError(
+        return (
             f"y mixes labels of the types {' and '.join(kinds)}, which have no common order: make "
             "all of them strings, or all of them numbers."
         )
+    return ""
+
+
+def check_labels(estimator: Estimator, y: Targets) -> None:
+    """Raise ValueError for labels that a known library is known to fail on."""
+    labels = None if y is None or not is_classifier(estimator) else glance(to_numpy, y)
+    if labels is not None:
+        for last in map(last_step, each_of(estimator)):
+            family_of(last).check_labels(last, labels)
 
 
 def check_groups(groups: Targets, X: Samples) -> int:
@@ -211,27 +230,27 @@ def _missing(values: np.ndarray) -> np.ndarray:
         return np.isnat(values)
     if values.dtype != object:
         return np.zeros(values.shape, dtype=bool)
-    return np.array([_is_missing(each) for each in values.ravel()]).reshape(values.shape)
+    return np.array([is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
-def _is_missing(label: object) -> bool:
+def is_missing(label: object) -> bool:
+    """Whether a value is None, NaN, or what pandas has in their place."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
-def warn_of_index(X: Samples, y: Targets) -> None:
+@advice
+def warn_of_index(X: Samples, y: Targets) -> Iterator[str]:
     """Warn where two tables have the same labels of rows in another order."""
     own: Any = getattr(X, "index", None)
     other: Any = getattr(y, "index", None)
     if not (hasattr(own, "equals") and hasattr(other, "equals")) or own.equals(other):
         return
     if own.is_unique and len(own) == len(other) and own.isin(other).all():
-        warn(
+        yield (
             "X and y have the same index in another order, and rows are matched by their places: "
-            "pass y.loc[X.index].",
-            UserWarning,
-            stacklevel=2,
+            "pass y.loc[X.index]."
         )
 
 
@@ -281,11 +300,28 @@ def check_fit_params(
     """
     if routing_enabled():
         return  # which has refused them
+    named, searched = (*params,), set(searched)
+    try:
+        _check_fit_params(estimator, params, searched, by_epochs)
+    except ValueError as error:
+        for name in named:
+            if (meant := meant_by(name)) and f"fit got {name}," in str(error):
+                raise ValueError(
+                    f"fit got {name}, which is a parameter of the search: write {meant}="
+                    f"{params[name]!r:.80} where the search is made."
+                ) from None
+        raise
+
+
+def _check_fit_params(
+    estimator: Estimator, params: dict[str, Any], searched: set[str], by_epochs: bool
+) -> None:
+    """Raise ValueError for a parameter that the ``fit`` of a step does not take."""
     if isinstance(estimator, OneOf):
         for model in each_of(estimator):
             check_fit_params(last_step(model), params, (), by_epochs)
         return
-    prefix, searched = "", set(searched)
+    prefix = ""
     while isinstance(estimator, Pipeline):
         steps = dict(estimator.steps)
         for name in params:

@@ -154,6 +154,7 @@ class Composer(Protocol):
     resource: Any
     _own_space: Callable[[Any], Any] | None
     _columns: ClassVar[tuple[str, ...]]
+    _is_namesake: ClassVar[bool]
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Name the sampler and the scheduler."""

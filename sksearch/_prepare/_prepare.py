@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import indexable
 
+from sksearch._advice import glance
 from sksearch._compat import check_method_params, num_samples
 from sksearch._earlier import read_earlier, with_knowledge
 from sksearch._prepare._aiming import aimed, aims_of, check_metric, rule_for
 from sksearch._prepare._auto import choices, first_guesses, make_space
-from sksearch._prepare._averaging import check_ensemble, with_kept_rows
+from sksearch._prepare._averaging import check_ensemble, servable, with_kept_rows
 from sksearch._prepare._checks import (
     check_memory_limit,
     check_rates,
@@ -25,22 +26,23 @@ from sksearch._prepare._input import (
     check_columns,
     check_containers,
     check_cv,
+    check_labels,
     check_n_jobs,
     check_overtime,
     check_pre_dispatch,
     check_refit,
     check_sample_weight,
-    check_target,
+    doubt_of_target,
     warn_of_index,
     with_plain_numbers,
 )
 from sksearch._prepare._leaks import warn_of_target
 from sksearch._prepare._options import Composer, Options
 from sksearch._prepare._problem import adapt, make_problem
-from sksearch._prepare._scoring import check_scoring, check_task
+from sksearch._prepare._scoring import check_scoring, doubt_of_task, warn_of_task
 from sksearch._prepare._split import make_folds
 from sksearch._time_limit import TimeLimit
-from sksearch._typing import Estimator, Samples, Targets
+from sksearch._typing import Estimator, Samples, Scorer, Targets
 from sksearch.base import Resource, Scheduler
 from sksearch.estimators import Labels
 from sksearch.executors import check_devices
@@ -51,6 +53,7 @@ from sksearch.fitting import (
     SearchPlan,
     Setup,
     blocks_of_rows,
+    error_of_untuned,
     scores_have_names,
 )
 from sksearch.history import Problem
@@ -100,6 +103,7 @@ def prepare(
     scorers, refit_metric = search._get_scorers()
     check_metric(goal, options.stops.target_score, scorers, refit_metric)
     data = _data_of(search, options, X, y, params, unit)
+    options, left_out = servable(options, lambda: _probe(options, data, scorers))
     estimator, n_splits = clone(options.estimator), len(data.folds.splits)
     own = None if search._own_space is None else search._own_space(estimator)
     space = make_space(options, own, estimator, data.X)
@@ -121,12 +125,11 @@ def prepare(
     rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
     check_rates(resource, estimator, space, data.n_longest(goal.refit), problem.max_resources)
     plan = _plan_of(options, problem, scheduler, resource, n_splits, aims)
-    plan = replace(plan, notes=choices(options, filled, problem, data.folds))
+    plan = replace(plan, notes=choices(options, filled, problem, data.folds) + left_out)
     context = _context_of(
         options, estimator, data, resource=resource, scorer=scorers, aims=aims,
-        metric=rule if isinstance(rule, str) else None,
-        has_names=scores_have_names(goal.scoring, rule, scorers),
-        seed=problem.seed, n_candidates=plan.n_candidates,
+        metric=rule if isinstance(rule, str) else None, seed=problem.seed,
+        has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
@@ -135,6 +138,7 @@ def prepare(
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=goal.refit if callable(goal.refit) else None,
         columns=() if resource.acts_on == "fits" else search._columns,
+        is_namesake=search._is_namesake,
     )  # fmt: skip
 
 
@@ -149,6 +153,7 @@ class Data:
     folds: Folds
     classes: Labels
     strata: np.ndarray | None  # class index of each row
+    doubt: str  # why no candidate is likely to be fitted to them, or ""
 
     @property
     def fit_params(self) -> dict[str, Any]:
@@ -171,8 +176,31 @@ def _data_of(
     """Check the data, and freeze the folds."""
     X, y, params = _checked_input(options, X, y, params)
     routed = search._get_routed_params_for_fit(params)
-    folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
-    return Data(X, y, params, routed, folds, *classes_of(options.estimator, y))
+    doubt = _doubt_of(options, y)
+    try:
+        folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
+    except Exception as error:
+        if doubt:
+            raise ValueError(doubt) from error
+        raise
+    return Data(X, y, params, routed, folds, *classes_of(options.estimator, y), doubt)
+
+
+def _doubt_of(options: Options, y: Targets) -> str:
+    """Say why no candidate is likely to succeed with a target, "" if nothing speaks against it."""
+    scoring, estimator = options.goal.scoring, options.estimator
+    return glance(doubt_of_target, estimator, y, otherwise="") or glance(
+        doubt_of_task, scoring, estimator, y, otherwise=""
+    )
+
+
+def _check_doubt(doubt: str, context: Context) -> None:
+    """Raise ValueError if the untuned estimator fails on data which are likely to be wrong.
+
+    A class of the user's may make sense of them: a target of texts for a regressor, say.
+    """
+    if doubt and (error := error_of_untuned(context)):
+        raise ValueError(doubt) from error
 
 
 def _resource_of(filled: Composer, estimator: Estimator, space: Space, data: Data) -> Resource:
@@ -203,7 +231,7 @@ def _plan_of(
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
     """What all tasks share; `rest` has the fields that neither options nor data tell."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
-    return Context(
+    context = Context(
         estimator=estimator,
         X=data.X, y=data.y, splits=splits,
         fit_params=data.fit_params, score_params=data.routed.scorer.score,
@@ -214,6 +242,16 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
         **rest,
         blocks=blocks_of_rows(splits, num_samples(data.X), groups),
     )  # fmt: skip
+    _check_doubt(data.doubt, context)
+    return context
+
+
+def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
+    """Return a context in which scorers can be called, before there is a space."""
+    refit = options.goal.refit
+    rest: dict[str, Any] = {"has_names": None, "seed": 0, "n_candidates": 0, "resource": None}
+    metric = refit if isinstance(refit, str) else None
+    return _context_of(options, options.estimator, data, scorer=scorer, metric=metric, **rest)
 
 
 def _checked_input(
@@ -233,8 +271,8 @@ def _checked_input(
     warn_of_index(X, y)
     X, y = indexable(X, y)
     params = check_method_params(X, params=params)
-    check_target(options.estimator, y)
-    check_task(options.goal.scoring, options.estimator, y)
+    check_labels(options.estimator, y)
+    warn_of_task(options.goal.scoring, options.estimator, y)
     warn_of_target(options.estimator, X, y)
     check_sample_weight(X, params)
     return X, y, params

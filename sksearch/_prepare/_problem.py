@@ -27,12 +27,13 @@ def make_problem(
     n_splits: int,
     limits: tuple[Any, Any],
     rng: np.random.RandomState,
-    guesses: tuple[tuple[Params, ...], bool],
+    guesses: tuple[tuple[Params, ...], bool, int],
 ) -> Problem:
     """State the problem, with the resource's own limits where the user says "auto".
 
     Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
-    first candidates, and whether the first of them is the untuned estimator.
+    first candidates, whether the first of them is the untuned estimator, and how many are models
+    with their own values.
     """
     high: Any = limits[1]
     low: Any = "auto" if isinstance(limits[0], str) else limits[0]
@@ -45,7 +46,7 @@ def make_problem(
         low = min(smallest, high) if low == "auto" else low
     resource.check_max(high, n_samples, n_splits)
     seed = draw_seed(rng)
-    initial_params, has_baseline = guesses
+    initial_params, has_baseline, n_own = guesses
     return Problem(
         space,
         low,
@@ -54,6 +55,7 @@ def make_problem(
         initial_params,
         continues=resource.continues,
         has_baseline=has_baseline,
+        n_own=n_own,
     )
 
 

@@ -2,14 +2,15 @@
 
 import difflib
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.multiclass import type_of_target
 
+from sksearch._advice import advice
 from sksearch._compat import InvalidParameterError, metric_of_scorer, task_of_metric, to_numpy
-from sksearch._plain import warn
 from sksearch._typing import Estimator, Scorer, Scoring, Targets
 
 #: Short names of metrics that users of other libraries know.
@@ -88,34 +89,40 @@ def _nearest_scorer(name: str) -> str:
     return f": did you mean {' or '.join(map(repr, meant))}"
 
 
-def check_task(scoring: Scoring, estimator: Estimator, y: Targets) -> None:
-    """Raise ValueError for a metric that fails on what the estimator predicts.
-
-    One that does not fail, but compares class labels as if they were numbers, is warned about.
-    """
+def doubt_of_task(scoring: Scoring, estimator: Estimator, y: Targets) -> str:
+    """Name a metric that fails on what the estimator predicts, "" if none does."""
     names, model = names_of_scorers(scoring), type(estimator).__name__
     if y is None or not names or not (is_classifier(estimator) or is_regressor(estimator)):
-        return
+        return ""
     kind = type_of_target(y)
     for name in names:
         task = task_of_metric(name)
-        if is_classifier(estimator) and task == "regression":
-            text = (
-                f"scoring={name!r} is a metric of numbers, and {model} predicts classes: pass "
-                "'accuracy', 'balanced_accuracy', 'roc_auc_ovr' or the like."
-            )
-            if to_numpy(y).dtype.kind in "OUS":
-                raise ValueError(text)
-            warn(text, UserWarning, stacklevel=2)
+        if is_classifier(estimator) and task == "regression" and to_numpy(y).dtype.kind in "OUS":
+            return _metric_of_numbers(name, model)
         if is_classifier(estimator) and kind == "multiclass" and name in MACRO:
-            raise ValueError(
-                f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."
-            )
+            return f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."
         if is_regressor(estimator) and task == "classification" and kind.startswith("continuous"):
-            raise ValueError(
+            return (
                 f"scoring={name!r} is a metric of classes, and {model} predicts numbers: pass "
                 "'r2', 'neg_root_mean_squared_error' or the like."
             )
+    return ""
+
+
+@advice
+def warn_of_task(scoring: Scoring, estimator: Estimator, y: Targets) -> Iterator[str]:
+    """Warn of a metric that compares class labels as if they were numbers."""
+    if y is not None and is_classifier(estimator) and to_numpy(y).dtype.kind not in "OUS":
+        for name in names_of_scorers(scoring):
+            if task_of_metric(name) == "regression":
+                yield _metric_of_numbers(name, type(estimator).__name__)
+
+
+def _metric_of_numbers(name: str, model: str) -> str:
+    return (
+        f"scoring={name!r} is a metric of numbers, and {model} predicts classes: pass "
+        "'accuracy', 'balanced_accuracy', 'roc_auc_ovr' or the like."
+    )
 
 
 def _is_metric(scorer: Scorer, n_arguments: int) -> bool:

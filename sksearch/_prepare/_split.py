@@ -9,7 +9,9 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 from sklearn.utils.multiclass import type_of_target
 
+from sksearch._advice import glance
 from sksearch._compat import num_samples, to_numpy
+from sksearch._plain import warn
 from sksearch._prepare._checks import classes_of
 from sksearch._prepare._input import check_groups
 from sksearch._prepare._options import Options
@@ -100,6 +102,14 @@ def choose_cv(
         return _by_group(cv, X, y, groups, _can_stratify(estimator, y))
     if cv is None and (index := _times_of(X)) is not None:
         return _by_time(index, y, _can_stratify(estimator, y))
+    if cv is None and _has_unsorted_times(X):
+        note = (
+            "as scikit-learn makes them, though the index of X has times: they are not in order, "
+            "and these folds train on the future; sort X and y by time for folds that do not, or "
+            f"pass cv={N_FOLDS}"
+        )
+        warn(f"Folds are {note}.", UserWarning, stacklevel=2)
+        return cv, note
     return cv, ""
 
 
@@ -143,8 +153,7 @@ def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
         for middle, end in (np.searchsorted(codes, pair, side="right") for pair in ends)
     ]
     if stratifies:
-        labels = to_numpy(y)
-        splits = [fold for fold in splits if all(len(np.unique(labels[p])) > 1 for p in fold)]
+        splits = _with_classes(splits, to_numpy(y).ravel())
     if len(splits) < 2:
         return None, (
             "as scikit-learn makes them, though the index of X has its times in order: y is "
@@ -152,7 +161,7 @@ def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
             "cv=TimeSeriesSplit() for these"
         )
     left_out = n_folds - len(splits)
-    few = f" but for {left_out} with a single class" if left_out else ""
+    few = f" but for {left_out} that lack classes" if left_out else ""
     ties = ", nor tears rows of the same time" if len(times) < len(codes) else ""
     return splits, (
         f"TimeSeriesSplit({n_folds}){few}, since the index of X has its times in order, and no "
@@ -160,11 +169,24 @@ def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
     )
 
 
+def _with_classes(splits: list, labels: np.ndarray) -> list:
+    """Leave out folds that lack classes in one of their parts.
+
+    A class that is too rare to be in two folds may be missing in both parts, or be tested less.
+    """
+    present = [tuple(set(labels[part].tolist()) for part in fold) for fold in splits]
+    every = set(labels.tolist())
+    whole = [all(part == every for part in parts) for parts in present]
+    if sum(whole) < 2:
+        whole = [tested <= trained and len(tested) > 1 for trained, tested in present]
+    return [fold for fold, is_whole in zip(splits, whole, strict=True) if is_whole]
+
+
 def _can_stratify(estimator: Estimator, y: Targets) -> bool:
     """Whether folds can have the classes in proportion, by the rule of scikit-learn."""
     if y is None or not is_classifier(estimator):
         return False
-    return type_of_target(y) in ("binary", "multiclass")
+    return glance(type_of_target, y) in ("binary", "multiclass")
 
 
 def _times_of(X: Samples) -> Any:
@@ -174,3 +196,13 @@ def _times_of(X: Samples) -> Any:
         return None
     in_order = index.is_monotonic_increasing and not index.hasnans
     return index if in_order and index.nunique() >= MIN_TIMES else None
+
+
+def _has_unsorted_times(X: Samples) -> bool:
+    """Whether a table of pandas has different times as its index, in no order."""
+    pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
+    if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
+        return False
+    if index.hasnans or index.is_monotonic_increasing:
+        return False
+    return index.nunique() >= MIN_TIMES

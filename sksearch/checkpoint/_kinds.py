@@ -116,9 +116,9 @@ def sample(value: object) -> bool:
 
 
 def rows(value: object) -> bool:
-    """Whether a value is numbers of 4 bytes each, as `base64` writes them."""
+    """Whether a value is numbers of 8 bytes each, as `base64` writes them."""
     try:
-        return text(value) and len(b64decode(value, validate=True)) % 4 == 0
+        return text(value) and len(b64decode(value, validate=True)) % 8 == 0
     except ValueError:
         return False
 
@@ -170,7 +170,7 @@ def versions(value: object) -> bool:
 
 def parts(value: object) -> bool:
     """Whether a value is what `fingerprint` returns."""
-    return isinstance(value, dict) and all(map(_is_part, value.values()))
+    return isinstance(value, dict) and all(map(_texts_by_name, value.values()))
 
 
 def plan(value: object) -> bool:
@@ -184,16 +184,6 @@ def _list_of(value: object, kind: Kind) -> TypeGuard[list]:
 
 def _texts_by_name(value: object) -> TypeGuard[dict[str, str]]:
     return isinstance(value, dict) and all(map(text, value.values()))
-
-
-def _is_part(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and text(value.get("sha"))
-        and text(value.get("text"))
-        and _texts_by_name(value.get("items", {}))
-        and _texts_by_name(value.get("code", {}))
-    )
 
 
 def _is_point(value: object) -> bool:

@@ -52,7 +52,7 @@ def _write_state(state: Any) -> dict[str, Any] | None:
 
 
 def _of_numbers(key: str) -> Entry:
-    """An entry of numbers of 4 bytes each, where there are any."""
+    """An entry of numbers of 8 bytes each, where there are any."""
     kind = kinds.optional(kinds.rows)
     return Entry(key, kind, lambda rows: b64encode(rows).decode(), b64decode, is_sparse=True)
 
@@ -78,6 +78,7 @@ OUTPUT = Schema(
         "measures": Entry("measures", kinds.optional(kinds.numbers), is_sparse=True),
         "rows": _of_numbers("rows"),
         "predictions": _of_numbers("predictions"),
+        "are_decisions": Entry("are_decisions", kinds.flag, is_sparse=True),
     },
     is_closed=True,
 )  # fmt: skip

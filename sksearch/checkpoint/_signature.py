@@ -46,7 +46,7 @@ def make_key() -> None:
     _read.cache_clear()
     with suppress(OSError, RuntimeError):  # no home
         file = key_file()
-        if is_own(file) and (wrong := _look_at_key(file)[1]):
+        if is_own(file) and not _fault_of_place(file) and (wrong := _look_at_key(file)[1]):
             system().remove(file)
             warn(
                 f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "
@@ -130,4 +130,14 @@ def _look_at_key(file: Path) -> tuple[bytes, str]:
         return key, f"can be read or written by others (mode {info.st_mode & 0o777:o})"
     if len(set(key)) < LEAST:
         return key, "is not random, as a damaged disk leaves it"
-    return key, ""
+    return key, _fault_of_place(file)
+
+
+def _fault_of_place(file: Path) -> str:
+    """Say who else can put another key in its place, "" if no other user can."""
+    if os.name == "nt":
+        return ""
+    folder = file.parent
+    if system().stat(folder).st_mode & 0o022:
+        return f"can be replaced by others, who can write to {folder}: run `chmod go-w '{folder}'`"
+    return ""

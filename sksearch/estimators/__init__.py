@@ -7,6 +7,7 @@ from sksearch.estimators._catboost import CatBoost
 from sksearch.estimators._changing import change as change
 from sksearch.estimators._changing import changing_params as changing_params
 from sksearch.estimators._composed import NOTHING
+from sksearch.estimators._composed import find_space as find_space
 from sksearch.estimators._composed import listed as listed
 from sksearch.estimators._composed import unknown_parts as unknown_parts
 from sksearch.estimators._default import default_space, own_candidate
@@ -15,6 +16,7 @@ from sksearch.estimators._epochs import advance as advance
 from sksearch.estimators._epochs import has_ended as has_ended
 from sksearch.estimators._epochs import refuse_early_stopping as refuse_early_stopping
 from sksearch.estimators._epochs import train_calls as train_calls
+from sksearch.estimators._epochs import warn_of_own_fit as warn_of_own_fit
 from sksearch.estimators._family import Family, Nothing, family_of, register
 from sksearch.estimators._family import families as families
 from sksearch.estimators._family import fit as fit
@@ -30,9 +32,12 @@ from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, P
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._linear import Linear, StochasticGradient
 from sksearch.estimators._mlp import MLP
+from sksearch.estimators._one_of import WHICH as WHICH
 from sksearch.estimators._one_of import OneOf
+from sksearch.estimators._one_of import alone_if_not_named as alone_if_not_named
 from sksearch.estimators._one_of import each_of as each_of
 from sksearch.estimators._one_of import first_of_each as first_of_each
+from sksearch.estimators._one_of import known_of_each as known_of_each
 from sksearch.estimators._one_of import model_of as model_of
 from sksearch.estimators._one_of import named_of as named_of
 from sksearch.estimators._one_of import union_of_spaces as union_of_spaces

@@ -1,6 +1,5 @@
 """What boosters of other libraries have in common: they are given the model that there is."""
 
-import inspect
 from collections.abc import Collection, Mapping
 from numbers import Integral
 from typing import Any, ClassVar
@@ -62,8 +61,6 @@ class Booster(Family):
             and all(
                 str(params.get(each)) in (*OFF, *harmless) for each, harmless in self.plain.items()
             )
-            # A class of the user's may have a fit of its own.
-            and self.argument in inspect.signature(model.fit).parameters
         )
 
     def model_of(self, model: Any) -> Any:

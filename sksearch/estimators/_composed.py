@@ -3,8 +3,10 @@
 import itertools
 from typing import Any
 
+from sksearch._overrides import PREDICTION, TRAINING
+
 from ..space import Outcome
-from ._family import class_names, family_named, family_of
+from ._family import class_names, family_named, family_of, own_methods
 from ._parts import Size, SpaceDict
 from ._registered import registered
 
@@ -92,6 +94,8 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
     dict or None
         None if no class of the estimator is known; empty if there is nothing to search.
     """
+    if own_methods(estimator, (*TRAINING, *PREDICTION)):  # no count is found in its training
+        size = _inner(size)
     for cls, name in zip(type(estimator).__mro__, class_names(estimator), strict=True):
         if (space := registered(cls, estimator, size)) is not None:
             return _checked(space, f"The space registered for {cls.__name__}")

@@ -9,7 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._family import family_of, fit
+from sksearch._plain import warn
+
+from ._family import family_of, fit, own_methods
 from ._pipeline import enter, last_step, replace_last_step
 from ._state import Labels, State
 
@@ -28,6 +30,19 @@ def refuse_early_stopping(estimator: Any) -> None:
         raise ValueError(
             f"{type(estimator).__name__}(early_stopping=True) cannot be trained epoch by epoch: "
             "set early_stopping=False, stopping early is what the search does."
+        )
+
+
+def warn_of_own_fit(last: Any, resource: str) -> None:
+    """Warn of a class that has a ``fit`` of its own, and the ``partial_fit`` of its library."""
+    if own_methods(last, ("fit",)) and not own_methods(last, ("partial_fit",)):
+        name = type(last).__name__
+        warn(
+            f"resource={resource!r} trains by partial_fit, and {name} has a fit of its own, which "
+            "is not called: give it a partial_fit that does the same, or search with another "
+            "resource.",
+            UserWarning,
+            stacklevel=2,
         )
 
 
@@ -65,7 +80,9 @@ def advance(
     if hasattr(last, "partial_fit"):
         kwargs = _arguments(last, state.n_steps == 0, classes, last_params)
         n_epochs = n_steps - state.n_steps
-        if not family.train_epochs(state, last, Xt, yt, n_epochs, kwargs, ends):
+        if own_methods(last, family.replaced) or not family.train_epochs(
+            state, last, Xt, yt, n_epochs, kwargs, ends
+        ):
             call_partial_fit(last, Xt, yt, n_epochs, kwargs)
     else:
         last = _fit_anew(last, Xt, yt, n_steps, last_params)
@@ -76,7 +93,8 @@ def advance(
 def has_ended(estimator: Any) -> bool:
     """Return whether more epochs would change nothing."""
     last = last_step(estimator)
-    return family_of(last).has_ended(last)
+    family = family_of(last)
+    return not own_methods(last, family.replaced) and family.has_ended(last)
 
 
 def _arguments(

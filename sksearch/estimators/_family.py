@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from sksearch._overrides import LIBRARIES, TRAINING, overridden
+
 from ._parts import Size, SpaceDict
 from ._portfolios import portfolios
 from ._state import State
@@ -60,6 +62,9 @@ class Family:
         Setting with which training goes on, for a message.
     smaller, larger : tuple of str
         Parameters of which a smaller, or a larger, value makes a model simpler.
+    replaced : tuple of str
+        Methods, or patterns, that `grow` and `train_epochs` stand for. A class that overrides one
+        of them in another package than that of the family's class is trained by its own methods.
 
     Examples
     --------
@@ -83,6 +88,7 @@ class Family:
     going_on: ClassVar[str] = ""
     smaller: ClassVar[tuple[str, ...]] = ()
     larger: ClassVar[tuple[str, ...]] = ()
+    replaced: ClassVar[tuple[str, ...]] = TRAINING
 
     # ---- what is searched
 
@@ -344,6 +350,25 @@ def family_of(estimator: Any) -> Family:
     ('max_iter',)
     """
     return of_class(estimator, _BY_CLASS) or _UNKNOWN
+
+
+def own_methods(estimator: Any, methods: Iterable[str]) -> list[str]:
+    """Name the methods that are neither those of the estimator's family nor of a known library.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted or not.
+    methods : iterable of str
+        Names, or patterns.
+
+    Returns
+    -------
+    names : list of str
+        Of a class without a family all that it has of its own.
+    """
+    listed = [name.partition(".")[0] for name in class_names(estimator) if name in _BY_CLASS]
+    return overridden(estimator, methods, LIBRARIES.union(listed[:1]))
 
 
 def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:

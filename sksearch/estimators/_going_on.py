@@ -3,10 +3,11 @@
 from collections.abc import Collection
 from typing import Any
 
+from sksearch._overrides import overridden
 from sksearch.history import Params
 
 from ._boosters import Booster
-from ._family import families, family_of
+from ._family import families, family_of, own_methods
 from ._pipeline import last_step, own_names, params_of_last_step, resamples
 
 
@@ -43,6 +44,8 @@ def can_grow(
     owner = estimator.get_params().get(path, estimator)
     if owner is not last_step(estimator) or resamples(estimator):
         return False
+    if own_methods(owner, family_of(owner).replaced):
+        return False
     own_params = params_of_last_step(estimator, fit_params)
     passed = {each for each, value in own_params.items() if value is not None}
     prefix = f"{path}__" if path else ""
@@ -53,6 +56,8 @@ def can_grow(
 def set_params(estimator: Any, params: Params) -> None:
     """Set params where the last step may be fitted, which some libraries refuse."""
     last, own = last_step(estimator), own_names(estimator, params)
+    if overridden(estimator, ("set_params",)):
+        own = {}
     if own:
         family_of(last).set_params(last, {short: params[name] for short, name in own.items()})
     others = {name: value for name, value in params.items() if name not in own.values()}

@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from sksearch._clock import now
+from sksearch._overrides import PREDICTION, TRAINING, overridden
 
-from ._family import families, family_of, fit
+from ._family import families, family_of, fit, own_methods
 from ._one_of import with_parameter
-from ._pipeline import enter, last_step
+from ._pipeline import enter, last_step, pipelines
 from ._state import Labels, State
 
 Rows = tuple[Any, Any]  # X and y
@@ -291,6 +292,19 @@ class Growth:
         owner.set_params(**{name: v for name, v in self.endless.items() if name in known})
 
 
+def find_own_methods(estimator: Any) -> str:
+    """Say which methods keep an estimator from being seen at each count, "" if there are none."""
+    last = last_step(estimator)
+    found = {type(each): overridden(each, PREDICTION) for each in pipelines(estimator)}
+    if family_of(last).counts:  # else its family says that it cannot be
+        found[type(last)] = own_methods(last, (*TRAINING, *PREDICTION))
+    return "; ".join(
+        f"{kind.__name__} has a {' and a '.join(names)} of its own"
+        for kind, names in found.items()
+        if names
+    )
+
+
 def growth_of(estimator: Any, name: str) -> Growth:
     """Return how an estimator, with a candidate's params, is trained to a count.
 
@@ -324,6 +338,13 @@ def growth_of(estimator: Any, name: str) -> Growth:
     at = estimator.get_params()[path] if path else estimator
     family, own = family_of(owner), owner.get_params().get(leaf)
     growth = family.growth(leaf, own if isinstance(own, int) else family.own_count)
+    own_ones = find_own_methods(estimator)
+    if own_ones:
+        raise ValueError(
+            f"param_distributions[{name!r}] is an Outcome, which is found while "
+            f"{type(owner).__name__} is trained step by step, and {own_ones}: pass a list or a "
+            "distribution of counts in its place."
+        )
     if growth is None or leaf not in family.counts or at is not owner:
         with_count = [each for each in families() if each.counts and each.title]
         known = [f"{each.counts[0]} of {each.title}" for each in with_count]

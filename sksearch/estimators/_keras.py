@@ -10,6 +10,7 @@ class Keras(Family):
     """Wrappers whose models are others after they were pickled."""
 
     classes = ("scikeras.BaseWrapper", "scikeras.KerasClassifier", "scikeras.KerasRegressor")
+    replaced = ()
 
     def check_epochs(self, model: Any) -> None:
         """Raise ValueError: a model of Keras does not go on exactly where it was."""

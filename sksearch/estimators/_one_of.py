@@ -1,23 +1,25 @@
 """Several models as one estimator, and the space that is the union of theirs."""
 
 import itertools
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from sksearch._compat import routing_enabled
-from sksearch.space import Outcome
+from sksearch.space import Outcome, Space, When, equal
 
-from ._composed import find_space
 from ._default import own_candidate
 from ._first import filled, first_candidates
 from ._parts import Size, SpaceDict
 from ._pipeline import last_step, path_of_last_step
 
 WHICH = "model"  # the parameter that names the one that it is
+RESERVED = (WHICH, "models", "named")  # what a list of models has itself
 
 
 class OneOf(Pipeline):
@@ -184,57 +186,160 @@ def _named(models: Sequence) -> list[tuple[str, Any]]:
     if len(kinds) > 1:
         texts = ", ".join(type(last_step(model)).__name__ for _, model in pairs)
         raise ValueError(f"The models are not of one kind: {texts}. Pass classifiers alone, say.")
-    own = [name or type(last_step(model)).__name__.lower() for name, model in pairs]
-    times, seen = Counter(own), Counter[str]()
-    names = []
-    for name, (given, _) in zip(own, pairs, strict=True):
-        seen[name] += 1
-        if given and (times[name] > 1 or "__" in name or name in (WHICH, "models")):
-            raise ValueError(
-                f"The name {name!r} cannot be that of a model: it is there twice, has __ in it, "
-                "or is that of a parameter of OneOf."
-            )
-        names.append(f"{name}-{seen[name]}" if times[name] > 1 else name)
-    return [(name, model) for name, (_, model) in zip(names, pairs, strict=True)]
+    given = [name for name, _ in pairs if name]
+    for name in given:
+        if why := _fault_of(name, given.count(name)):
+            raise ValueError(f"The name {name!r} cannot be that of a model: {why}.")
+    taken, own = {*given, *RESERVED}, [_name_of_class(model) for _, model in pairs]
+    times = Counter(name for name, (is_given, _) in zip(own, pairs, strict=True) if not is_given)
+    named = []
+    for (name, model), of_class in zip(pairs, own, strict=True):
+        if not name:
+            numbered = (f"{of_class}-{i}" for i in itertools.count(1))
+            free = numbered if times[of_class] > 1 else itertools.chain([of_class], numbered)
+            name = next(each for each in free if each not in taken)
+            taken.add(name)
+        named.append((name, model))
+    return named
+
+
+def _fault_of(name: str, times: int) -> str:
+    """Why a name cannot be that of a model, "" if it can."""
+    if times > 1:
+        return "it is there twice"
+    if name in RESERVED:
+        return f"OneOf has a parameter or an attribute {name!r}"
+    if "__" in name or name.endswith("_"):
+        return f"{name}__C would not be read as C of {name}, as it has __ in it or ends in _"
+    return ""
+
+
+def _name_of_class(model: Any) -> str:
+    """The name of a model without one: that of its class in lower case."""
+    return re.sub("_+", "_", type(last_step(model)).__name__.lower()).rstrip("_") or "one"
 
 
 def _is_pair(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
 
 
-def union_of_spaces(
-    estimator: OneOf, size: Size, given: Mapping[str, SpaceDict] | None = None
-) -> list[SpaceDict]:
-    """Return the space of each model with its own name for it: the default one, or one by name.
+def by_model(estimator: OneOf, given: Any) -> dict[str, list[SpaceDict]] | None:
+    """Return the dicts that a user gave for each model, with its name as their only choice.
 
-    A model of which nothing is known has one candidate, itself.
+    Parameters are ``name__param``, or ``param`` in a dict under the name of the model.
+
+    Parameters
+    ----------
+    estimator : OneOf
+        The models.
+    given : dict, list of dict or None
+        A space, as the user gave it.
+
+    Returns
+    -------
+    dicts : dict of str to list of dict or None
+        Without an entry for a model that nothing is given for. None if `given` names a parameter
+        that is of no model, such as the one that chooses the model: it is a space as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is a dict under the name of no model.
     """
+    found: dict[str, list[SpaceDict]] = {}
+    dicts: Any = [given or {}] if given is None or isinstance(given, Mapping) else given
+    if not isinstance(dicts, Sequence) or not all(isinstance(each, Mapping) for each in dicts):
+        return None
+    names = list(dict(estimator.named))
+    for each in dicts:
+        parts: dict[str, SpaceDict] = {}
+        for key, values in each.items():
+            name = str(key).partition("__")[0]
+            if isinstance(values, Mapping) and key not in names:
+                raise ValueError(f"param_distributions names {key!r}, and the models are {names}.")
+            if name not in names:
+                return None
+            own = values if isinstance(values, Mapping) else None
+            part = parts.setdefault(name, {WHICH: [name]})
+            part |= {key: values} if own is None else _prefixed(name, own)
+        for name, part in parts.items():
+            found.setdefault(name, []).append(part)
+    return found
+
+
+def union_of_spaces(
+    estimator: OneOf, given: Any, rest: Callable[[OneOf], SpaceDict]
+) -> list[SpaceDict] | None:
+    """Return the spaces of all models, for those that a user gave none for by `rest`.
+
+    `rest` gets the model as one of one. None if the user's space is for the models together, see
+    `by_model`.
+    """
+    found = by_model(estimator, given)
+    if found is None:
+        return None
     parts = []
     for name, model in estimator.named:
-        own = _space_of(name, model, size)
-        if given is not None and name in given:
-            own = {f"{name}__{key}": values for key, values in given[name].items()}
-        parts.append({WHICH: [name], **own})
+        alone = OneOf([(name, model)])
+        parts += found.get(name) or [{WHICH: [name], **rest(alone)}]
     return parts
 
 
-def first_of_each(estimator: OneOf, size: Size, spaces: list[SpaceDict]) -> list[dict[str, Any]]:
-    """Return candidates to begin with: each model with its own values, then those that are known.
+def alone_if_not_named(estimator: Any, grid: Any) -> Any:
+    """Return a grid by model: one that it does not name has its own values. Any other as it is."""
+    if not isinstance(estimator, OneOf):
+        return grid
+    parts = union_of_spaces(estimator, grid, lambda one: {})
+    return grid if parts is None else parts
 
-    Own values are taken as far as they lie in the space of the model, one of `spaces`. Of those
-    that are known the first of each model come before the second of any.
+
+def first_of_each(estimator: OneOf, given: Any, space: Space) -> tuple[list[dict[str, Any]], bool]:
+    """Return each model with its own values, and whether the first of these is untuned.
+
+    In a space that the user gave for a model, they are as near to its own as that allows; none if
+    the model is not in the space.
     """
-    own, known = [], []
-    for (name, model), found in zip(estimator.named, spaces, strict=True):
-        alone, which = OneOf([(name, model)]), {WHICH: name}
-        space = {key: values for key, values in found.items() if not isinstance(values, Outcome)}
-        own.append(filled(space, own_candidate(alone, space) | which))
-        sizes = {"n_samples": size.n_samples, "n_features": size.n_features}
-        known.append([which | candidate for candidate in first_candidates(alone, **sizes)])
+    found, values, firsts, is_own = by_model(estimator, given), estimator.get_params(), [], False
+    dicts: Any = [space.given] if isinstance(space.given, Mapping) else space.given
+    for i, (name, model) in enumerate(estimator.named):
+        is_given = found is None or name in found
+        own = space.baseline(values | {WHICH: name}, inside=is_given, kept=[WHICH])
+        if own is not None and i == 0:
+            is_own = not is_given or all(equal(own[k], values[k]) for k in own if k != WHICH)
+        if own is None:
+            mine = [each for each in dicts if each.get(WHICH) == [name]]
+            own = _nearest(OneOf([(name, model)]), mine[0]) if mine else None
+        if own is not None and (not is_given or space.contains(own)):
+            firsts.append(own)
+    return firsts, is_own
+
+
+def known_of_each(estimator: OneOf, size: Size) -> list[dict[str, Any]]:
+    """Return candidates that are good on many tables, the first of each model before a second."""
+    sizes = {"n_samples": size.n_samples, "n_features": size.n_features}
+    known = [
+        [{WHICH: name} | each for each in first_candidates(OneOf([(name, model)]), **sizes)]
+        for name, model in estimator.named
+    ]
     rounds = itertools.zip_longest(*known)
-    return own + [each for together in rounds for each in together if each is not None]
+    return [each for together in rounds for each in together if each is not None]
 
 
-def _space_of(name: str, model: Any, size: Size) -> SpaceDict:
-    """What is searched of a model that is one of several."""
-    return find_space(OneOf([(name, model)]), size) or {}
+def _nearest(alone: OneOf, given: SpaceDict) -> dict[str, Any] | None:
+    """A candidate of a space with a model's own values where it has them; None with conditions."""
+    space = {key: values for key, values in given.items() if not isinstance(values, Outcome)}
+    if any(isinstance(values, When) for values in space.values()):
+        return None
+    return filled(space, own_candidate(alone, space) | {WHICH: alone.named[0][0]})
+
+
+def _prefixed(name: str, space: Mapping[str, Any]) -> SpaceDict:
+    """A space of a model by itself as the space of one of several."""
+    return {f"{name}__{key}": _under(name, values) for key, values in space.items()}
+
+
+def _under(name: str, values: Any) -> Any:
+    """Values, whose conditions are on parameters of the same model."""
+    if not isinstance(values, When):
+        return values
+    return replace(values, values=_under(name, values.values), parent=f"{name}__{values.parent}")

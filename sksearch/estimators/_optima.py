@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sksearch._overrides import overridden
+
 from ._family import class_names
 
 # Minus the inertia, which falls with each cluster more, and with each column less.
@@ -34,10 +36,12 @@ def without_optimum(estimator: Any, names: list[str]) -> str:
         A sentence with their names and a cure, "" if there are none.
     """
     prefix, model = "", estimator
-    while "sklearn.Pipeline" in class_names(model):
+    while "sklearn.Pipeline" in class_names(model) and not overridden(model, ("score",)):
         name, model = model.steps[-1]
         prefix += f"{name}__"
     kinds, score, cure = set(class_names(model)), "", ""
+    if overridden(model, ("score",)):
+        return ""
     found = [name for name in names if not name.startswith(prefix)]
     if kinds & CLUSTERS:
         found += [name for name in names if name == f"{prefix}n_clusters"]

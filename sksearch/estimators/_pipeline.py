@@ -1,6 +1,6 @@
 """Training of the last step of a pipeline whose transformers are fitted once."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,15 +9,31 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from sksearch._compat import consumed_params, num_samples
+from sksearch._overrides import TRAINING, overridden
 
 from ._state import State
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 
 
+def trains_its_steps(estimator: Any) -> bool:
+    """Whether ``fit`` is that of a pipeline, so that its steps may be trained one by one.
+
+    A pipeline whose class trains in another way is an estimator like any other.
+    """
+    return isinstance(estimator, Pipeline) and not overridden(estimator, TRAINING)
+
+
+def pipelines(estimator: Any) -> Iterator[Any]:
+    """Yield a pipeline and those nested in it, down to the one that has the last step."""
+    while trains_its_steps(estimator):
+        yield estimator
+        estimator = estimator.steps[-1][1]
+
+
 def last_step(estimator: Any) -> Any:
     """Return the last step of a pipeline, also of a nested one, or the estimator itself."""
-    while isinstance(estimator, Pipeline):
+    while trains_its_steps(estimator):
         estimator = estimator.steps[-1][1]
     return estimator
 
@@ -25,7 +41,7 @@ def last_step(estimator: Any) -> Any:
 def path_of_last_step(estimator: Any) -> str:
     """Return the name of the last step as in ``set_params``, "" outside of a pipeline."""
     names = []
-    while hasattr(estimator, "steps") and last_step(estimator) is not estimator:
+    while trains_its_steps(estimator):
         name, estimator = estimator.steps[-1]
         names.append(name)
     return "__".join(names)
@@ -45,7 +61,7 @@ def is_searched(path: str, names: Collection[str]) -> bool:
 
 def replace_last_step(estimator: Any, last: Any) -> Any:
     """Put `last` in the place of ``last_step(estimator)`` and return the whole estimator."""
-    if not isinstance(estimator, Pipeline):
+    if not trains_its_steps(estimator):
         return last
     name, step = estimator.steps[-1]
     estimator.steps[-1] = (name, replace_last_step(step, last))
@@ -54,7 +70,7 @@ def replace_last_step(estimator: Any, last: Any) -> Any:
 
 def resamples(estimator: Any) -> bool:
     """Whether a step of a pipeline, also of a nested one, changes rows and target alike."""
-    while isinstance(estimator, Pipeline):
+    while trains_its_steps(estimator):
         if any(map(_is_sampler, estimator.steps[:-1])):
             return True
         estimator = estimator.steps[-1][1]
@@ -64,7 +80,7 @@ def resamples(estimator: Any) -> bool:
 def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) -> None:
     """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled."""
     resampled = False
-    while isinstance(estimator, Pipeline):
+    while trains_its_steps(estimator):
         resampled = resampled or any(map(_is_sampler, estimator.steps[:-1]))
         _, fit_params = consumed_params(estimator, fit_params)
         estimator = estimator.steps[-1][1]
@@ -79,7 +95,7 @@ def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) 
 
 def params_of_last_step(estimator: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
     """Return those arguments of ``fit`` of a pipeline that are for its last step."""
-    while isinstance(estimator, Pipeline):
+    while trains_its_steps(estimator):
         _, fit_params = consumed_params(estimator, fit_params)
         estimator = estimator.steps[-1][1]
     return fit_params
@@ -108,7 +124,7 @@ def enter(
     fit_params : dict
         The arguments that are for the last step.
     """
-    if not isinstance(state.estimator, Pipeline):
+    if not trains_its_steps(state.estimator):
         return X, y, fit_params
     if state.n_steps == 0:
         check_resampled(state.estimator, fit_params, num_samples(X))
@@ -122,7 +138,7 @@ def enter(
 def _enter_first(state, X, y, fit_params):
     """Fit all steps but the last, and keep the rows where they cannot be computed again."""
     Xt, yt, faithful, estimator = X, y, True, state.estimator
-    while isinstance(estimator, Pipeline):
+    while trains_its_steps(estimator):
         # A slice shares the steps, and with memory= holds the fitted copies after a fit.
         head = estimator[:-1]
         head_params, fit_params = consumed_params(estimator, fit_params)
@@ -180,7 +196,7 @@ def _transforms_as_fitted(step: tuple[str, Any]) -> bool:
 
 def _transform(estimator: Any, X: Any) -> Any:
     """Transform rows for the last step; step by step, since stateless steps never look fitted."""
-    while isinstance(estimator, Pipeline):
+    while trains_its_steps(estimator):
         for _, step in estimator.steps[:-1]:
             if step not in (None, "passthrough"):
                 X = step.transform(X)

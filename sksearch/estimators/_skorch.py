@@ -358,6 +358,7 @@ def skorch_net(estimator: Any, size: Size) -> SpaceDict:
 class Skorch(Family):
     """Nets of skorch."""
 
+    replaced = ()  # its training calls the methods of the net
     spaces = {"skorch.NeuralNet": skorch_net}
     lists_params = False
     smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")

@@ -32,10 +32,13 @@ class Ref:
         Its file.
     token : str
         What the file begins with. On another machine the path may be that of another file.
+    modules : tuple of str
+        Modules of installed packages that the object needs.
     """
 
     path: str
     token: str
+    modules: tuple[str, ...] = ()
 
 
 class Answer(Enum):
@@ -70,7 +73,7 @@ def write(obj: object, path: Path) -> Ref:
         If the disk is full, or cannot be written; nothing is left there.
     """
     buffers: list[memoryview] = []
-    head = _pickles.dumps(obj, lambda buffer: buffers.append(buffer.raw()))
+    head, modules = _pickles.dumps_with_modules(obj, lambda buffer: buffers.append(buffer.raw()))
     pieces: list[bytes | memoryview] = [head, *buffers]
     sizes = [len(head), *(buffer.nbytes for buffer in buffers)]
     token = uuid.uuid4().hex
@@ -91,7 +94,7 @@ def write(obj: object, path: Path) -> Ref:
             f"which cannot be written ({error.strerror}): make room there, name a checkpoint_dir "
             "(or without one a TMPDIR) on a larger disk, or pass n_jobs=1",
         ) from error
-    return Ref(str(Path(path).absolute()), token)
+    return Ref(str(Path(path).absolute()), token, modules)
 
 
 def fetch(ref: Ref, payload: Payload = None) -> Any:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from sksearch.fitting._aims import bounds_of as bounds_of
     from sksearch.fitting._aims import make_aims as make_aims
     from sksearch.fitting._aims import make_allows as make_allows
+    from sksearch.fitting._calibration import Calibrated as Calibrated
+    from sksearch.fitting._calibration import cross_mapped as cross_mapped
+    from sksearch.fitting._calibration import fit_maps as fit_maps
     from sksearch.fitting._callbacks import CV_LINES as CV_LINES
     from sksearch.fitting._callbacks import NO_CALLBACKS as NO_CALLBACKS
     from sksearch.fitting._callbacks import CallbackContext as CallbackContext
@@ -31,9 +34,19 @@ if TYPE_CHECKING:
     from sksearch.fitting._function import FunctionContext as FunctionContext
     from sksearch.fitting._function import Units as Units
     from sksearch.fitting._function_run import FunctionRun as FunctionRun
+    from sksearch.fitting._heard import Call as Call
+    from sksearch.fitting._heard import Heard as Heard
+    from sksearch.fitting._hopeless import error_of_untuned as error_of_untuned
     from sksearch.fitting._keywords import KnownNames as KnownNames
     from sksearch.fitting._keywords import known_names as known_names
+    from sksearch.fitting._keywords import meant_by as meant_by
+    from sksearch.fitting._known_model import NotOfPredictionsError as NotOfPredictionsError
+    from sksearch.fitting._known_model import ScoredRows as ScoredRows
     from sksearch.fitting._known_model import known_model as known_model
+    from sksearch.fitting._known_model import true_shares as true_shares
+    from sksearch.fitting._known_model import warn_of_no_average as warn_of_no_average
+    from sksearch.fitting._known_model import why_not_of_predictions as why_not_of_predictions
+    from sksearch.fitting._known_model import why_not_served as why_not_served
     from sksearch.fitting._lineage import legs_to as legs_to
     from sksearch.fitting._lineage import schedule_of as schedule_of
     from sksearch.fitting._out_of_fold import METHODS as METHODS
@@ -56,8 +69,6 @@ if TYPE_CHECKING:
     from sksearch.fitting._results import results_of as results_of
     from sksearch.fitting._results import table_of as table_of
     from sksearch.fitting._results import warn_if_none_keeps_bounds as warn_if_none_keeps_bounds
-    from sksearch.fitting._row_metrics import contributions as contributions
-    from sksearch.fitting._row_metrics import value_by_formula as value_by_formula
     from sksearch.fitting._row_sample import RowSample as RowSample
     from sksearch.fitting._row_sample import measured_sample as measured_sample
     from sksearch.fitting._row_sample import seconds_of_models as seconds_of_models

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -64,6 +65,14 @@ class _Averaged(BaseEstimator):
         return self.models[0].feature_names_in_
 
 
+def _has_one_column_of_probabilities(self: Any) -> bool:
+    return hasattr(self, "predict_proba") and len(self._known()) == 1
+
+
+#: Probabilities whose logarithms and odds are finite.
+WITHIN = (np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+
+
 class Voting(ClassifierMixin, BaseEstimator):
     """A classifier by shares of classes."""
 
@@ -95,6 +104,25 @@ class Voting(ClassifierMixin, BaseEstimator):
             Labels; of equals the one that is sorted first.
         """
         return labels_of(self._shares(X), self._known())
+
+    @available_if(_has_one_column_of_probabilities)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the logarithm of the odds of two classes, or of probabilities of more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Anything that the models take.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one column, for the second one.
+        """
+        (shares,) = self._shares(X)
+        if shares.shape[1] == 2:  # of the second alone: equal ones stay equal
+            return logit(np.clip(shares[:, 1], *WITHIN))
+        return np.log(np.maximum(shares, WITHIN[0]))
 
 
 def _all_have_probabilities(self: Any) -> bool:

@@ -29,11 +29,12 @@ from sksearch._typing import Estimator
 from sksearch.base import State
 from sksearch.estimators import change, family_of, growth_of, last_step
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
+from sksearch.fitting._calibration import CalibratedOnFold
 from sksearch.fitting._callbacks import Message, callback_arguments
 from sksearch.fitting._curves import value_of
 from sksearch.fitting._lineage import NOTHING, Leg
 from sksearch.fitting._measures import measure
-from sksearch.fitting._predictions import kept_predictions
+from sksearch.fitting._predictions import as_classes, best_method_of, keep_predictions
 from sksearch.fitting._row_sample import check_last_training
 from sksearch.fitting._row_scores import RowListener
 from sksearch.fitting._scores import (
@@ -245,9 +246,9 @@ def _record_curve(
         nonlocal best
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         before = now()
-        listener = RowListener(context, task.fold)
+        listener = RowListener(context, test)
         scores, output.status, output.error = score(
-            context, estimator, *test, scorer=listener.scorer()
+            context, as_scored(context, estimator, test), *test, scorer=listener.scorer()
         )
         on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
@@ -260,7 +261,7 @@ def _record_curve(
             best, output.rows = mean, listener.contributions(value)
             if task.predicts:
                 before = now()
-                output.predictions = kept_predictions(context, task.fold, estimator, test[1])
+                keep_predictions(context, task.fold, estimator, test[1], output)
                 output.score_time += now() - before
         return mean
 
@@ -290,14 +291,27 @@ def _score_all(
 ) -> None:
     """Score on the test rows, and on the training rows if asked for."""
     train, test = rows
-    start, listener = now(), RowListener(context, task.fold)
+    start, listener = now(), RowListener(context, test)
+    if task.predicts:  # before the scoring: scorers may change the rows that they are given
+        keep_predictions(context, task.fold, state.estimator, test[1], output)
+    model = as_scored(context, state.estimator, test)
     output.test_scores, output.status, output.error = score(
-        context, state.estimator, *test, scorer=listener.scorer()
+        context, model, *test, scorer=listener.scorer()
     )
     if output.status == "ok":
         output.rows = listener.contributions(value_of(output.test_scores, context.metric))
-        if task.predicts:
-            output.predictions = kept_predictions(context, task.fold, state.estimator, test[1])
+    else:
+        output.predictions = None
     output.score_time = now() - start
     if context.return_train_score:
-        output.train_scores, *_ = score(context, state.estimator, *train)
+        output.train_scores, *_ = score(context, model, *train)
+
+
+def as_scored(context: Context, model: Any, test: Part) -> Any:
+    """Return a fitted model as the scorer gets it: with probabilities, if it asks for some."""
+    if not context.calibrates or best_method_of(model) not in context.calibrates:
+        return model
+    try:
+        return CalibratedOnFold.of(model, *test[1:], as_classes(context.classes))
+    except Exception:  # what a model cannot predict, its score says
+        return model

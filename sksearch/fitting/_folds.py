@@ -1,6 +1,6 @@
 """The folds of a search: made once, and looked at for an order among them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
+from sksearch._advice import advice
 from sksearch._compat import FOLDS_DIFFER, num_samples
-from sksearch._plain import warn
 from sksearch._typing import Estimator, Folding, Samples, Targets
 from sksearch.resources import row_numbers
 
@@ -59,7 +59,13 @@ def freeze_folds(
             "no folds, as a generator that was used once: pass a list of its pairs (train, test), "
             "or the splitter itself."
         )
-    return check_folds(splits, num_samples(X))
+    n_samples = num_samples(X)
+    # Masks and numbers from the end become row numbers here, so that nothing below meets them.
+    numbers = np.arange(n_samples)
+    return [
+        tuple(numbers[np.asarray(rows)] for rows in split)
+        for split in check_folds(splits, n_samples)
+    ]
 
 
 def check_folds(splits: list, n_samples: int) -> list:
@@ -112,7 +118,8 @@ def one_class_folds(splits: list, strata: np.ndarray | None) -> str:
     return "; ".join(notes)
 
 
-def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
+@advice
+def warn_of_folds(splits: list, strata: np.ndarray | None) -> Iterator[str]:
     """Warn of a fold that tests what it trains on, or classes that it has never seen.
 
     Parameters
@@ -125,7 +132,7 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
     for fold, (train, test) in enumerate(splits):
         known, tested = row_numbers(train), row_numbers(test)
         if n := len(np.intersect1d(known, tested)):
-            _warn(
+            yield (
                 f"cv: fold {fold} tests {n:,} rows that it trains on, so that its scores are too "
                 "good: pass a count of folds, or a splitter such as StratifiedKFold()."
             )
@@ -134,15 +141,11 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> None:
             continue
         classes = np.unique(strata[known])  # of one alone an error tells
         if len(classes) > 1 and not np.isin(strata[tested], classes).any():
-            _warn(
+            yield (
                 f"cv: fold {fold} tests only classes that it does not train on, so that nobody "
                 "can predict them: pass StratifiedKFold(), or KFold(shuffle=True)."
             )
             return
-
-
-def _warn(text: str) -> None:
-    warn(text, UserWarning, stacklevel=2)
 
 
 def trains_on_the_past(splits: list) -> bool:

@@ -3,21 +3,31 @@
 import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.stats import qmc
 
+from sksearch._advice import glance
+from sksearch._clock import now
 from sksearch._seeds import seeded
 from sksearch.base import Job
-from sksearch.executors import Interrupts
+from sksearch.executors import Interrupts, TaskEnvironment
+from sksearch.fitting._callbacks import NO_CALLBACKS
 from sksearch.fitting._causes import cause_of
-from sksearch.fitting._row_sample import MIN_ROWS, seconds_of_one_fit
-from sksearch.fitting._states import first_line
-from sksearch.fitting._tasks import Context, Output
-from sksearch.history import Problem
+from sksearch.fitting._evaluation import evaluate
+from sksearch.fitting._folds import trains_on_the_past
+from sksearch.fitting._row_sample import MIN_ROWS, RowSample, seconds_of_one_fit
+from sksearch.fitting._tasks import Context, Output, Task
+from sksearch.history import Params, Problem
 
 N_ALIKE = 3  # candidates that have failed in the same way
 N_IN_VAIN = 100  # candidates that have failed in any way, where only the time ends the search
+#: Points spread over the space that must fail, too. A Sobol sequence has one in each 128th of a
+#: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
+N_PROBES = 128
+PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly goes on
 
 
 @dataclass
@@ -25,8 +35,9 @@ class Hope:
     """Knows what has failed while nothing has succeeded.
 
     A search is lost if some candidates have failed with the same error on the same fold, none of
-    the searched parameters can be to blame, and the cause is seen in the data or the estimator as
-    it is fails, too. Where a part of a space fails, the search goes on.
+    the searched parameters can be to blame, and the cause is seen in the data, or the untuned
+    estimator and many points spread over the space fail alike at the largest resource. Where a
+    part of a space fails, or small sizes do, the search continues.
 
     Parameters
     ----------
@@ -35,7 +46,7 @@ class Hope:
     problem : Problem
         Its space, and whether the first candidate is the untuned estimator.
     may_train : bool
-        Whether the untuned estimator may be trained in this process.
+        Whether candidates may be trained in this process.
     is_endless : bool
         Whether candidates follow each other until the time is up.
 
@@ -56,7 +67,7 @@ class Hope:
     _failed: dict[int, dict] = field(default_factory=dict)  # params, by trial
     _has_ended: bool = False  # something has not failed
     _causes: dict[str, str] = field(default_factory=dict)  # by error
-    _untuned: str | None = None  # how the untuned estimator fails, "" if it does not
+    _space_fails: bool | None = None  # whether points all over the space fail; None: not tried
 
     def see(self, job: Job, folds: range, outputs: list[Output]) -> None:
         """Enter what a job has brought."""
@@ -80,14 +91,16 @@ class Hope:
             return True
         if any(output.fit_error is None for output in outputs):  # a scorer's own failure
             return False
-        if self._is_untuned(0):
-            return True
-        return _masked(outputs[0].error) == self._error_of_untuned()
+        if self._space_fails is None:
+            self._space_fails = self.may_train and self._all_fail(_masked(outputs[0].error))
+        return self._space_fails
 
     def _cause(self, output: Output) -> str:
         """The cause of a failure; the data are looked at once for each error."""
         if output.error not in self._causes:
-            self._causes[output.error] = cause_of(self.context, _message(output))
+            self._causes[output.error] = glance(
+                cause_of, self.context, _message(output), otherwise=""
+            )
         return self._causes[output.error]
 
     def _is_untuned(self, trial_id: int) -> bool:
@@ -112,18 +125,62 @@ class Hope:
                 return True
         return False
 
-    def _error_of_untuned(self) -> str | None:
-        """First line of the error of the untuned estimator on some rows, "" if there is none."""
-        if self._untuned is None and self.may_train:
-            self._untuned = ""
-            with warnings.catch_warnings(), seeded(self.context.seed, MIN_ROWS):
-                warnings.simplefilter("ignore")
-                try:
-                    seconds_of_one_fit(self.context, MIN_ROWS)
-                except Exception as error:
-                    self._untuned = _masked(first_line(error))
-                Interrupts.heed()
-        return self._untuned
+    def _all_fail(self, error: str) -> bool:
+        """Whether the untuned estimator, and then points all over the space, fail with an error.
+
+        Only if that is seen in few seconds.
+        """
+        start = now()
+        for i, params in enumerate(({}, *self._probes())):
+            if now() - start > PROBE_SECONDS or _masked(self._try(i, params).error) != error:
+                return False
+        return True
+
+    def _probes(self) -> Iterator[Params]:
+        """Candidates that are spread over the space, none of which has been tried."""
+        space, known = self.problem.space, set(map(self.problem.space.key, self._failed.values()))
+        if space.n_dims == 0:
+            return
+        for u in qmc.Sobol(space.n_dims, rng=self.problem.seed).random(N_PROBES):
+            params = space.from_unit(u)
+            if (key := space.key(params)) not in known and self._is_allowed(params):
+                known.add(key)
+                yield params
+
+    def _is_allowed(self, params: Params) -> bool:
+        return self.problem.allows is None or self.problem.allows(params)
+
+    def _try(self, number: int, params: Params) -> Output:
+        """Train and score a candidate as the search would, on few rows and the first fold."""
+        problem, sample = self.problem, self.context.sample
+        if sample is None:
+            latest = trains_on_the_past(self.context.splits)
+            sample = RowSample(MIN_ROWS, 1.0, 0.0, latest=latest)
+        context = replace(self.context, spool=None, search=None, verbose=0, sample=sample)
+        # Epochs fail from the first one on, but a size that is too small fails for its own reason.
+        amount = problem.min_resources if problem.continues else problem.max_resources
+        task = Task(
+            trial_id=number, fold=0, params=params, resource=amount, spent=0, state=None,
+            before=(), continues=False, keep=False, callbacks=NO_CALLBACKS,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            output = evaluate(context, task, TaskEnvironment())
+        Interrupts.heed()
+        return output
+
+
+def error_of_untuned(context: Context) -> Exception | None:
+    """Train and score the untuned estimator on some rows, and return what it raises."""
+    with warnings.catch_warnings(), seeded(context.seed, MIN_ROWS):
+        warnings.simplefilter("ignore")
+        try:
+            seconds_of_one_fit(context, MIN_ROWS)
+        except Exception as error:
+            return error
+        finally:
+            Interrupts.heed()  # an MLP of scikit-learn swallows it
+    return None
 
 
 def explained(context: Context, outputs: list[Output], text: str) -> str:
@@ -145,7 +202,8 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     """
     errors = Counter(output.error for output in outputs)
     first = errors.most_common(1)[0][0]
-    cause = cause_of(context, _message(next(each for each in outputs if each.error == first)))
+    example = next(each for each in outputs if each.error == first)
+    cause = glance(cause_of, context, _message(example), otherwise="")
     if not cause:
         most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
         cause = (

@@ -96,6 +96,15 @@ def known_names(function: F) -> F:
     return checked  # type: ignore[return-value]
 
 
+def meant_by(name: str) -> str:
+    """Return the parameter of a search that another library's name stands for, or itself."""
+    own = {each for names in MEANT for each in names} - {"func", "estimator", "space"}
+    for names, others in MEANT.items():
+        if name in (*names, *others) and names[0] in own:
+            return name if name in names else names[0]
+    return ""
+
+
 def _cure(name: str, names: list[str]) -> str:
     """What to write in place of a name that a search does not have."""
     for own, others in MEANT.items():

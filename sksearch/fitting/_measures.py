@@ -4,6 +4,7 @@ from sksearch._clock import now
 from sksearch._compat import num_samples
 from sksearch._typing import Predictor, Samples
 from sksearch.base import State
+from sksearch.estimators import model_of
 from sksearch.fitting._scores import failure, reraise_if_not_the_candidates
 from sksearch.fitting._states import size_of
 from sksearch.fitting._tasks import Context, Output, Task
@@ -33,9 +34,9 @@ def measure(context: Context, task: Task, output: Output, state: State, X: Sampl
             if name == "fit_time":
                 found[name] = task.seconds_before + output.fit_time
             elif name == "predict_time":
-                found[name] = _predict_time(state.estimator, X)
+                found[name] = _predict_time(model_of(state.estimator), X)
             else:
-                found[name] = size_of(State(state.estimator))
+                found[name] = size_of(State(model_of(state.estimator)))
     except BaseException as error:
         reraise_if_not_the_candidates(context, error)
         output.status, output.error = failure(error)

@@ -13,7 +13,7 @@ from sksearch._clock import now
 from sksearch._compat import check_method_params, num_samples, safe_split, to_namespace_of
 from sksearch._seeds import seeded
 from sksearch._time_limit import TimeLimit, on_more_rows
-from sksearch.estimators import fit, named_of
+from sksearch.estimators import fit, model_of, named_of
 from sksearch.executors import Interrupts
 from sksearch.fitting._folds import count_rows, trains_on_the_past
 from sksearch.resources import first_rows, row_numbers
@@ -225,7 +225,8 @@ def seconds_of_one_fit(context: "Context", n_rows: int | None = None) -> tuple[f
     fit(estimator, X, y, params)
     fitted = now()
     if n_rows is not None:
-        context.scorer(estimator, *((X_test,) if y is None else (X_test, y_test)), **score_params)
+        model, args = model_of(estimator), (X_test,) if y is None else (X_test, y_test)
+        context.scorer(model, *args, **score_params)
     return fitted - start, now() - fitted
 
 

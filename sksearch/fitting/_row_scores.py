@@ -4,24 +4,22 @@ Rows are taken together in blocks, the same for all candidates, so that what is 
 candidate is small: a number for each block.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sksearch._compat import listening, to_numpy
+from sksearch._compat import to_numpy
 from sksearch._typing import Scorer, Targets
 from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._folds import trains_on_the_past
+from sksearch.fitting._heard import Heard
 from sksearch.fitting._results import Row
-from sksearch.fitting._row_metrics import contributions
-from sksearch.fitting._tasks import Context
+from sksearch.fitting._tasks import NUMBER, Context
 from sksearch.resources import row_numbers
 
 N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
 MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would have many more
-NUMBER = np.dtype("<f4")
 
 
 def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndarray | None:
@@ -73,22 +71,19 @@ class RowListener:
     ----------
     context : Context
         Of the search.
-    fold : int
-        Index of the fold.
+    test : tuple
+        Indices, X and y of the test rows.
     """
 
-    def __init__(self, context: Context, fold: int) -> None:
-        self._context, self._fold = context, fold
-        self._heard: tuple[Callable, int, tuple, dict] | None = None
+    def __init__(self, context: Context, test: tuple[Any, Any, Any]) -> None:
+        self._context, (self._rows, _, y) = context, test
+        self._heard = Heard(y)
 
     def scorer(self) -> Scorer:
         """Return the scorer of the search, which tells what it hears."""
         if self._context.blocks is None:
             return self._context.scorer
-        return listening(self._context.scorer, self._context.metric, self._hear)
-
-    def _hear(self, *heard: Any) -> None:
-        self._heard = heard
+        return self._heard.scorer(self._context)
 
     def contributions(self, score: float) -> bytes | None:
         """Return what each block contributes to the score that was heard last.
@@ -101,18 +96,14 @@ class RowListener:
         Returns
         -------
         contributions : bytes or None
-            Numbers of 4 bytes whose sum is 0, for the blocks that have rows in the fold, in their
+            Numbers of 8 bytes whose sum is 0, for the blocks that have rows in the fold, in their
             order. None where they are not known.
         """
         blocks = self._context.blocks
-        if self._heard is None or blocks is None:
+        call = self._heard.call(score)
+        if call is None or blocks is None:
             return None
-        function, sign, args, kwargs = self._heard
-        c = contributions(function, sign * score, *args, **kwargs)
-        if c is None:
-            return None
-        test = to_numpy(self._context.splits[self._fold][1])
-        blocks = blocks[test]
+        sign, c, blocks = call.sign, call.contributions, blocks[to_numpy(self._rows)]
         sums = np.bincount(blocks, sign * (c - c.mean())) / len(c)
         return sums[_present(blocks)].astype(NUMBER).tobytes()
 

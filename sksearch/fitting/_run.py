@@ -266,7 +266,8 @@ class Run(Workload):
         self._free(job, score)
         self._budget.check()
         new = self.outputs.new[job.trial_id, job.resource]
-        self.hope.see(job, self.context.folds(job.resource, job.spent), new)
+        if not self.setup.is_namesake:
+            self.hope.see(job, self.context.folds(job.resource, job.spent), new)
         if self._is_news:
             self.check_hope()
         n_jobs = len(self.outputs.new)
@@ -297,7 +298,9 @@ class Run(Workload):
         self._heard_stop |= stop
         self.done |= stop
         outputs = self.outputs.all_new()
-        if len(self.plan.rungs) > 1 and all(o.fit_error is not None for o in outputs):
+        # Of rows, or of small parameters, a larger size may be what is missing.
+        is_last = job.resource == self.top or history.problem.continues
+        if len(self.plan.rungs) > 1 and is_last and all(o.fit_error is not None for o in outputs):
             # Nothing can be promoted, and what comes after is likely to fail in this way.
             self.check_failures(outputs)
 
@@ -371,12 +374,13 @@ class Run(Workload):
                 stacklevel=2,
             )
         if self._n_finite == 0:
-            warn(
-                "No candidate has a finite score, so the best one is no better than any other"
-                f"{_most_common_error(outputs)}: look at the scorer, or pass error_score='raise'.",
-                UserWarning,
-                stacklevel=2,
+            text = (
+                "No candidate has a finite score, so none is the best"
+                f"{_most_common_error(outputs)}: look at the scorer, or pass error_score='raise'."
             )
+            if not self.setup.is_namesake:
+                raise ValueError(text)
+            warn(text, UserWarning, stacklevel=2)
 
     # ---- inside
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
 from sksearch._plain import warn
 from sksearch._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
-from sksearch.estimators import DivergedError
+from sksearch.estimators import DivergedError, model_of
 from sksearch.executors import Interrupts
 from sksearch.fitting._row_sample import TooLongError
 from sksearch.fitting._states import first_line
@@ -97,7 +97,7 @@ def score(
     *,
     scorer: Scorer | None = None,
 ) -> tuple[Scores, str, str]:
-    """Score a fitted estimator.
+    """Score a fitted estimator; of several models the scorer gets the one that it is.
 
     Parameters
     ----------
@@ -127,7 +127,8 @@ def score(
     params = check_method_params(context.X, params=context.score_params, indices=indices)
     args = (X,) if y is None else (X, y)
     try:
-        return _as_numbers(context, (scorer or context.scorer)(estimator, *args, **params))
+        scores = (scorer or context.scorer)(model_of(estimator), *args, **params)
+        return _as_numbers(context, scores)
     except BaseException as error:
         reraise_if_not_the_candidates(context, error)
         _warn_scoring_failed(context, format_exc())

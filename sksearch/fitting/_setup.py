@@ -47,6 +47,7 @@ class Setup:
     ensemble: int = 0  # largest count of models that are averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
     columns: tuple[str, ...] = ()  # of ``cv_results_``: what tells rows of a candidate apart
+    is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
 
     def __post_init__(self) -> None:
         self.context.changing = self.problem.changing

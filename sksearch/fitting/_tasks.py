@@ -16,6 +16,10 @@ from sksearch.fitting._lineage import Leg
 from sksearch.fitting._row_sample import RowSample
 from sksearch.fitting._states import SavedState
 
+#: Of what outputs keep of rows. With 4 bytes a target of a large mean, such as seconds since 1970,
+#: would lose its differences, and probabilities next to 1 would be equal.
+NUMBER = np.dtype("<f8")
+
 
 @dataclass
 class Context:
@@ -48,6 +52,8 @@ class Context:
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
     #: By fold, the test rows whose predictions are kept for an average; None where nobody asks.
     kept: list[np.ndarray] | None = None
+    #: Of models without probabilities, by their best method, those whose scores need some.
+    calibrates: frozenset[str] = frozenset()
 
     def folds(self, amount: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `amount` evaluates."""
@@ -114,3 +120,4 @@ class Output:
     measures: dict | None = None  # what objectives and bounds need beside scores, by name
     rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
     predictions: bytes | None = None  # of test rows, see `_predictions`; None: not wanted, or none
+    are_decisions: bool = False  # whether predictions have no probabilities yet

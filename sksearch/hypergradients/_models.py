@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.utils import check_array, compute_sample_weight
 
 from sksearch._compat import check_method_params, safe_split
+from sksearch._overrides import PREDICTION, TRAINING, overridden
 from sksearch.hypergradients._folds import Fold, kernel_ridge, linear
 from sksearch.hypergradients._losses import (
     Logistic,
@@ -103,7 +104,7 @@ def parts_of(estimator: Any) -> Parts:
             "of the Pipeline, after all other transformers."
         )
     rules = next((SMOOTH[cls] for cls in SMOOTH if isinstance(model, cls)), None)
-    if rules is None:
+    if rules is None or _is_other_model(estimator, model):
         raise ValueError(
             f"estimator={estimator!r} cannot be differentiated by its hyperparameters: pass "
             f"{SUPPORTED}, alone or as the last step of a Pipeline."
@@ -116,6 +117,14 @@ def parts_of(estimator: Any) -> Parts:
                 f"hyperparameters: pass {key}={values[0]!r}."
             )
     return Parts(before, penalties, model, name, prefix)
+
+
+def _is_other_model(estimator, model):
+    """Whether a class has methods of its own in the place of those that are differentiated."""
+    kind = next(cls for cls in SMOOTH if isinstance(model, cls))
+    methods = (*TRAINING, *PREDICTION)
+    own = overridden(model, methods) + overridden(estimator, methods)
+    return bool(own) or type(model).fit is not kind.fit
 
 
 class CrossValidatedLoss:

@@ -68,7 +68,7 @@ class Ensemble:
 
     def __str__(self) -> str:
         if self.score is None:
-            return "One candidate is used alone: there is no other to average it with."
+            return "One candidate is used alone: no other can be averaged with it."
         found = f"each chosen on the other folds, the best candidate has {self.alone:.4g}"
         if len(self) == 1:
             return f"One candidate is used alone: {found}, an average {self.score:.4g}."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._reader import FinishedSearch, SearchTable, key_of, read
-from sksearch.estimators import OneOf
+from sksearch.estimators import WHICH, OneOf
 
 
 def read_results(search: FinishedSearch) -> SearchTable:
@@ -120,6 +120,8 @@ def _index_of_untuned(table: SearchTable) -> int | None:
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
     own = table.estimator.get_params()
+    if isinstance(table.estimator, OneOf):
+        own[WHICH] = own[WHICH] or table.estimator.named[0][0]
     for i, candidate in enumerate(table.candidates):
         if math.isfinite(table.means[i]) and all(
             _has(own, name, value) for name, value in candidate.params.items()

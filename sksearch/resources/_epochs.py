@@ -18,6 +18,7 @@ from sksearch.estimators import (
     path_of_last_step,
     refuse_early_stopping,
     train_calls,
+    warn_of_own_fit,
 )
 
 #: Count of epochs where the user names no maximum: the R of Hyperband's published table.
@@ -184,6 +185,7 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
             f"resource={resource!r} needs an estimator with partial_fit, and "
             f"{type(last).__name__} has none. {WAYS}"
         )
+    warn_of_own_fit(last, resource)
     family_of(last).check_epochs(last)
     family_of(inner := getattr(last, "estimator", None)).check_epochs_inside(inner, last, resource)
     searched = f"{path}__early_stopping" if path else "early_stopping"

@@ -19,7 +19,7 @@ import numpy as np
 
 from sksearch.base import Job, Plan, Resume, Start, Told
 from sksearch.history import History, best_first
-from sksearch.schedulers._brackets import BracketScheduler, check_factor, n_promoted
+from sksearch.schedulers._brackets import BracketScheduler, check_factor, is_too_small, n_promoted
 
 VARIANTS = ("promotion", "stopping")
 Key = tuple[float, float]  # of a result: whether it breaks a bound, then how bad it is
@@ -69,7 +69,7 @@ class AsynchronousScheduler(BracketScheduler):
         bracket = None if history.exhausted else self._emptiest(plan, rungs)
         if bracket is not None:
             return Start(plan.brackets[bracket][0].resource, bracket)
-        return None if history.n_running else self._last_promotion(rungs)
+        return None if history.n_running else self._last_promotion(history, rungs)
 
     def retired(self, history: History, job: Job) -> list[int]:
         """Return the trial that reached the top, failed, or cannot be promoted any more."""
@@ -110,12 +110,18 @@ class AsynchronousScheduler(BracketScheduler):
                 return Resume(left[0][1], upper)
         return None
 
-    def _last_promotion(self, rungs: "RungResults") -> Resume | None:
-        """At the end: promote the best trial of a rung that is too small to have a top."""
+    def _last_promotion(self, history: History, rungs: "RungResults") -> Resume | None:
+        """At the end: promote the best trial of a rung that is too small to have a top.
+
+        Or any one of a rung in which all have failed, if the resource is what they may lack.
+        """
+        too_small = is_too_small(history)
         for lower, upper, bracket in rungs.steps:
-            if upper > rungs.goals[bracket]:
+            if rungs.asked[bracket, upper]:
                 continue
-            if rungs.entries[bracket, lower] and not rungs.asked[bracket, upper]:
+            if too_small and rungs.asked[bracket, lower]:
+                return Resume(min(rungs.asked[bracket, lower]), upper)
+            if rungs.entries[bracket, lower] and upper <= rungs.goals[bracket]:
                 return Resume(rungs.entries[bracket, lower][0][1], upper)
         return None
 
@@ -207,7 +213,7 @@ class RungResults:
         self.asked[bracket, resource].add(trial_id)
         self.going_on.pop(trial_id, None)
         below = max((r for r in history.trials[trial_id].results if r < resource), default=None)
-        if below is not None:
+        if below is not None and self.entries[bracket, below]:  # else all of the rung have failed
             left = self.left[bracket, below]
             left.pop(bisect.bisect_left(left, self.entry(history, trial_id, below)))
 

@@ -116,12 +116,23 @@ def rungs_of(
     return tuple(rungs)
 
 
+def is_too_small(history: History) -> bool:
+    """Whether all have failed so far, and a larger resource may be what they lack.
+
+    A fit that goes on from a smaller resource fails as that did.
+    """
+    results = (result for trial in history.trials for result in trial.results.values())
+    return not history.problem.continues and all(math.isnan(result.score) for result in results)
+
+
 class BracketScheduler(Scheduler):
     """A scheduler whose brackets are a table; subclasses only compute the table.
 
     When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted,
     ties by trial id: by score, with several objectives by non-dominated sorting, and those that
-    break a bound last. Failed ones never are. Meanwhile idle workers get jobs of later brackets.
+    break a bound last. Failed ones are promoted only while nothing has succeeded and each size is
+    a fit of its own, since more rows may be what they lack. Meanwhile idle workers get jobs of
+    later brackets.
 
     Examples
     --------
@@ -238,6 +249,7 @@ class BracketScheduler(Scheduler):
         """Those that are promoted of all trials of rung `lower`, best first."""
         results = [history.trials[i].results[lower.resource] for i in ids]
         ranked = [ids[k] for k in best_first(results)]
+        ranked = ranked or (ids if is_too_small(history) else [])
         n = min(upper.n_candidates, n_promoted(len(ids), self.factor)) if ids else 0
         return ranked[:n]
 

@@ -10,7 +10,7 @@ import numpy as np
 from sksearch._threads import one_blas_thread
 from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start
 from sksearch.history import History, Problem, best_first
-from sksearch.schedulers._brackets import one_bracket
+from sksearch.schedulers._brackets import is_too_small, one_bracket
 from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_of
 
 COSTS = ("seconds", "resource")
@@ -117,6 +117,10 @@ class Fabolas(Scheduler):
         resume = promoted(history, n_initial, sizes[:-1][:N_SIZES])
         if resume is not None:
             return resume
+        if not history.n_running and is_too_small(history) and len(history.trials) >= n_initial:
+            trial = max(history.trials, key=lambda each: each.resource)
+            if trial.resource < sizes[-1]:
+                return Resume(trial.id, next(size for size in sizes if size > trial.resource))
         known = Known.of(history, self.cost)
         if len(known.y) < 2:
             return Start(sizes[0]) if room else self._last(history, None)

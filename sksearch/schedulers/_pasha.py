@@ -96,9 +96,9 @@ class PASHA(Halving, AsynchronousScheduler):
         """Return one bracket with all rungs."""
         return ASHA(self.n_candidates, self.factor).bracket_table(problem)
 
-    def _last_promotion(self, rungs: RungResults) -> Resume | None:
+    def _last_promotion(self, history: History, rungs: RungResults) -> Resume | None:
         """At the end: bring the best candidate up to the largest resource."""
-        if (resume := super()._last_promotion(rungs)) is not None:
+        if (resume := super()._last_promotion(history, rungs)) is not None:
             return resume
         for bracket, (ladder, goal) in enumerate(zip(rungs.ladders, rungs.goals, strict=True)):
             best = next((i for _, i in rungs.entries[bracket, goal]), None)

@@ -141,6 +141,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
     _known_as: ClassVar[tuple[Any, ...]] = (RandomizedSearchCV,)
+    #: Whether it has the name of scikit-learn's, and so ends as that does.
+    _is_namesake: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -90,6 +90,7 @@ class _Halving(BaseSearch):
     _columns: ClassVar[tuple[str, ...]] = ("iter", "n_resources")
     _texts: ClassVar[dict[str, str]] = TEXTS
     _known_as = ()  # a grid is no random search
+    _is_namesake: ClassVar[bool] = True
 
     def _filled(self, folds: Folds) -> Self:
         """Have rows and parameters as scikit-learn; other resources are as everywhere."""

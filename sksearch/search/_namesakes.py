@@ -12,6 +12,7 @@ from sklearn.model_selection import ParameterGrid
 
 from sksearch._typing import Estimator
 from sksearch.base import Sampler, Scheduler
+from sksearch.estimators import alone_if_not_named
 from sksearch.fitting import Row, Run, Setup, make_allows
 from sksearch.samplers import ListedSampler
 from sksearch.schedulers import FullFidelity
@@ -62,14 +63,15 @@ class GridSearchCV(BaseSearch):
     param_distributions: ClassVar[Any] = property(attrgetter("param_grid"))  # type: ignore
 
     _known_as: ClassVar[tuple[Any, ...]] = (model_selection.GridSearchCV,)
+    _is_namesake: ClassVar[bool] = True
 
     def _own_space(self, estimator: Estimator) -> Any:
         """The grid, with scikit-learn's errors where it is none."""
-        ParameterGrid(self.param_grid)
+        ParameterGrid(self._grid())
         with warnings.catch_warnings():
             # A pair is no range here, and a repeated value has its rows.
             warnings.simplefilter("ignore")
-            return Space(self.param_grid, accepts=lambda name, value: True)
+            return Space(self._grid(), accepts=lambda name, value: True)
 
     def _prepare(self, *args: Any) -> Setup:
         try:
@@ -84,7 +86,11 @@ class GridSearchCV(BaseSearch):
         return ListedSampler(self._points(), repeats=True), FullFidelity(self._n_points(space))
 
     def _points(self) -> Draws:
-        return Draws(ParameterGrid(self.param_grid))
+        return Draws(ParameterGrid(self._grid()))
+
+    def _grid(self) -> Any:
+        """The grid; of several models those without a part of it are tried as they are."""
+        return alone_if_not_named(self.estimator, self.param_grid)
 
     def _n_points(self, space: Space) -> int:
         """Count of points that the constraints allow."""
@@ -133,6 +139,8 @@ class RandomizedSearchCV(RandomSearchCV):
     >>> len(search.cv_results_["params"]), len(search.history_.trials)
     (10, 10)
     """
+
+    _is_namesake: ClassVar[bool] = True
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler, scheduler = super()._compose(space, rng)

@@ -49,6 +49,7 @@ class CanFit(HasMethods):
                 f"estimator={val!r:.80} is a dict: pass an estimator, or a list of pairs "
                 "(name, estimator), before its param_distributions."
             )
+        _check_kind(val, kind)
         if not super().is_satisfied_by(val):
             return False
         try:
@@ -97,3 +98,18 @@ class PartOf(HasMethods):
 
 def _is_of(package: str, cls: type) -> bool:
     return cls.__module__.split(".")[0] == package
+
+
+def _check_kind(val: object, kind: type) -> None:
+    """Raise TypeError for a forecaster and a text, with the way to search what is meant."""
+    if any(_is_of("sktime", cls) and "Forecaster" in cls.__name__ for cls in kind.__mro__):
+        raise TypeError(
+            f"estimator is a {kind.__name__} of sktime, which is fitted to a series: pass "
+            "sksearch.bridges.from_sktime(forecaster)."
+        )
+    if isinstance(val, str):
+        raise TypeError(
+            f"estimator={val!r} is a text, and must be an object implementing 'fit': pass an "
+            "estimator, such as RandomForestClassifier(), or a list of several models to "
+            "choose from; sksearch.spaces.default_models(X, y) returns one."
+        )

@@ -66,6 +66,12 @@ def tune(
     >>> bool(tuned.best_score_ >= untuned)
     True
     """
+    is_data = hasattr(estimator, "__len__") and not isinstance(estimator, str | list | tuple)
+    if is_data and y is None and not hasattr(estimator, "fit"):
+        raise TypeError(
+            f"tune got a {type(estimator).__name__} as its estimator, and no y: write "
+            "tune(estimator, X, y), such as tune(RandomForestClassifier(), X, y)."
+        )
     for name in ("groups", "sample_weight"):
         if name in params:
             raise TypeError(f"tune has no parameter {name}: pass fit_params={{{name!r}: ...}}.")

@@ -1,6 +1,6 @@
 """What a space knows beyond its candidates: the untuned estimator, and what training finds."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -45,8 +45,7 @@ class Beyond:
         """
         if self.contains(params):
             return self.to_unit(params)
-        names = [params.keys() <= set(subspace.names) for subspace in self._subspaces]
-        which = names.index(True)
+        which = self._owner(params) or 0
         subspace = self._subspaces[which]
         u = self._place(which, params, place)
         for name in subspace.names:
@@ -69,9 +68,7 @@ class Beyond:
         """
         if self._candidate_list:
             return {}
-        fitting = [s for s in self._subspaces if s.violation(params) is None]
-        others = [s for s in self._subspaces if params.keys() <= set(s.names)]
-        free = (fitting or others)[0].free
+        free = self._subspaces[self._owner(params) or 0].free
         return {name: free[name] for name in params if name in free}
 
     @property
@@ -81,7 +78,9 @@ class Beyond:
             return []
         return sorted(set().union(*(subspace.free for subspace in self._subspaces)))
 
-    def baseline(self, values: Mapping[str, Any], inside: bool = False) -> dict[str, Any] | None:
+    def baseline(
+        self, values: Mapping[str, Any], inside: bool = False, kept: Collection[str] = ()
+    ) -> dict[str, Any] | None:
         """Return the candidate that stands for the estimator's own values.
 
         Parameters
@@ -90,6 +89,8 @@ class Beyond:
             Values by name, as ``get_params`` returns them.
         inside : bool, default=False
             Whether it must be a candidate of the space.
+        kept : collection of str, default=()
+            Names whose values decide which dicts of a union it may be of.
 
         Returns
         -------
@@ -99,8 +100,12 @@ class Beyond:
             there is none, as in a list of candidates of which it is none.
         """
         free = not self._candidate_list
-        found = [subspace.baseline(values, free) for subspace in self._subspaces]
-        parts = zip(found, self._subspaces, self._outcomes, strict=True)
+        allowed = [each for each in self._subspaces if each.admits(values, kept)]
+        if not allowed:
+            return None
+        outcomes = dict(zip(map(id, self._subspaces), self._outcomes, strict=True))
+        found = [subspace.baseline(values, free) for subspace in allowed]
+        parts = [(p, s, outcomes[id(s)]) for p, s in zip(found, allowed, strict=True)]
         candidates = [
             params
             for params, subspace, outcome in parts
@@ -122,16 +127,22 @@ class Beyond:
         outcome : tuple (str, Outcome) or None
             Name of the parameter and its largest value; None if there is none.
         """
-        found, subspaces = self._outcomes, self._subspaces
-        if len(found) == 1 or not any(found):
-            return found[0]
-        fitting = (o for o, s in zip(found, subspaces, strict=True) if not s.violation(params))
-        return next(fitting, None)
+        if len(self._outcomes) == 1 or not any(self._outcomes):
+            return self._outcomes[0]
+        owner = self._owner(params)
+        return None if owner is None else self._outcomes[owner]
 
     @property
     def outcomes(self) -> list[str]:
         """Names of the counts that training finds, list of str."""
         return sorted({found[0] for found in self._outcomes if found})
+
+    def _owner(self, params: Mapping[str, Any]) -> int | None:
+        """Number of the dict of a union that params are of, even if they are beyond its ranges."""
+        subspaces = list(enumerate(self._subspaces))
+        fitting = (i for i, each in subspaces if each.violation(params) is None)
+        others = (i for i, each in subspaces if each.has(params))
+        return next(fitting, next(others, None))
 
 
 def _ends(outcome: tuple[str, Outcome] | None, values: Mapping[str, Any]) -> bool:

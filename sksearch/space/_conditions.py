@@ -4,7 +4,7 @@ import itertools
 import math
 import numbers
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -242,6 +242,16 @@ class Subspace:
             if active and not dimension.contains(params[name]):
                 return f"sets {name!r} to {params[name]!r}: it must be {dimension.allowed()}"
         return None
+
+    def admits(self, values: Mapping[str, Any], names: Iterable[str]) -> bool:
+        """Whether each of these names has its value here."""
+        return all(n in self.dimensions and self.dimensions[n].contains(values[n]) for n in names)
+
+    def has(self, params: Mapping[str, Any]) -> bool:
+        """Whether it has all names of params, and where it leaves no choice their values."""
+        if not params.keys() <= self.dimensions.keys():
+            return False
+        return self.admits(params, (n for n in params if self.dimensions[n].size == 1))
 
     @property
     def free(self) -> dict[str, Any]:

@@ -254,3 +254,17 @@ def test_the_key_is_on_disk_before_it_is_used(place, monkeypatch):
     make_key()
     assert any(map(stat.S_ISREG, synced))
     assert stat.S_ISDIR(synced[-1])
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o777, 0o1777])
+def test_a_key_in_a_folder_that_others_can_change_is_refused_and_kept(place, mode):
+    make_key()
+    key, folder = key_file().read_bytes(), key_file().parent
+    folder.chmod(mode)
+    make_key()
+    assert sign("0") == ""
+    assert "can be replaced by others" in key_trouble()
+    folder.chmod(0o700)
+    make_key()
+    assert sign("0") != ""
+    assert key_file().read_bytes() == key

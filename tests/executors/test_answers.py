@@ -14,7 +14,8 @@ import pytest
 from sksearch.executors import EngineLostError
 from sksearch.executors._limits import LostTask
 from sksearch.executors.local import _process
-from sksearch.executors.local._process import WorkerProcess, _answer, _numbered, _parted
+from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._serving import READY, answer, numbered, parted
 
 
 class FakeProcess:
@@ -32,10 +33,10 @@ class FakeProcess:
     def _serve(self):
         time.sleep(self.seconds)
         try:
-            self.connection.send_bytes(_numbered(_process.READY, b""))
+            self.connection.send_bytes(numbered(READY, b""))
             while True:
-                number, message = _parted(self.connection.recv_bytes())
-                self.connection.send_bytes(_numbered(number, _answer(message)))
+                number, message = parted(self.connection.recv_bytes())
+                self.connection.send_bytes(numbered(number, answer(message)))
         except Exception:  # the pipe was shut in the middle of anything
             pass
         self.connection.close()
@@ -118,12 +119,12 @@ def begin(monkeypatch):
     def begin(share=0.0, seconds_to_start=(0.0,), seed=0):
         rng, seconds = np.random.default_rng(seed), list(seconds_to_start)
 
-        def spawn(self):
+        def spawn(self, may_fork):
             own, others = Pipe()
             self._process = FakeProcess(others, seconds.pop(0) if len(seconds) > 1 else seconds[0])
             self._connection = Unreliable(own, self._process, rng, faults, share)
             self._process.start()
-            self._owes = _process.READY
+            self._owes = READY
 
         monkeypatch.setattr(WorkerProcess, "_spawn", spawn)
         monkeypatch.setattr(_process, "_kill", lambda process: process.die())

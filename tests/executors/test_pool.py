@@ -12,7 +12,8 @@ import pytest
 
 from sksearch.executors import Limits, LostTask, make_executor
 from sksearch.executors.local._pool import end_idle_workers
-from sksearch.executors.local._process import BOOTSTRAP, WorkerProcess
+from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._serving import BOOTSTRAP, SERVE
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -144,7 +145,9 @@ def test_a_worker_that_is_still_importing_ends_with_its_parent(tmp_path):
     (package / "__init__.py").write_text(
         f"import pathlib, time; pathlib.Path({str(tmp_path / 'begun')!r}).touch(); time.sleep(600)"
     )
-    child = f"import os; exec({BOOTSTRAP!r}, {{'connection': None, 'parent': os.getppid()}})"
+    child = (
+        f"import os; exec({BOOTSTRAP + SERVE!r}, {{'connection': None, 'parent': os.getppid()}})"
+    )
     parent = textwrap.dedent(f"""
         import pathlib, subprocess, sys, time
         child = subprocess.Popen([sys.executable, "-c", {child!r}])

@@ -4,7 +4,6 @@ Faults happen in the worker process, between it and its pipe.
 """
 
 import json
-import multiprocessing
 import os
 import signal
 import struct
@@ -18,12 +17,18 @@ from scipy.stats import uniform
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV
 from sksearch.executors import end_idle_workers
-from sksearch.executors.local import _process
+from sksearch.executors.local import _process, _template
 from tests.comparisons import assert_same_results
 from tests.fakes import Curve
 
 KINDS = ("late", "doubled", "swapped", "torn", "lost", "sent", "idle", "interrupted")
-SERVE = "_serve(connection)"
+SERVE = f"""
+import {_template.__name__} as template
+from {__name__} import Unreliable
+
+serve = template.serve
+template.serve = lambda connection, parent: serve(Unreliable(connection, *%r), parent)
+"""
 
 
 # ---- in the worker process
@@ -159,28 +164,12 @@ def fit_in_the_end(search):
 
 def make_unreliable(folder, seconds, share):
     """Have the connections of worker processes be `Unreliable`."""
-    args = repr((folder, os.getpid(), seconds, share))
-    unreliable = f"from {__name__} import Unreliable\n_serve(Unreliable(connection, *{args}))"
-    bootstrap = _process.BOOTSTRAP.replace(SERVE, unreliable)
-    assert bootstrap != _process.BOOTSTRAP
+    unreliable = SERVE % ((folder, os.getpid(), seconds, share),)
+    _process.SERVE = f"{unreliable}\ntemplate.serve(connection, parent)"
+    _template.SERVE_FORKS = unreliable + _template.SERVE_FORKS
     if seconds:
         _process.PATIENCE_SECONDS = seconds / 10
-    else:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["sksearch", __name__])
-        bootstrap = f"import os\nparent = os.getppid()\n{bootstrap}"
-        _process.get_context = lambda name: _Forking(context)
-    _process.BOOTSTRAP = bootstrap
-
-
-class _Forking:
-    """A context whose processes have the environment of the server that forks them."""
-
-    def __init__(self, context):
-        self._context = context
-
-    def Process(self, target, args, env):  # noqa: N802 - multiprocessing's name
-        return self._context.Process(target=target, args=args)
+        _template.CAN_FORK = False
 
 
 def lines(folder, name):
@@ -201,8 +190,7 @@ def main(way, folder, n_faults, share, seconds=0.0):
     """Run searches until there were so many faults, and print their counts.
 
     All results must be those of searches without faults, and no process may be left. With
-    `seconds` each process takes so long to start, in the way that users' start; without, a server
-    forks them, which takes a hundredth of the time.
+    `seconds` each process is a new Python that takes so long to start; without, a fork.
     """
     errors = []
     threading.excepthook = errors.append

@@ -8,7 +8,7 @@ import joblib
 import psutil
 import pytest
 
-from sksearch.executors.local import _pool
+from sksearch.executors.local import _pool, _template
 from tests.faults.engine import PARAMS, Engine
 from tests.faults.estimators import wait_until
 
@@ -69,11 +69,11 @@ def _idle():
     """Processes that wait for the next search, or for the next task of an engine's worker."""
     idle = {
         worker._process.pid
-        for groups in _pool._idle.values()
-        for _, workers in groups
-        for worker in workers
+        for workers in _pool._idle.values()
+        for _, worker in workers
         if worker._process is not None
     }
+    idle |= {template.pid for template in _template._templates.values()}
     pool = getattr(joblib.externals.loky.reusable_executor, "_executor", None)
     if pool is not None:
         idle |= set(pool._processes)

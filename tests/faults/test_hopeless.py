@@ -27,10 +27,14 @@ from sklearn.svm import SVC
 from sksearch import (
     ASHASearchCV,
     GPBayesSearchCV,
+    GridSearchCV,
     HyperbandSearchCV,
+    PASHASearchCV,
+    RandomizedSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
+    TPEHalvingSearchCV,
     TPESearchCV,
 )
 from sksearch.checkpoint import read_journal
@@ -223,8 +227,8 @@ def test_it_ends_at_the_same_failure_for_any_n_jobs_and_when_it_goes_on(tmp_path
     assert texts[0] == texts[1]
     _, events, _ = read_journal(tmp_path / "c")
     assert [event["k"] for event in events].count("tell") == 3
-    if n_jobs == 1:  # the untuned estimator, before and when it goes on, is the rest
-        assert len(trainings(log)) == 3 * 2 + 2
+    if n_jobs == 1:  # the untuned estimator and the rest of the space, before and when it goes on
+        assert 3 * 2 + 2 < len(trainings(log)) <= 3 * 2 + 2 * (1 + 26)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
@@ -290,7 +294,138 @@ def test_where_errors_differ_the_search_goes_on_and_finds_what_works():
     assert np.isfinite(search.cv_results_["mean_test_score"]).sum() == 1
 
 
-def test_where_all_fail_as_the_estimator_itself_does_it_gives_up():
+class Hopeless(Brittle):
+    """Fails wherever its parameter is."""
+
+    def fit(self, X, y):
+        raise RuntimeError("the tin is brittle")
+
+
+def test_where_all_of_the_space_fails_as_the_estimator_itself_does_it_gives_up():
+    search = search_of(Hopeless(), [0.1, 0.5, 0.15, 0.12, 0.9])
     with warnings.catch_warnings(), pytest.raises(ValueError, match="the tin is brittle"):
         warnings.simplefilter("ignore")
-        search_of(Brittle(), [0.1, 0.5, 0.15, 0.12, 0.9]).fit(X, y)
+        search.fit(X, y)
+    assert len(search.history_.trials) == 3
+
+
+# ---- a part of the space that is not tried at first
+
+
+class Picky(ClassifierMixin, BaseEstimator):
+    """Fails with one text unless its parameters are where it works; its own are not."""
+
+    def __init__(self, a=0.0, b=0.0, n=1, kind="none"):
+        self.a, self.b, self.n, self.kind = a, b, n, kind
+
+    def works(self):
+        return self.a >= 0.8
+
+    def fit(self, X, y):
+        if not self.works():
+            raise np.linalg.LinAlgError("Singular matrix")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[0], len(X))
+
+
+class PickyTwice(Picky):
+    def works(self):
+        return self.a >= 0.6 and self.b <= 0.4
+
+
+class PickyCount(Picky):
+    def works(self):
+        return self.n > 85
+
+
+class PickyLog(Picky):
+    def works(self):
+        return self.a < 1e-5
+
+
+class PickyWord(Picky):
+    def works(self):
+        return self.kind == "j" and self.a > 0.3
+
+
+class PickyMiddle(Picky):
+    def works(self):
+        return 0.45 < self.a < 0.55
+
+
+PICKY = {
+    "the upper end": (Picky(), {"a": uniform(0, 1)}),
+    "a corner": (PickyTwice(), {"a": uniform(0, 1), "b": uniform(0, 1)}),
+    "large counts": (PickyCount(), {"n": randint(1, 100)}),
+    "small numbers": (PickyLog(1.0), {"a": loguniform(1e-6, 1)}),
+    "one of ten words": (PickyWord(), {"kind": list("abcdefghij"), "a": uniform(0, 1)}),
+    "the middle": (PickyMiddle(), {"a": uniform(0, 1)}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+@pytest.mark.parametrize("kind", [RandomSearchCV, TPESearchCV, GPBayesSearchCV])
+@pytest.mark.parametrize("name", PICKY)
+def test_a_search_does_not_end_while_a_part_of_the_space_that_was_not_tried_works(name, kind):
+    estimator, space = PICKY[name]
+    search = kind(estimator, space, n_iter=40, cv=2, random_state=0).fit(X, y)
+    assert len(search.history_.trials) == 40
+    assert "ok" in search.statuses_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+def test_a_namesake_ends_no_earlier_than_that_of_scikit_learn():
+    grid = {"a": [*np.linspace(0, 0.7, 50), 0.9]}
+    assert GridSearchCV(Picky(), grid, cv=2).fit(X, y).best_params_ == {"a": 0.9}
+    with pytest.raises(ValueError, match="All the 102 fits failed"):
+        GridSearchCV(Hopeless(), grid, cv=2).fit(X, y)
+    with pytest.raises(ValueError, match="All the 40 fits failed"):
+        RandomizedSearchCV(Hopeless(), {"a": uniform(0, 1)}, n_iter=20, cv=2).fit(X, y)
+
+
+# ---- sizes that are too small
+
+
+class Hungry(Picky):
+    """Needs a number of rows."""
+
+    def fit(self, X, y):
+        if len(X) < self.n:
+            raise ValueError("more rows are needed")
+        self.classes_ = np.unique(y)
+        return self
+
+
+SMALL = {"resource": "n_samples", "min_resources": 10, "max_resources": 90, "cv": 2}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+@pytest.mark.parametrize("n_rows", [12, 40])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        SuccessiveHalvingSearchCV,
+        HyperbandSearchCV,
+        ASHASearchCV,
+        PASHASearchCV,
+        TPEHalvingSearchCV,
+    ],
+)
+def test_a_rung_in_which_all_fail_grows_to_the_next_size(kind, n_rows):
+    search = kind(Hungry(n=n_rows), {"a": uniform(0, 1)}, random_state=0, **SMALL).fit(X, y)
+    assert "ok" in search.statuses_
+    assert search.history_.trials[0].results[10].status == "error"
+
+
+@pytest.mark.parametrize("kind", [SuccessiveHalvingSearchCV, HyperbandSearchCV, ASHASearchCV])
+def test_if_all_sizes_fail_the_search_gives_up(kind):
+    search = kind(Hungry(n=500), {"a": uniform(0, 1)}, random_state=0, **SMALL)
+    with pytest.raises(ValueError, match="more rows are needed"):
+        search.fit(X, y)
+    assert len(search.history_.trials) == 3

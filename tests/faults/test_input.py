@@ -398,6 +398,7 @@ def test_a_memory_map_gives_the_scores_of_the_array(tmp_path):  # row 33
     )
 
 
+@pytest.mark.filterwarnings("ignore:Column 'colour' of X gives y away")
 @pytest.mark.parametrize("dtype", ["category", object, "str"])
 def test_columns_of_strings_reach_the_pipeline_untouched(dtype):  # row 33
     frame = pd.DataFrame({"x": X[:, 0], "colour": np.where(Y, "red", "blue")})

@@ -17,7 +17,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomizedSearchCV, RandomSearchCV
 from sksearch._compat import cloudpickle
 
 # Workers cannot import this file, so its estimators travel by value.
@@ -165,10 +165,11 @@ def test_failed_candidates_are_never_promoted(resource, error_score, n_jobs):  #
 
 @non_finite
 @jobs
-def test_if_all_scores_are_nan_the_first_is_the_best_and_a_warning_says_so(n_jobs):  # row 16
-    search = RandomSearchCV(
-        Fake(), TRIPLE, n_iter=3, scoring=lambda e, X, y: np.nan, n_jobs=n_jobs
-    )
+def test_if_all_scores_are_nan_the_search_raises_and_a_namesake_warns(n_jobs):  # row 16
+    args = {"n_iter": 3, "scoring": lambda e, X, y: np.nan, "n_jobs": n_jobs}
+    with pytest.raises(ValueError, match="No candidate has a finite score"):
+        RandomSearchCV(Fake(), TRIPLE, **args).fit(X, Y)
+    search = RandomizedSearchCV(Fake(), TRIPLE, **args)
     with pytest.warns(UserWarning, match="No candidate has a finite score"):
         search.fit(X, Y)
     assert search.best_index_ == 0

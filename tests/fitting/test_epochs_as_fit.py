@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV
 from sksearch.base import State
-from sksearch.estimators import change
+from sksearch.estimators import change, register
+from sksearch.estimators._mlp import MLP
 from sksearch.executors import VirtualClock, spend
 from sksearch.resources import EpochsResource, SecondsResource
 
@@ -116,6 +117,13 @@ class Slow(MLPClassifier):
     def partial_fit(self, X, y, sample_weight=None, classes=None):
         spend(1)
         return super().partial_fit(X, y, sample_weight, classes)
+
+
+class TrainsAsItsBase(MLP):
+    classes, spaces, portfolios = ("tests.Slow",), {}, {}
+
+
+register(TrainsAsItsBase())
 
 
 def test_a_net_that_has_ended_trains_on_with_another_rate():

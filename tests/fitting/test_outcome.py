@@ -23,8 +23,9 @@ from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
 from sksearch.base import State
-from sksearch.estimators import Allowance, growth_of
+from sksearch.estimators import Allowance, growth_of, register
 from sksearch.estimators._growth import counts
+from sksearch.estimators._sklearn_boosting import HistGradientBoosting
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._curves import CurveTask, choose_count, common, settle
 from sksearch.fitting._tasks import Output
@@ -175,6 +176,16 @@ class SlowTrees(HistGradientBoostingRegressor):
         super().fit(X, y)
         spend(self.n_iter_ - before)
         return self
+
+
+class OverridesFitAlone(HistGradientBoosting):
+    """Says that what these classes do beside training changes nothing."""
+
+    classes = ("tests.SlowTrees", "tests.Noted")
+    spaces = {}
+
+
+register(OverridesFitAlone())
 
 
 def test_a_candidate_may_take_as_long_as_the_estimator_as_it_is():

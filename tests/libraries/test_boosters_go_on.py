@@ -16,7 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch.base import State
-from sksearch.estimators import change, changing_params
+from sksearch.estimators import change, changing_params, register
+from sksearch.estimators._lightgbm import LightGBM
 from sksearch.fitting._states import dump_state, load_state
 from sksearch.resources import ParameterResource, as_resource
 from tests.comparisons import assert_same_results
@@ -385,6 +386,11 @@ def test_a_population_is_trained_by_a_schedule(library):
 
 def test_models_that_cannot_travel_are_trained_again_leg_by_leg():
     lightgbm = pytest.importorskip("lightgbm")
+
+    class FitsAsItsBase(LightGBM):
+        classes, portfolios = ("tests.Unpicklable",), {}
+
+    register(FitsAsItsBase())
 
     class Unpicklable(lightgbm.LGBMClassifier):
         """A fitted one has what nobody can pickle."""

@@ -241,7 +241,8 @@ def test_an_ensemble_is_of_plain_models():
     search = SearchCV(NAMED[:2], space, **ARGS, ensemble=True).fit(noisy, Y)
     average = search.best_estimator_
     assert type(average) is AveragedClassifier
-    assert {type(frozen.estimator) for frozen in average.models} <= {type(m) for m in MODELS}
+    models = [getattr(each.estimator, "model", each.estimator) for each in average.models]
+    assert {type(model) for model in models} <= {type(m) for m in MODELS}
 
 
 # ---- a list for the data at hand

@@ -334,19 +334,33 @@ def test_times_in_order_make_folds_that_do_not_train_on_the_future(index):
 @pytest.mark.parametrize(
     "index",
     [
-        DAYS[SHUFFLED],
-        DAYS[::-1],
         pd.RangeIndex(N),
         pd.DatetimeIndex([pd.NaT, *DAYS[1:]]),
         pd.DatetimeIndex(["2024-01-01"] * N),
         pd.MultiIndex.from_arrays([DAYS, np.arange(N)]),
     ],
-    ids=["shuffled", "latest first", "numbers", "missing", "one time", "two levels"],
+    ids=["numbers", "missing", "one time", "two levels"],
 )
 def test_without_times_in_order_folds_are_those_of_scikit_learn(index):
     search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
     assert said_of_folds(search, table(index)) == ([], "folds")
     assert has_folds(search.fit(table(index), Y), KFold(5))
+
+
+@pytest.mark.parametrize("index", [DAYS[SHUFFLED], DAYS[::-1]], ids=["shuffled", "latest first"])
+def test_times_in_no_order_are_named(index):
+    search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
+    with pytest.warns(UserWarning, match="they are not in order.*sort X and y by time"):
+        assert has_folds(search.fit(table(index), Y), KFold(5))
+    assert has_folds(search.set_params(cv=5).fit(table(index), Y), KFold(5))
+
+
+def test_folds_in_time_have_all_classes_if_two_can():
+    labels = np.where(np.arange(N) < N // 3, np.arange(N) % 2, np.arange(N) % 3)
+    search = SearchCV(LogisticRegression(), CS, n_iter=2, random_state=0)
+    splits = search._prepare(table(DAYS), labels, {}, np.random.RandomState(0)).folds.splits
+    assert len(splits) >= 2
+    assert all(len(np.unique(labels[part])) == 3 for fold in splits for part in fold)
 
 
 @pytest.mark.parametrize("n_rows", [2, 7, 30])
@@ -373,7 +387,7 @@ def test_folds_of_a_single_class_are_left_out():
     late = np.where(np.arange(N) < 30, 0, LABELS)  # the first fold would train on one class
     search = SearchCV(LogisticRegression(), CS, n_iter=2, scoring="roc_auc", random_state=0)
     (chosen, _), _ = said_of_folds(search, table(DAYS), late)
-    assert chosen.startswith("TimeSeriesSplit(5) but for 1 with a single class, since")
+    assert chosen.startswith("TimeSeriesSplit(5) but for 1 that lack classes, since")
     assert np.isfinite(search.fit(table(DAYS), late).cv_results_["mean_test_score"]).all()
     (kept,), unit = said_of_folds(search, table(DAYS), np.sort(LABELS))
     assert "y is sorted by class" in kept

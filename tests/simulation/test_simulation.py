@@ -14,7 +14,8 @@ from sksearch.checkpoint._checkpoint import Checkpoint
 from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._log import Log
 from sksearch.executors import Interrupts
-from sksearch.executors.local._process import WorkerProcess, _parted
+from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._serving import parted
 from sksearch.fitting import _evaluation
 from sksearch.fitting._run import Run
 from tests.simulation import stories
@@ -62,7 +63,7 @@ def write_lazily(path, data, sync=True):
 def take_any(process):
     """Take an answer of whatever number."""
     process._owes = None
-    return _parted(process._connection.recv_bytes())[1]
+    return parted(process._connection.recv_bytes())[1]
 
 
 def append_to_nothing(log, record, sync=True):

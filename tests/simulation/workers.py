@@ -19,9 +19,9 @@ from sksearch.executors import _shared_data
 from sksearch.executors._base import Executor, TaskEnvironment
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._shared_data import Ref
-from sksearch.executors.local import _process
 from sksearch.executors.local._pool import ProcessExecutor
-from sksearch.executors.local._process import WorkerProcess, _answer, _numbered, _parted
+from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._serving import READY, answer, numbered, parted
 from tests.simulation.computer import Computer, Killed, OpenFile, running_on
 from tests.simulation.disk import File
 
@@ -169,9 +169,9 @@ class Worker(WorkerProcess):
         super().__init__()
         self.world, self.deaths_left = world, 0
 
-    def _spawn(self):
+    def _spawn(self, may_fork):
         self._process = self._connection = Process(self.world, self)
-        self._owes = _process.READY
+        self._owes = READY
 
     def _wait_for_answer(self, deadline):
         self._process.work(deadline)
@@ -190,7 +190,7 @@ class Process:
 
     def __init__(self, world, worker):
         self.world, self.worker = world, worker
-        self.exitcode, self.inbox, self.outbox = None, [], [_numbered(_process.READY, b"")]
+        self.exitcode, self.inbox, self.outbox = None, [], [numbered(READY, b"")]
         self.slow = world.chance("slow to start")
         self.misled, self.old = 0, None
 
@@ -219,7 +219,7 @@ class Process:
             raise TimeoutError
         if self.outbox:
             return
-        number, message = _parted(self.inbox.pop(0))
+        number, message = parted(self.inbox.pop(0))
         worker, world = self.worker, self.world
         may_die = worker.deaths_left > 0
         if may_die and world.chance("dies before it works"):
@@ -227,16 +227,16 @@ class Process:
         computer = world.worker()
         computer.own_end = world.rng.randrange(12) if may_die and world.chance("dies") else None
         with running_on(computer):
-            answer = _numbered(number, _answer(message))
+            sent = numbered(number, answer(message))
         if computer.has_ended or (may_die and world.chance("dies before it answers")):
             self._die()
         if self.old is not None and self.misled < 1 and world.chance("repeats an older answer"):
             self.misled += 1
             self.outbox.append(self.old)
-        self.old = answer
-        self.outbox.append(answer)
+        self.old = sent
+        self.outbox.append(sent)
         if world.chance("answers twice"):
-            self.outbox.append(answer)
+            self.outbox.append(sent)
 
     def _die(self):
         self.worker.deaths_left -= 1

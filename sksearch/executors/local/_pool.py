@@ -21,18 +21,11 @@ from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import Limits
 from sksearch.executors.local._devices import VARIABLE, DeviceLock, device_locks, visible_devices
 from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._template import THREAD_VARIABLES, end_idle_template
 from sksearch.executors.local._worker import free_gpu_memory, run_limited
 
 FREE_SECONDS = 30.0  # for a worker to give back memory that it does not use
 IDLE_SECONDS = 300  # after which the processes of an earlier search are ended
-
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
 
 
 class ProcessExecutor(Executor):
@@ -144,29 +137,32 @@ class ProcessExecutor(Executor):
 
 # ---- processes of earlier searches
 
-# By process and by the CUDA devices that each worker sees; each group with when it became idle.
-_idle: dict[tuple[int, tuple[str | None, ...]], list[tuple[float, list[WorkerProcess]]]] = {}
+# By process and by the CUDA devices that a worker sees; each with when it became idle.
+_idle: dict[tuple[int, str | None], list[tuple[float, WorkerProcess]]] = {}
 _idle_lock = threading.Lock()
 
 
 def _take_workers(visible: tuple[str | None, ...]) -> list[WorkerProcess]:
-    """The idle processes of an earlier search, or new ones; nobody else has them meanwhile."""
+    """Idle processes of earlier searches and new ones; nobody else has them meanwhile."""
+    env = _worker_env(len(visible))
     with _idle_lock:
         if not any(pid == os.getpid() for pid, _ in _idle):
             # This process would wait for them when it ends; a forked child has its own.
             Finalize(None, end_idle_workers, exitpriority=100)
-        groups = _idle.setdefault((os.getpid(), visible), [])
-        if groups:
-            return groups.pop()[1]
-    env = _worker_env(len(visible))
-    # A process that takes the place of a dead one has its devices, too.
-    return [WorkerProcess(env if v is None else env | {VARIABLE: v}) for v in visible]
+        workers = []
+        for device in visible:
+            idle = _idle.setdefault((os.getpid(), device), [])
+            workers.append(idle.pop()[1] if idle else WorkerProcess())
+            # A process that takes the place of a dead one has its devices, too.
+            workers[-1].env = env if device is None else env | {VARIABLE: device}
+    return workers
 
 
 def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess]) -> None:
     """Keep processes for a later search, for a while."""
     with _idle_lock:
-        _idle.setdefault((os.getpid(), visible), []).append((time.monotonic(), workers))
+        for device, worker in zip(visible, workers, strict=True):
+            _idle.setdefault((os.getpid(), device), []).append((time.monotonic(), worker))
     timer = threading.Timer(IDLE_SECONDS + 1, end_idle_workers, (IDLE_SECONDS,))
     timer.daemon = True
     timer.start()
@@ -175,8 +171,8 @@ def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess])
 def end_idle_workers(idle_seconds: float = 0) -> None:
     """End the worker processes that earlier searches have left for later ones.
 
-    They end by themselves after five minutes. Until then each keeps its memory, on a GPU some
-    hundred megabytes.
+    They end by themselves after five minutes, and so does the process that they are forks of.
+    Until then each keeps its memory, on a GPU some hundred megabytes.
 
     Parameters
     ----------
@@ -189,13 +185,14 @@ def end_idle_workers(idle_seconds: float = 0) -> None:
     >>> end_idle_workers()
     """
     before = time.monotonic() - idle_seconds
+    old = []
     with _idle_lock:
-        for key, groups in _idle.items():
+        for key, idle in _idle.items():
             if key[0] == os.getpid():
-                old = [workers for since, workers in groups if since <= before]
-                groups[:] = [group for group in groups if group[0] > before]
-                for workers in old:
-                    _close(workers)
+                old += [worker for since, worker in idle if since <= before]
+                idle[:] = [(since, worker) for since, worker in idle if since > before]
+    _close(old)
+    end_idle_template(before)
 
 
 def _close(workers: list[WorkerProcess]) -> None:
@@ -210,4 +207,4 @@ def _close(workers: list[WorkerProcess]) -> None:
 def _worker_env(n_workers: int) -> dict[str, str]:
     """Thread counts that share the cores among workers, where the user has set none."""
     share = str(max(joblib.cpu_count() // n_workers, 1))
-    return {name: os.environ.get(name, share) for name in THREAD_VARIABLES}
+    return {name: os.environ.get(name, share) for name in THREAD_VARIABLES.values()}

@@ -1,60 +1,33 @@
-"""A worker process that can be stopped at any moment, and what it does."""
+"""A worker process that can be stopped at any moment."""
 
-import faulthandler
 import os
 import signal
-import sys
 import time
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess, current_process
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from typing import Any
 
-from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.utils import kill_process_tree
 
 from sksearch._pickles import dumps, loads
-from sksearch._plain import printable, warn
-from sksearch.executors._folder import remove_folders_of_the_dead
+from sksearch._plain import warn
 from sksearch.executors._limits import EngineLostError, LostTask
+from sksearch.executors.local._serving import (
+    CHECK_SECONDS,
+    READY,
+    SERVE,
+    UnreadableError,
+    describe,
+    numbered,
+    parted,
+)
+from sksearch.executors.local._template import ForkedProcess, fork_worker, new_python
 
 PATIENCE_SECONDS = 30  # after which a user hears that a process is slow to start
-CHECK_SECONDS = 0.5  # how often worker and master look whether the other one lives
-REMOVE = remove_folders_of_the_dead
-# What a worker does first: imports take seconds, in which its parent may die.
-BOOTSTRAP = f"""
-import os, signal, sys, threading, time
-
-def end_with_parent():
-    while os.getppid() == parent:
-        time.sleep({CHECK_SECONDS})
-    remove = getattr(sys.modules.get("{REMOVE.__module__}"), "{REMOVE.__name__}", None)
-    try:
-        if remove is not None:  # else it has not been imported yet, and takes too long
-            remove()
-    except Exception:
-        pass
-    if hasattr(os, "killpg"):
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
-
-if hasattr(os, "setpgid"):
-    os.setpgid(0, 0)  # so that what a candidate starts can be ended with it
-threading.Thread(target=end_with_parent, daemon=True).start()
-from sksearch.executors.local._process import _serve
-_serve(connection)
-"""
 N_TRIES = 3  # processes that may be broken before they are charged with it
-READY = 0  # stands for the number of a call when a process says that it has started
-N_BYTES = 8  # of the number of a call
-OOM_SCORE = "800"  # of 1,000: when memory runs out the kernel shall take a worker, not the master
-
-
-class UnreadableError(Exception):
-    """A process could not be sent a call: the call, or the process, is broken."""
 
 
 class WorkerProcess:
@@ -67,17 +40,20 @@ class WorkerProcess:
     Parameters
     ----------
     env : dict of str to str or None, default=None
-        Environment variables of the process.
+        Environment variables of the process that differ from those of this one.
 
     Attributes
     ----------
+    modules : tuple of str
+        Modules of installed packages that calls will need, for a process that is started.
     loaded : str or None
         Token of the shared data that the process has in memory, which the caller sets; None when
         the process is a new one.
     """
 
     def __init__(self, env: dict[str, str] | None = None):
-        self._env = env
+        self.env = env
+        self.modules: tuple[str, ...] = ()
         self._process: Any = None
         self._connection: Any = None
         self._closed = False
@@ -148,11 +124,11 @@ class WorkerProcess:
         """
         if self._is_ready():
             return
-        for _ in range(N_TRIES):
+        for i in range(N_TRIES):
             self.kill()
             if self._closed:
                 raise EngineLostError("The search has ended, and its worker processes with it.")
-            self._spawn()
+            self._spawn(may_fork=i == 0)  # where forks cannot live, a new Python can
             try:
                 self._hear_of_start()
                 break
@@ -173,17 +149,14 @@ class WorkerProcess:
         except (EOFError, OSError):
             return False
 
-    def _spawn(self) -> None:
+    def _spawn(self, may_fork: bool) -> None:
         """Begin a process."""
-        self._connection, child_connection = Pipe()
-        self._process = get_context("loky").Process(
-            target=exec,
-            args=(BOOTSTRAP, {"connection": child_connection, "parent": os.getpid()}),
-            env=self._env,
-        )
-        with _allow_children(), _block_sigint():
-            self._process.start()
-        child_connection.close()
+        self._connection, theirs = Pipe()
+        try:
+            forked = fork_worker(self.env, self.modules, theirs) if may_fork else None
+            self._process = forked or new_python(SERVE, theirs, self.env)
+        finally:
+            theirs.close()
         self._owes = READY
 
     def _hear_of_start(self) -> None:
@@ -205,7 +178,7 @@ class WorkerProcess:
         """Send a call, and return its answer; None if what came is not the answer to this call."""
         self._n_calls += 1
         self._owes = self._n_calls
-        self._connection.send_bytes(_numbered(self._owes, message))
+        self._connection.send_bytes(numbered(self._owes, message))
         self._wait_for_answer(deadline)
         return self._receive()
 
@@ -226,7 +199,7 @@ class WorkerProcess:
 
     def _receive(self) -> bytes | None:
         """Take an answer; None if it is not the one that the process owes."""
-        number, answer = _parted(self._connection.recv_bytes())
+        number, answer = parted(self._connection.recv_bytes())
         if number != self._owes:
             return None
         self._owes = None
@@ -262,7 +235,7 @@ class WorkerProcess:
         return f"the worker process was killed by signal {-code} ({name}){perhaps}"
 
 
-def _kill(process: BaseProcess) -> None:
+def _kill(process: BaseProcess | ForkedProcess) -> None:
     """Kill a process and its group, which is what it has started and left."""
     if hasattr(os, "killpg") and process.pid is not None:
         with suppress(OSError):  # nobody is left
@@ -270,104 +243,3 @@ def _kill(process: BaseProcess) -> None:
     if process.is_alive():
         kill_process_tree(process)
     process.join()
-
-
-@contextmanager
-def _allow_children() -> Iterator[None]:
-    """A context in which this process may have children, though its engine forbids it.
-
-    The reason to forbid it is that they could outlive their parent, and ours never do.
-    """
-    config = current_process()._config  # type: ignore[attr-defined]  # private
-    daemon = config.get("daemon", False)
-    config["daemon"] = False
-    try:
-        yield
-    finally:
-        config["daemon"] = daemon
-
-
-@contextmanager
-def _block_sigint() -> Iterator[None]:
-    """A context in which processes that are started ignore Ctrl-C, from their first moment."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-# ---- in the process
-
-
-def _serve(connection: Connection) -> None:
-    """Run calls until the connection is closed: then the search is over, or dead."""
-    parent = os.getppid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    faulthandler.enable()
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write(OOM_SCORE)
-    connection.send_bytes(_numbered(READY, b""))
-    with suppress(EOFError, OSError):
-        while True:
-            number, message = _parted(connection.recv_bytes())
-            connection.send_bytes(_numbered(number, _answer(message)))
-    end = time.monotonic() + CHECK_SECONDS
-    while os.getppid() == parent and time.monotonic() < end:
-        time.sleep(0.01)  # it may still be dying
-    remove_folders_of_the_dead()
-    _exit_at_once()
-
-
-def _numbered(number: int, message: bytes) -> bytes:
-    """Bytes of a call or an answer, behind the number of the call."""
-    return number.to_bytes(N_BYTES, "little") + message
-
-
-def _parted(message: bytes) -> tuple[int, bytes]:
-    """The number of the call, and what is behind it."""
-    return int.from_bytes(message[:N_BYTES], "little"), message[N_BYTES:]
-
-
-def _answer(message: bytes) -> bytes:
-    """The pickled (False, value) or (True, exception) of a call."""
-    try:
-        function, args = loads(message, brings_news=True)
-        try:
-            answer = (False, function(*args))
-        except BaseException as error:
-            answer = (True, picklable_error(error))
-        return dumps(answer)
-    except BaseException as error:
-        return dumps((True, UnreadableError(describe(error))))
-
-
-def describe(error: BaseException) -> str:
-    """The kind of an error and the first line of its text."""
-    return printable(traceback.format_exception_only(error)[-1].strip().partition("\n")[0])
-
-
-def picklable_error(error: BaseException) -> BaseException:
-    """The error with its traceback as a note, or that text alone where it cannot be pickled."""
-    text = printable("".join(traceback.format_exception(error)))
-    try:
-        error.add_note(f"In a worker process:\n{text}")
-        loads(dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__} in a worker process:\n{text}")
-    return error
-
-
-def _exit_at_once() -> None:
-    """End at once: what a candidate has left in this process (threads, exit hooks) may hang."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):
-            stream.flush()
-    if hasattr(os, "killpg"):
-        os.killpg(0, signal.SIGKILL)
-    os._exit(0)

@@ -15,17 +15,29 @@ from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, LostTask, limited_memory
 from sksearch.executors._shared_data import MISSING, Answer, Payload, Ref
-from sksearch.executors.local._process import UnreadableError, WorkerProcess
+from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._serving import UnreadableError
+from sksearch.executors.local._template import set_environment
 
 
-def prepare(ref: Ref, payload: Payload = None) -> Answer | None:
+def prepare(ref: Ref, payload: Payload = None, env: dict[str, str] | None = None) -> Answer | None:
     """Fetch what all tasks share, so that no task is charged for it.
+
+    Parameters
+    ----------
+    ref : Ref
+        To fetch it.
+    payload : bytes-like or None, default=None
+        What `ref` names, for a worker that does not see its file.
+    env : dict of str to str or None, default=None
+        Environment variables; a worker of an earlier search may have others.
 
     Returns
     -------
     missing : MISSING or None
         MISSING if this worker needs the `payload`.
     """
+    set_environment(env)
     shared = _shared_data.fetch(ref, payload)
     return shared if shared is MISSING else None
 
@@ -135,7 +147,8 @@ def _call(
     """Run a task, after what all tasks share has been fetched."""
     if process.loaded != ref.token:
         # Imports and data are not on the candidate's time.
-        missing = process.call(prepare, ref, payload)
+        process.modules = ref.modules
+        missing = process.call(prepare, ref, payload, process.env)
         if missing is not None:
             return missing
         process.loaded = ref.token

@@ -18,7 +18,8 @@ from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, LostTask
 from sksearch.executors._shared_data import Payload
 from sksearch.executors._signals import Interrupts
-from sksearch.executors.local._process import WorkerProcess, describe, picklable_error
+from sksearch.executors.local._process import WorkerProcess
+from sksearch.executors.local._serving import describe, picklable_error
 from sksearch.executors.local._worker import run_limited, run_task
 
 IDLE_SECONDS = 300  # after which the child of an engine's worker is ended

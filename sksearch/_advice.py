@@ -1,0 +1,60 @@
+"""Looks at a user's data and settings which only advise: they never end a search.
+
+Whatever scikit-learn's searches take may come here: cells that hold arrays, missing values that
+are neither equal nor unequal to anything, objects whose comparison raises.
+"""
+
+import functools
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from sksearch._plain import warn
+
+
+def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
+    """Return the result of a look at a user's data or settings.
+
+    Parameters
+    ----------
+    look : callable
+        Called with `args`; nothing that it raises or warns of comes out.
+    *args : object
+        Data and settings.
+    otherwise : object, default=None
+        Returned if the data are of a form in which the look fails.
+
+    Returns
+    -------
+    result : object
+        The result of the look, or `otherwise`.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return look(*args)
+        except Exception:
+            return otherwise
+
+
+def advice(look: Callable[..., Iterable[str]]) -> Callable[..., None]:
+    """Make a generator of texts a function that warns of them.
+
+    Texts that come before a failure of the look are warned of.
+    """
+
+    @functools.wraps(look)
+    def call(*args: Any) -> None:
+        texts: list[str] = []
+
+        def collect() -> None:
+            for text in look(*args):
+                texts.append(text)  # noqa: PERF402  # what comes before a failure is kept
+
+        glance(collect)
+        for text in texts:
+            warn(text, UserWarning, stacklevel=3)
+
+    return call

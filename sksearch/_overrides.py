@@ -1,0 +1,104 @@
+"""Shortcuts ask here whether what they replace is what they know.
+
+A shortcut computes what a method of an estimator would compute, in another way: a score from
+``predict``, epochs in the place of ``fit``, a forest that grows. It is right for the methods that
+it was written for, and wrong for a class whose author has overridden one of them. So functions are
+compared, not classes: a method counts as known if it is defined by the library of its class.
+
+=========================  ================================================================
+shortcut                   methods in the place of which it stands
+=========================  ================================================================
+metric from ``predict``    ``score`` and ``predict`` of pipelines, ``score`` of the last step
+rows heard by a scorer     ``__call__`` and ``_score`` of a scorer
+transformers fitted once   ``fit`` of pipelines (`TRAINING`), ``fit_transform`` of steps
+trees added to a model     ``fit`` (`TRAINING`)
+epochs drawn as by a fit   ``fit`` and ``partial_fit`` (`TRAINING`)
+counts found in training   `TRAINING` and `PREDICTION`, of the pipelines around, too
+thresholds, as such counts
+params of a step set       ``set_params`` of pipelines
+hypergradients             `TRAINING` and `PREDICTION`
+=========================  ================================================================
+"""
+
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+#: Libraries whose methods shortcuts were written for.
+LIBRARIES = frozenset(
+    ("sklearn", "imblearn", "lightgbm", "xgboost", "catboost", "skorch", "keras", "sksearch")
+)
+#: Patterns of methods that train, with what they call.
+TRAINING = ("fit", "fit_*", "partial_fit", "_[!_]*", "__getitem__", "__len__")
+#: Patterns of methods that a fitted model answers with, with what they call.
+PREDICTION = (
+    *("predict", "predict_*", "decision_function", "score", "score_*", "staged_*"),
+    *("transform", "inverse_transform", "apply", "_[!_]*", "classes_"),
+)
+#: Private methods that neither train nor predict.
+_HARMLESS = frozenset(
+    {
+        "_get_param_names", "_get_tags", "_more_tags", "_get_doc_link", "_repr_html_",
+        "_repr_html_inner", "_repr_mimebundle_", "_get_metadata_request", "_get_default_requests",
+    }
+)  # fmt: skip
+
+
+def overridden(
+    estimator: Any, methods: Iterable[str], libraries: Collection[str] = LIBRARIES
+) -> list[str]:
+    """Name the methods of an object that its author has put in the place of known ones.
+
+    Parameters
+    ----------
+    estimator : object
+        An estimator, a scorer or the like.
+    methods : iterable of str
+        Names, or patterns, of the methods that a shortcut stands for. A name counts even if no
+        known class has such a method; a pattern is for those that a known class has.
+    libraries : collection of str, default=LIBRARIES
+        Packages whose functions are known.
+
+    Returns
+    -------
+    names : list of str
+        Sorted; empty if the shortcut may be taken.
+    """
+    kind, own = type(estimator), getattr(estimator, "__dict__", {})
+    names = _names(kind, tuple(methods), frozenset(libraries))
+    return [name for name in names if _is_foreign(kind, own, name, libraries)]
+
+
+@lru_cache(maxsize=512)
+def _names(kind, methods, libraries):
+    """Methods of a class, sorted: those that are named, and known ones that patterns are for."""
+    known = [cls for cls in kind.__mro__ if _package(cls.__module__) in libraries]
+    patterns = [each for each in methods if "*" in each]
+    names = {
+        name
+        for name in {name for cls in known for name in vars(cls)} - _HARMLESS
+        if any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
+    return sorted(names.union(each for each in methods if "*" not in each))
+
+
+def _is_foreign(kind, own, name, libraries):
+    """Whether an object has a method that is not of a known library, wherever among its classes.
+
+    One that stands behind a known method counts, too, since that may call it by ``super()``; so
+    does a function that was put into a class of a library.
+    """
+    if name in own:  # set on the object itself, in the place of its class's
+        return callable(own[name])
+    for cls in kind.__mro__:
+        method = vars(cls).get(name)
+        if callable(method) or hasattr(method, "__get__"):  # others are settings
+            modules = (cls.__module__, getattr(method, "__module__", None) or cls.__module__)
+            if any(_package(module) not in libraries for module in modules):
+                return True
+    return False
+
+
+def _package(module):
+    return module.partition(".")[0]

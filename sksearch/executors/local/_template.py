@@ -1,0 +1,480 @@
+"""How a worker process is started: by a new Python, or as a fork of one that has all imports.
+
+A new Python takes seconds of imports. Where the system can fork, one clean process, the template,
+takes them once. It runs no thread and computes nothing, and so may fork: a worker is there in
+some hundredths of a second. What a fork cannot change afterwards (limits of resources, variables
+that Python, its allocator and OpenMP read at their start) belongs to the template, and if the
+search's process has others by now, it starts another template.
+"""
+
+import gc
+import importlib
+import math
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess, current_process
+from multiprocessing.reduction import recvfds, sendfds
+from multiprocessing.util import Finalize
+from socket import AF_UNIX, SOCK_STREAM, fromfd
+from typing import NamedTuple, NoReturn
+
+import joblib
+import numpy as np
+from joblib.externals.loky.backend import get_context
+from joblib.externals.loky.backend.process import LokyProcess
+from threadpoolctl import ThreadpoolController
+
+from sksearch._system import system
+from sksearch.executors.local._serving import BOOTSTRAP, CHECK_SECONDS, end_with, serve
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]  # a module that is not there
+
+#: On macOS libraries of the system start threads of their own, and a fork may crash: CPython does
+#: not fork there by default either.
+CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
+#: Losses of a template after which workers are new Pythons: it will not live in this place.
+MAX_LOST = 3
+ORPHAN_SECONDS = 0.01  # between looks at a fork whose template is lost
+#: A thread that was joined is there for some moments more.
+THREAD_END_SECONDS = 0.2
+#: What the template does after its imports.
+SERVE_FORKS = """
+from sksearch.executors.local._template import serve_forks
+import sksearch.executors.local._worker
+is_ready.set()
+watch.join()
+serve_forks(connection, parent)
+"""
+#: An idle template has no thread: OpenBLAS starts its threads when it is loaded, and so does the
+#: allocator of pyarrow, which pandas loads.
+NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+#: Variables that tell libraries their number of threads, by the name threadpoolctl has for them.
+THREAD_VARIABLES = {
+    "openmp": "OMP_NUM_THREADS",
+    "openblas": "OPENBLAS_NUM_THREADS",
+    "mkl": "MKL_NUM_THREADS",
+    "blis": "BLIS_NUM_THREADS",
+    "numexpr": "NUMEXPR_NUM_THREADS",  # not known to threadpoolctl
+}
+#: Beginnings of names of variables that are read once, when a process or a library starts.
+READ_AT_START = ("PYTHON", "LD_", "MALLOC_", "GLIBC_", "OMP_", "GOMP_", "KMP_", "MKL_")
+
+
+class ForkedProcess:
+    """A process that the template has forked, with the methods of ``multiprocessing.Process``.
+
+    Parameters
+    ----------
+    pid : int
+        Its number.
+    status : Connection
+        Where the template says how it ended.
+
+    Attributes
+    ----------
+    exitcode : int or None
+        Negative for a signal. None while it lives, and if the template did not live to see it end.
+    sentinel : Connection
+        Can be read when the process has ended; never, if the template is lost.
+    """
+
+    def __init__(self, pid: int, status: Connection):
+        self.pid, self.sentinel = pid, status
+        self.exitcode: int | None = None
+        self._is_orphan = False
+
+    def is_alive(self) -> bool:
+        """Whether the process lives."""
+        if self.exitcode is None and not self._is_orphan and self.sentinel.poll():
+            try:
+                self.exitcode = int(self.sentinel.recv_bytes())
+            except (EOFError, OSError):
+                self._is_orphan = True
+                self.sentinel, self._silent = Pipe(duplex=False)
+        if self._is_orphan:
+            return system().process_lives(self.pid)
+        return self.exitcode is None
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until the process has ended, or for some seconds."""
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while self.is_alive() and (left := end - time.monotonic()) > 0:
+            wait([self.sentinel], min(left, ORPHAN_SECONDS if self._is_orphan else CHECK_SECONDS))
+
+
+class Request(NamedTuple):
+    """What the template is asked for.
+
+    Parameters
+    ----------
+    env : dict of str to str
+        All environment variables of the worker.
+    folder : str or None
+        Its working directory.
+    path, argv : list of str
+        ``sys.path`` and ``sys.argv`` of the search's process.
+    modules : tuple of str
+        Modules of installed packages that it will need.
+    streams : tuple of int
+        Which of standard output and error follow, behind its connections.
+    """
+
+    env: dict[str, str]
+    folder: str | None
+    path: list[str]
+    argv: list[str]
+    modules: tuple[str, ...]
+    streams: tuple[int, ...]
+
+
+class Template:
+    """The process that forks workers, as the search's process has it."""
+
+    def __init__(self, env: dict[str, str]):
+        self.state, self.used = state_at_start(), time.monotonic()
+        self._connection, theirs = Pipe()
+        process = new_python(SERVE_FORKS, theirs, env | NO_THREADS)
+        theirs.close()
+        self.pid = process.pid
+        # This process would wait for it when it ends.
+        Finalize(None, _kill, (process,), exitpriority=100)
+
+    def fork(self, request: Request, connection: Connection) -> ForkedProcess | str:
+        """Return a new worker, or the name of a module that starts threads when it is imported.
+
+        Raises
+        ------
+        EOFError, OSError
+            If the template is lost.
+        """
+        ours, theirs = Pipe(duplex=False)
+        try:
+            self._connection.send_bytes(pickle.dumps(tuple(request)))
+            with fromfd(self._connection.fileno(), AF_UNIX, SOCK_STREAM) as socket:
+                sendfds(socket, [connection.fileno(), theirs.fileno(), *request.streams])
+            answer = self._connection.recv()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+            self.used = time.monotonic()
+        if isinstance(answer, int):
+            return ForkedProcess(answer, ours)
+        ours.close()
+        return answer
+
+    def close(self) -> None:
+        """Ask for no more forks: the template ends when the last of them has ended."""
+        self._connection.close()
+
+
+def _kill(process: BaseProcess) -> None:
+    with suppress(OSError):  # it has ended
+        os.kill(process.pid or 0, signal.SIGKILL)
+    process.join()
+
+
+_templates: dict[int, Template] = {}  # by the process that has it: a fork of ours has its own
+_with_threads: set[str] = set()  # packages whose imports start threads
+_lock = threading.Lock()
+_n_lost = 0
+
+
+def fork_worker(
+    env: dict[str, str] | None, modules: Sequence[str], connection: Connection
+) -> ForkedProcess | None:
+    """Start a worker as a fork of the template, which is started if there is none.
+
+    Parameters
+    ----------
+    env : dict of str to str or None
+        Environment variables that differ from those of this process.
+    modules : sequence of str
+        Modules of installed packages that the worker will need.
+    connection : Connection
+        Where the worker takes calls from.
+
+    Returns
+    -------
+    process : ForkedProcess or None
+        None if this system or this process cannot have a template, or the template is lost.
+    """
+    global _n_lost
+    with _lock:
+        while CAN_FORK and _n_lost < MAX_LOST:
+            template = None
+            try:
+                template = _template(env or {})
+                forked = template.fork(_request(env or {}, modules), connection)
+            except (EOFError, OSError):
+                _n_lost += 1
+                _close_template()
+                return None
+            except BaseException:  # Ctrl-C: an answer may still come, and be taken for another
+                _close_template()
+                raise
+            if isinstance(forked, ForkedProcess):
+                return forked
+            _close_template()
+            if not forked:  # it has threads that no import of ours explains
+                _n_lost = MAX_LOST
+            # Each worker imports it itself, as without a template.
+            _with_threads.add(forked.partition(".")[0])
+    return None
+
+
+def end_idle_template(before: float) -> None:
+    """End the template, if it has forked no worker since a moment of the monotonic clock."""
+    with _lock:
+        template = _templates.get(os.getpid())
+        if template is not None and template.used <= before:
+            _close_template()
+
+
+def _template(env: dict[str, str]) -> Template:
+    """The template of this process, a new one if it has none, or was born with other limits."""
+    template = _templates.get(os.getpid())
+    if template is not None and template.state != state_at_start():
+        _close_template()
+    if os.getpid() not in _templates:
+        _templates[os.getpid()] = Template(env)
+    return _templates[os.getpid()]
+
+
+def _close_template() -> None:
+    if (template := _templates.pop(os.getpid(), None)) is not None:
+        template.close()
+
+
+def state_at_start() -> tuple:
+    """Return what a process has from its start on, and a fork of an older process has not."""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(READ_AT_START) and name not in THREAD_VARIABLES.values()
+    }
+    names = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+    limits = [resource.getrlimit(getattr(resource, name)) for name in names]
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    return env, limits, cores, os.getpriority(os.PRIO_PROCESS, 0), os.getuid(), os.getgid()
+
+
+def _request(env: dict[str, str], modules: Sequence[str]) -> Request:
+    """A request for a worker that has now what a new Python would have."""
+    folder = None
+    with suppress(OSError):  # it has been removed
+        folder = os.getcwd()
+    streams = tuple(number for number in (1, 2) if _is_open(number))
+    needed = tuple(name for name in modules if name.partition(".")[0] not in _with_threads)
+    path, argv = [str(entry) for entry in sys.path], list(getattr(sys, "argv", []))
+    return Request({**os.environ, **env}, folder, path, argv, needed, streams)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def new_python(text: str, connection: Connection, env: dict[str, str] | None) -> BaseProcess:
+    """Start a process as loky does, without this one's ``__main__``.
+
+    Parameters
+    ----------
+    text : str
+        Its code, to which `connection` and `parent`, the number of this process, are known.
+    connection : Connection
+        Its end of a pipe.
+    env : dict of str to str or None
+        Environment variables that differ from those of this process.
+    """
+    names = {"connection": connection, "parent": os.getpid()}
+    process = get_context("loky").Process(target=exec, args=(BOOTSTRAP + text, names), env=env)
+    with _allow_children(), _block_sigint():
+        process.start()
+    return process
+
+
+@contextmanager
+def _allow_children() -> Iterator[None]:
+    """A context in which this process may have children, though its engine forbids it.
+
+    The reason to forbid it is that they could outlive their parent, and ours never do.
+    """
+    config = current_process()._config  # type: ignore[attr-defined]  # private
+    daemon = config.get("daemon", False)
+    config["daemon"] = False
+    try:
+        yield
+    finally:
+        config["daemon"] = daemon
+
+
+@contextmanager
+def _block_sigint() -> Iterator[None]:
+    """A context in which processes that are started ignore Ctrl-C, from their first moment."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# ---- in the template
+
+
+def serve_forks(connection: Connection, parent: int) -> NoReturn:
+    """Fork workers on demand until the search's process ends, or closes the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    wakes, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # so that the end of a fork wakes this process
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    statuses: dict[int, Connection] = {}  # of forks that live, by their numbers
+    gc.freeze()  # pages that the collector does not touch stay shared with the forks
+    sources: list[Connection | int] = [connection, wakes]
+    while os.getppid() == parent and (len(sources) > 1 or statuses):
+        ready = wait(sources, CHECK_SECONDS)
+        if wakes in ready:
+            os.read(wakes, 4096)
+        _reap(statuses)
+        if connection in ready:
+            try:
+                request = Request(*pickle.loads(connection.recv_bytes()))
+                with fromfd(connection.fileno(), AF_UNIX, SOCK_STREAM) as socket:
+                    fds = recvfds(socket, 2 + len(request.streams))
+                _fork(connection, parent, request, fds, [wakes, waker], statuses)
+            except (EOFError, OSError):  # no more forks are wanted
+                sources.remove(connection)
+    os._exit(0)
+
+
+def _reap(statuses: dict[int, Connection]) -> None:
+    """Tell how forks that have ended did so."""
+    with suppress(ChildProcessError):  # there is none
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            if (status := statuses.pop(ended[0], None)) is not None:
+                with suppress(OSError):  # nobody wants to know it any more
+                    status.send_bytes(b"%d" % os.waitstatus_to_exitcode(ended[1]))
+                status.close()
+
+
+def _fork(
+    connection: Connection,
+    parent: int,
+    request: Request,
+    fds: list[int],
+    own: list[int],
+    statuses: dict[int, Connection],
+) -> None:
+    """Fork a worker and answer with its number, or with the module that forbids it."""
+    sys.path[:] = request.path
+    theirs, status = Connection(fds[0]), Connection(fds[1], readable=False)
+    if (name := _import(request.modules)) is not None:
+        connection.send(name)
+        return
+    if (pid := os.fork()) == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number in own:
+            os.close(number)
+        # A pipe that others hold open, too, would not tell that this process has ended.
+        for other in (connection, status, *statuses.values()):
+            other.close()
+        worker = LokyProcess(target=_become_worker, args=(theirs, parent, request, fds[2:]))
+        os._exit(worker._bootstrap())
+    with suppress(OSError):  # as it does itself: whoever is first
+        os.setpgid(pid, pid)
+    statuses[pid] = status
+    for number in (fds[0], *fds[2:]):
+        os.close(number)
+    theirs._handle = None  # type: ignore[attr-defined]  # it is closed
+    connection.send(pid)
+
+
+def _import(modules: Sequence[str]) -> str | None:
+    """Import modules; returns the first that has started a thread, after which no fork is safe."""
+    for name in ("", *(name for name in modules if name not in sys.modules)):
+        if name:
+            with suppress(Exception, SystemExit):  # the candidate will meet it
+                importlib.import_module(name)
+        end = time.monotonic() + THREAD_END_SECONDS
+        while n_threads() > 1:
+            if time.monotonic() > end:
+                return name
+            time.sleep(0.001)
+    return None
+
+
+def n_threads() -> int:
+    """Return the number of threads of this process; where the system keeps it, of Python."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return threading.active_count()
+
+
+def _become_worker(
+    connection: Connection, parent: int, request: Request, streams: Sequence[int]
+) -> None:
+    """Make a fork what a new Python would be, and serve."""
+    with suppress(OSError):
+        os.setpgid(0, 0)
+    for number, stream in zip(request.streams, streams, strict=True):
+        os.dup2(stream, number)
+        os.close(stream)
+    if request.folder is not None:
+        with suppress(OSError):
+            os.chdir(request.folder)
+    sys.argv = request.argv
+    for name in set(os.environ) - set(request.env):
+        del os.environ[name]
+    os.environ.update(request.env)
+    tell_threads()
+    time.tzset()
+    importlib.invalidate_caches()
+    np.random.seed()  # Python's own generator is seeded by each fork
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
+    serve(connection, parent)
+
+
+def set_environment(env: dict[str, str] | None) -> None:
+    """Set environment variables, also for libraries that have read them already.
+
+    Parameters
+    ----------
+    env : dict of str to str or None
+        Variables; None for no change.
+    """
+    changed = {name for name, value in (env or {}).items() if os.environ.get(name) != value}
+    os.environ.update(env or {})
+    if changed & set(THREAD_VARIABLES.values()):
+        tell_threads()
+
+
+def tell_threads() -> None:
+    """Give libraries the numbers of threads that they would read if they were loaded now."""
+    everywhere = os.environ.get(THREAD_VARIABLES["openmp"], "")
+    for library in ThreadpoolController().lib_controllers:
+        text = os.environ.get(THREAD_VARIABLES.get(library.internal_api, ""), everywhere)
+        n = text.partition(",")[0].strip()  # OpenMP has a number for each level of nesting
+        wanted = int(n) if n.isdecimal() and int(n) else joblib.cpu_count()
+        if library.num_threads != wanted:
+            library.set_num_threads(wanted)
