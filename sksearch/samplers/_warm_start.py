@@ -117,7 +117,7 @@ class WarmStart(Sampler):
     acquisition function [2]_: a weighted mean, over the tasks, of how much better it is expected
     to be than the best one that was tried, and of the expected improvement by a process of the
     search's own results. Where no task expects an improvement, their expected scores decide
-    until there are four results, and `sampler` proposes afterwards.
+    until there are four results, and a `sampler` that learns proposes afterwards.
 
     The weights are those of the ranking-weighted ensemble of [1]_: how often a draw from a task's
     process orders the results of the search best, among those of all tasks and of the search's
@@ -236,7 +236,8 @@ class WarmStart(Sampler):
     ) -> Params | None:
         """The candidate whose improvement is greatest, a weighted mean over all models.
 
-        None if there are enough scores, and the earlier tasks expect no improvement.
+        None if the sampler has enough scores to learn from, and the earlier tasks expect no
+        improvement.
         """
         space = history.problem.space
         tried = ResultIndex.of(history).points.rows
@@ -248,7 +249,8 @@ class WarmStart(Sampler):
         for task, weight in zip(tasks, weights[:-1], strict=True):
             if weight:
                 gain += weight * (task.gain(tried, points) + LEVEL * task.mean(points))
-        if len(data.y) > FADES_FROM and gain.max() < MIN_GAIN:
+        learns = self.sampler.reads.results  # any other sampler knows less than the tasks do
+        if learns and len(data.y) > FADES_FROM and gain.max() < MIN_GAIN:
             return None
         if own is not None and weights[-1]:
             gain += weights[-1] * _expected_improvement(own, data.pending, points)

@@ -27,6 +27,7 @@ from sksearch import (
     load_history,
     minimize,
 )
+from sksearch.base import Reads
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
@@ -322,7 +323,8 @@ def test_guesses_of_the_user_come_before_the_winners_and_are_not_repeated(n_gues
     assert set(found) == {tuple(np.round(list(w.values()), 9)) for w in winners(earlier)}
 
 
-def test_where_earlier_tasks_expect_no_improvement_the_sampler_proposes():
+@pytest.mark.parametrize("learns", [True, False])
+def test_where_earlier_tasks_expect_no_improvement_a_sampler_that_learns_proposes(learns):
     """Their optimum is a candidate of a finite space, and it was tried at once."""
     space = Space({"x": list(range(40))})
     grid = [{"x": x} for x in range(40)]
@@ -330,6 +332,8 @@ def test_where_earlier_tasks_expect_no_improvement_the_sampler_proposes():
     asked = []
 
     class Counted(RandomSampler):
+        reads = Reads(results=learns)
+
         def ask(self, history, start, rng):
             asked.append(len(history.trials))
             return super().ask(history, start, rng)
@@ -337,7 +341,7 @@ def test_where_earlier_tasks_expect_no_improvement_the_sampler_proposes():
     study = Study(Problem(space, seed=1), WarmStart(Counted(), like), FullFidelity(20))
     while (job := study.ask()) is not None:
         study.tell(job, Result(-float(abs(job.params["x"] - 9))))
-    assert set(range(6, 20)) <= set(asked)
+    assert (set(range(6, 20)) <= set(asked)) is learns
 
 
 @pytest.mark.parametrize("kind", KINDS)
