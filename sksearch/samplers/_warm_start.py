@@ -25,6 +25,9 @@ from sksearch.samplers._observations import Observations, ResultIndex, observe
 from sksearch.samplers._surrogate import best_points, first_new
 from sksearch.space import Space
 
+N_WINNERS = 2  # best candidates of earlier tasks that are tried before anything else
+LEVEL = 1e-3  # weight of a task's mean beside its gain: decides where none expects any
+MIN_GAIN = 0.01  # normal scores: the sampler proposes, where later on the tasks promise less
 N_FIRST = 3  # scores from which on the tasks are weighted by them
 MAX_POINTS = 150  # of an earlier task: half of them its best, the others spread over the ranks
 N_TOP = 20  # points of each earlier task that the first candidates are chosen from
@@ -109,9 +112,12 @@ class WarmStart(Sampler):
     Notes
     -----
     Scores of each task become normal scores, by their ranks alone [3]_, and a Gaussian process
-    learns them. A proposal is the candidate with the greatest transfer acquisition function [2]_:
-    a weighted mean, over the tasks, of how much better it is expected to be than the best one
-    that was tried, and of the expected improvement by a process of the search's own results.
+    learns them. The best candidates of two tasks are tried first: those with the greatest
+    expected gain over all tasks. A later proposal is the candidate with the greatest transfer
+    acquisition function [2]_: a weighted mean, over the tasks, of how much better it is expected
+    to be than the best one that was tried, and of the expected improvement by a process of the
+    search's own results. Where no task expects an improvement, their expected scores decide
+    until there are four results, and a `sampler` that learns proposes afterwards.
 
     The weights are those of the ranking-weighted ensemble of [1]_: how often a draw from a task's
     process orders the results of the search best, among those of all tasks and of the search's
@@ -172,6 +178,8 @@ class WarmStart(Sampler):
             tasks = self._tasks(history)
             if tasks and history.problem.space.n_dims:
                 transfer = getattr(self.sampler, "transfer", "rung")
+                if (winner := self._winner(history, tasks)) is not None:
+                    return winner
                 data = observe(history, start, transfer if transfer != "joint" else "rung")
                 drawn = rng.random() * max(1.0, len(data.y) / FADES_FROM)
                 if drawn < 1:  # the most that the tasks can weigh: mostly no weights are needed
@@ -181,7 +189,9 @@ class WarmStart(Sampler):
                         own = _learnt(history.problem.space, data.U, y)
                         weights = _weights(tasks, own, rng)
                     if drawn < 1 - weights[-1]:
-                        return self._expected_gain(history, data, tasks, own, weights, rng)
+                        params = self._expected_gain(history, data, tasks, own, weights, rng)
+                        if params is not None:
+                            return params
         return self.sampler.ask(history, start, rng)
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
@@ -199,6 +209,22 @@ class WarmStart(Sampler):
             ]
         return history.cache[key]
 
+    def _winner(self, history: History, tasks: "list[_Task]") -> Params | None:
+        """The next of the tasks' best candidates, the one with the greatest gain over all tasks.
+
+        None if two have been proposed, or all of them are known.
+        """
+        if len(history.trials) >= N_WINNERS + len(history.problem.initial_params):
+            return None
+        points = np.array([task.top[0] for task in tasks])
+        params = [history.problem.space.from_unit(u) for u in points]
+        new = [i for i, each in enumerate(params) if history.takes(each)]
+        if not new:
+            return None
+        tried = ResultIndex.of(history).points.rows
+        gain = sum(task.gain(tried, points[new]) for task in tasks)
+        return params[new[int(np.argmax(gain))]]
+
     def _expected_gain(
         self,
         history: History,
@@ -207,8 +233,12 @@ class WarmStart(Sampler):
         own: GaussianProcess | None,
         weights: np.ndarray,
         rng: np.random.Generator,
-    ) -> Params:
-        """The candidate whose improvement is greatest, a weighted mean over all models."""
+    ) -> Params | None:
+        """The candidate whose improvement is greatest, a weighted mean over all models.
+
+        None if the sampler has enough scores to learn from, and the earlier tasks expect no
+        improvement.
+        """
         space = history.problem.space
         tried = ResultIndex.of(history).points.rows
         points = all_points(history)
@@ -218,8 +248,10 @@ class WarmStart(Sampler):
         gain = np.zeros(len(points))
         for task, weight in zip(tasks, weights[:-1], strict=True):
             if weight:
-                best = task.mean(tried).max() if len(tried) else -MAX_GAIN
-                gain += weight * np.maximum(0.0, task.mean(points) - best)
+                gain += weight * (task.gain(tried, points) + LEVEL * task.mean(points))
+        learns = self.sampler.reads.results  # any other sampler knows less than the tasks do
+        if learns and len(data.y) > FADES_FROM and gain.max() < MIN_GAIN:
+            return None
         if own is not None and weights[-1]:
             gain += weights[-1] * _expected_improvement(own, data.pending, points)
         return first_new(history, points[np.argsort(-gain, kind="stable")])
@@ -248,6 +280,11 @@ class _Task:
     def mean(self, U: np.ndarray) -> np.ndarray:
         """Expected normal scores."""
         return self.gp.predict(U)[0]
+
+    def gain(self, tried: np.ndarray, U: np.ndarray) -> np.ndarray:
+        """By how much points are expected to be better than the best one that was tried."""
+        best = self.mean(tried).max() if len(tried) else -MAX_GAIN
+        return np.maximum(0.0, self.mean(U) - best)
 
 
 def _expected_improvement(

@@ -27,6 +27,7 @@ from sksearch import (
     load_history,
     minimize,
 )
+from sksearch.base import Reads
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
@@ -288,6 +289,60 @@ def test_results_of_like_tasks_save_half_of_the_candidates(kind, n):
     warm = np.mean([run(WarmStart(sampler, like), s, n) for s in range(6)], axis=0)
     cold = np.mean([run(sampler, s, n) for s in range(6)], axis=0)
     assert warm[n // 2 - 1] >= cold[n - 1]
+
+
+def winners(earlier):
+    return [dict(task.params[int(np.argmax(task.scores))]) for task in earlier]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shift", [0.03, 0.2])
+def test_the_best_candidates_of_two_earlier_tasks_come_first(kind, shift):
+    earlier = list(tasks(shift))
+    study = Study(Problem(Space(FLAT)), WarmStart(KINDS[kind], earlier), FullFidelity(3))
+    first = []
+    while (job := study.ask()) is not None:
+        first.append(job.params)
+        study.tell(job, Result(scores_of(job.params)))
+    values = [list(params.values()) for params in first]
+    near = [[np.allclose(v, list(w.values())) for w in winners(earlier)] for v in values]
+    assert [any(each) for each in near[:2]] == [True, True]
+    assert near[0] != near[1]
+
+
+@pytest.mark.parametrize("n_guesses", [1, 2])
+def test_guesses_of_the_user_come_before_the_winners_and_are_not_repeated(n_guesses):
+    earlier = list(tasks(0.1))
+    guesses = tuple(winners(earlier)[:n_guesses])
+    problem = Problem(Space(FLAT), initial_params=guesses)
+    study = Study(problem, WarmStart(RandomSampler(), earlier), FullFidelity(3))
+    found = []
+    while (job := study.ask()) is not None:
+        found.append(tuple(np.round(list(job.params.values()), 9)))
+        study.tell(job, Result(scores_of(job.params)))
+    assert found[:n_guesses] == [tuple(np.round(list(g.values()), 9)) for g in guesses]
+    assert set(found) == {tuple(np.round(list(w.values()), 9)) for w in winners(earlier)}
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_where_earlier_tasks_expect_no_improvement_a_sampler_that_learns_proposes(learns):
+    """Their optimum is a candidate of a finite space, and it was tried at once."""
+    space = Space({"x": list(range(40))})
+    grid = [{"x": x} for x in range(40)]
+    like = [EarlierTask(grid, [-abs(x - best) for x in range(40)]) for best in (9, 9, 9)]
+    asked = []
+
+    class Counted(RandomSampler):
+        reads = Reads(results=learns)
+
+        def ask(self, history, start, rng):
+            asked.append(len(history.trials))
+            return super().ask(history, start, rng)
+
+    study = Study(Problem(space, seed=1), WarmStart(Counted(), like), FullFidelity(20))
+    while (job := study.ask()) is not None:
+        study.tell(job, Result(-float(abs(job.params["x"] - 9))))
+    assert (set(range(6, 20)) <= set(asked)) is learns
 
 
 @pytest.mark.whole
