@@ -130,6 +130,7 @@ def failed_checks_of_scikit_learns(name):
     return failed_checks(search)
 
 
+@pytest.mark.whole
 @some_of([cls for cls in SEARCHES if cls not in GOING_ON])
 def test_no_check_of_a_regressor_fails_that_scikit_learns_search_passes(cls):
     search = cls(Ridge(), **space_of(cls, "alpha"), cv=2, random_state=0)

@@ -92,6 +92,7 @@ def forgeries(records, n, seed):
         yield i, changed(records[i], place, junk)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("name", "n"),
     [

@@ -2,8 +2,10 @@
 
     python -m tests.mutation.everywhere --sample 40 --seed 0 --record FILE
 
-Tests of frozen results run first, then those of the part, by its folder; no table of touched lines
-is needed, and no part is left out but nets. Exit status 1 if more than one in twenty is missed.
+Tests of frozen results run first, then those near the broken file by imports (`tests.changing`).
+No table of touched lines is needed, and no part is left out but nets. ``--root`` judges the tests
+of another checkout, and ``--like`` draws faults only from files that are the same in a third one.
+Exit status 1 if more than one in twenty is missed.
 """
 
 import argparse
@@ -15,40 +17,11 @@ import sys
 import time
 from pathlib import Path
 
+from tests import changing, times
 from tests.mutation.mutants import mutants_of
-from tests.mutation.nursery import Nursery
+from tests.mutation.nursery import ROOT, Nursery
 
-#: Tests of the parts that have no folder of their own name, by the start of the path.
-TESTS = {
-    "_prepare": "fitting search test_mistakes.py test_every_search.py",
-    "_finish": "fitting search",
-    "_reader": "reporting stats search",
-    "_time_limit": "fitting search test_minimize_runs.py",
-    "_earlier": "search",
-    "_minimize": "test_minimize.py test_minimize_runs.py test_minimize_aims.py",
-    "_html": "test_html.py reporting",
-    "_code": "checkpoint",
-    "_digests": "checkpoint",
-    "_description": "checkpoint",
-    "_declarations": "contracts test_plugins.py samplers schedulers",
-    "base": "contracts test_plugins.py samplers schedulers",
-    "_fronts": "samplers test_minimize_aims.py search/test_objectives.py",
-    "chaos": "test_chaos.py faults",
-    "estimators": "spaces libraries fitting search",
-    "spaces": "spaces",
-    "resources": "search fitting contracts libraries",
-    "history": "test_study.py samplers reporting",
-    "study": "test_study.py",
-    "watch": "test_watch.py plotting",
-    "datasets": "test_datasets.py",
-    "experiment": "test_experiment.py",
-    "samplers": "samplers contracts",
-    "schedulers": "schedulers contracts",
-    "search": "search test_every_search.py test_mistakes.py",
-    "fitting": "fitting search test_every_search.py faults/test_hopeless.py",
-    "space": "space test_mistakes.py",
-}
-OTHERS = "test_plain.py test_pickles.py test_extras.py test_every_search.py test_mistakes.py"
+NEAR = 2  # imports between a test and the file that is broken
 LEFT_OUT = ("sksearch/neural/", "sksearch/datasets")  # run in an environment of their own
 
 
@@ -58,7 +31,7 @@ def main(arguments=None):
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     mutants = draw(args)
     missed = 0
-    with Nursery() as nursery:
+    with Nursery(args.root) as nursery:
         for mutant in mutants:
             begin = time.perf_counter()
             with nursery.broken(mutant):
@@ -83,28 +56,36 @@ def parse(arguments):
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--record", type=Path, help="file of JSON lines, which is added to")
     parser.add_argument("--budget", type=float, default=1200, help="seconds of tests for a fault")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the checkout that is broken")
+    parser.add_argument("--like", type=Path, default=ROOT, help="one with the same files")
     return parser.parse_args(arguments)
 
 
 def draw(args):
     """Draw faults in the bodies of functions."""
-    files = [path.as_posix() for path in sorted(Path("sksearch").rglob("*.py"))]
-    files = [path for path in files if not path.startswith(LEFT_OUT)]
-    mutants = [m for path in files for m in mutants_of(path, Path(path).read_bytes()) if m.in_body]
+    files = sorted(file.relative_to(args.root) for file in args.root.glob("sksearch/**/*.py"))
+    files = [file.as_posix() for file in files if not file.as_posix().startswith(LEFT_OUT)]
+    texts = {file: (args.root / file).read_bytes() for file in files}
+    same = [file for file in files if _read(args.like / file) == texts[file]]
+    mutants = [m for file in same for m in mutants_of(file, texts[file]) if m.in_body]
     print(f"{len(mutants)} faults are possible", flush=True)
     return random.Random(args.seed).sample(mutants, args.sample)
 
 
+def _read(file):
+    return file.read_bytes() if file.exists() else None
+
+
 def outcome(tree, path, budget):
-    """Return what the tests of this part say: found, survived, or no end in time (a miss, too)."""
-    part = path.split("/")[1].removesuffix(".py")
-    chosen = next((v for k, v in TESTS.items() if part.startswith(k)), part)
-    if not all((tree / "tests" / name).exists() for name in chosen.split()):
-        chosen = OTHERS
+    """Return what the tests near a file say: found, survived, or no end in time (a miss, too)."""
+    seconds = times.read()["files"]
+    near = changing.distances_from([path])
+    near = [test for test, n in near.items() if n <= NEAR and "/test_" in test]
+    near = sorted(near, key=lambda test: (seconds.get(test, changing.UNKNOWN), test))
+    near = [test for test in near if (tree / test).exists() and "/frozen/" not in test]
     end = time.monotonic() + budget
-    for tests, options in (("frozen", ["--whole"]), (chosen, [])):
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *options]
-        command += [f"tests/{name}" for name in tests.split()]
+    for tests in (["tests/frozen"], near):
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
         try:
             run = subprocess.run(
                 command,

@@ -14,11 +14,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BROKEN_TOOL = 70  # exit status of a fork in which something else failed than a test
-COPIED = ("sksearch", "tests", "docs", "conftest.py", "pyproject.toml")
+COPIED = ("sksearch", "tests", "docs", "examples", "conftest.py", "pyproject.toml")
+COPIED += ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 
 class Nursery:
-    """A copy of the repository; a context manager."""
+    """A copy of the repository; a context manager.
+
+    Parameters
+    ----------
+    root : Path, default=ROOT
+        The repository.
+    """
+
+    def __init__(self, root=ROOT):
+        self._root = root
 
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="mutation-")
@@ -26,10 +36,10 @@ class Nursery:
         self.work = self.tree.with_name("work")  # files of tests
         ignored = shutil.ignore_patterns("__pycache__", "_build", "gallery", "generated")
         for name in COPIED:
-            if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, self.tree / name, ignore=ignored)
+            if (self._root / name).is_dir():
+                shutil.copytree(self._root / name, self.tree / name, ignore=ignored)
             else:
-                shutil.copy2(ROOT / name, self.tree / name)
+                shutil.copy2(self._root / name, self.tree / name)
         return self
 
     def __exit__(self, *exc_info):

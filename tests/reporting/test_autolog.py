@@ -286,6 +286,7 @@ def test_what_cannot_be_logged_leaves_a_warning(logged, monkeypatch, capfd):
     assert logged.one()[0].data.metrics["best_cv_score"] == search.best_score_
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_logged_model_predicts(logged):

@@ -34,6 +34,7 @@ def test_whatever_happens_to_a_search_it_keeps_its_promises(first):
     assert sum(stories, Counter())["crashes"] > 5 * PART
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @settings(
     max_examples=50,
