@@ -26,7 +26,7 @@ from sksearch.fitting._hopeless import N_ALIKE, Hope, explained
 from sksearch.fitting._incumbent import Incumbent, knows_baseline, unfinished_first
 from sksearch.fitting._lineage import legs_to
 from sksearch.fitting._results import Outputs, Row, job_result, table_of, try_rule
-from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, check_scorer
+from sksearch.fitting._scores import N_INVALID, N_WITHOUT_SCORE, InvalidScoreError, check_scorer
 from sksearch.fitting._setup import Setup
 from sksearch.fitting._states import Kept, StateStore, dump_state
 from sksearch.fitting._tasks import Context, Output, Task
@@ -374,12 +374,12 @@ class Run(Workload):
                 stacklevel=2,
             )
         if self._n_finite == 0:
-            text = (
-                "No candidate has a finite score, so none is the best"
-                f"{_most_common_error(outputs)}: look at the scorer, or pass error_score='raise'."
-            )
+            error = _most_common_error(outputs)
+            text = f"No candidate has a finite score, so none is the best{error}: look at the "
+            text += "scorer, or pass error_score='raise'."
             if not self.setup.is_namesake:
-                raise ValueError(text)
+                # Data of a wrong type stay a TypeError, which scikit-learn's refit would raise.
+                raise InvalidScoreError(text) if " (TypeError" in error else ValueError(text)
             warn(text, UserWarning, stacklevel=2)
 
     # ---- inside
