@@ -124,8 +124,8 @@ def prepare(
     problem, scheduler = adapt(problem, sampler, scheduler, resource, estimator, limits[0])
     rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
     check_rates(resource, estimator, space, data.n_longest(goal.refit), problem.max_resources)
-    plan = _plan_of(options, problem, scheduler, resource, n_splits, aims)
-    plan = replace(plan, notes=choices(options, filled, problem, data.folds) + left_out)
+    notes = choices(options, filled, problem, data.folds) + left_out
+    plan = replace(_plan_of(options, problem, scheduler, resource, n_splits, aims), notes=notes)
     context = _context_of(
         options, estimator, data, resource=resource, scorer=scorers, aims=aims,
         metric=rule if isinstance(rule, str) else None, seed=problem.seed,

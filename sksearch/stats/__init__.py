@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         Friedman,
         critical_difference,
         friedman,
-        holm,
         ranks,
         wilcoxon_holm,
     )
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from sksearch.stats._spans import bars_of as bars_of
     from sksearch.stats._ties import Ties as Ties
     from sksearch.stats._ties import find_ties as find_ties
-    from sksearch.stats._ties import tied_candidates
+    from sksearch.stats._ties import holm, tied_candidates
 else:
     __getattr__, __dir__ = on_demand(__name__)
 

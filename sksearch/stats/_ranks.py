@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
 from sksearch.stats._checks import check_count, check_fraction, check_losses
+from sksearch.stats._ties import holm
 
 
 def ranks(losses: ArrayLike) -> np.ndarray:
@@ -150,40 +151,6 @@ def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) ->
     n_problems = check_count(n_problems, "n_problems", 1)
     q = studentized_range.ppf(1 - check_fraction(alpha, "alpha"), n_methods, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_problems)))
-
-
-def holm(p_values: ArrayLike) -> np.ndarray:
-    """Adjust p-values for their number by Holm's step-down method.
-
-    Parameters
-    ----------
-    p_values : array-like of shape (n_tests,)
-        The p-value of each test.
-
-    Returns
-    -------
-    adjusted : ndarray of shape (n_tests,)
-        Adjusted p-values, in the same order. If those below alpha are rejected, the probability
-        of any false rejection is below alpha.
-
-    References
-    ----------
-    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
-       Journal of Statistics 6, 1979. https://www.jstor.org/stable/4615733
-
-    Examples
-    --------
-    >>> from sksearch.stats import holm
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p)
-    steps = p[order] * np.arange(len(p), 0, -1)
-    adjusted = np.empty(len(p))
-    # A test is never more significant than one with a smaller p-value.
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return adjusted
 
 
 def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:

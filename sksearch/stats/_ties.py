@@ -20,7 +20,6 @@ from scipy.stats import t as t_distribution
 
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
-from sksearch.stats._ranks import holm
 
 POWER = 0.8  # with which `Ties.visible` would have been seen
 
@@ -199,3 +198,37 @@ def _visible(error, df, tied, level):
     tail, df = level / 2 / max(1, tied.sum()), np.median(df[kept])
     reach = norm.isf(tail) if np.isinf(df) else t_distribution.isf(tail, df)
     return float(np.median(error[kept]) * (reach + norm.ppf(POWER)))
+
+
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """Adjust p-values for their number by Holm's step-down method.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        The p-value of each test.
+
+    Returns
+    -------
+    adjusted : ndarray of shape (n_tests,)
+        Adjusted p-values, in the same order. If those below alpha are rejected, the probability
+        of any false rejection is below alpha.
+
+    References
+    ----------
+    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+       Journal of Statistics 6, 1979. https://www.jstor.org/stable/4615733
+
+    Examples
+    --------
+    >>> from sksearch.stats import holm
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p)
+    steps = p[order] * np.arange(len(p), 0, -1)
+    adjusted = np.empty(len(p))
+    # A test is never more significant than one with a smaller p-value.
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted
