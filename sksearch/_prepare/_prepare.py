@@ -136,9 +136,8 @@ def prepare(
         params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
         time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
-        rule=goal.refit if callable(goal.refit) else None,
+        rule=goal.refit if callable(goal.refit) else None, is_namesake=search._is_namesake,
         columns=() if resource.acts_on == "fits" else search._columns,
-        is_namesake=search._is_namesake,
     )  # fmt: skip
 
 
