@@ -56,6 +56,7 @@ GENERATORS = (
     np.random.RandomState, np.random.Generator, np.random.BitGenerator, np.random.SeedSequence,
     random.Random,
 )  # fmt: skip
+LAWS = (stats.rv_continuous, stats.rv_discrete)
 DRAWN = 2**64  # seeds from which on a generator was seeded by the system, which draws 128 bits
 DATES = (date, time, timedelta, uuid.UUID, PurePath)
 
@@ -189,6 +190,7 @@ class Visitor:
             ((list, tuple), self._list), ((set, frozenset), self._set),
             ((dict, types.MappingProxyType), self._dict),
             ((str, bytes, int, float, complex), self._scalar), (rv_frozen, self._distribution),
+            (LAWS, lambda value: f"{value.name}{self._law(value)}"),
             (contextvars.ContextVar, self._variable), (GENERATORS, self._generator),
         ):  # fmt: skip
             if issubclass(kind, classes):
