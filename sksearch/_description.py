@@ -37,7 +37,7 @@ from sksearch._digests import (
     hidden,
     numpy_scalar,
 )
-from sksearch._of_start import marked
+from sksearch._of_start import marked, without_marks
 from sksearch._plain import printable
 
 MANY = 1000  # items from which on a list is described by a digest
@@ -47,10 +47,12 @@ MOST = 1_000_000  # effort for the data that code uses, a second or two; what is
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
 FREE_PARAMS_OF_ALL = {"n_jobs"}  # whoever has written the estimator
-# Tools of threads, which hold no value on which a result could depend, and what logs.
+# What holds no value on which a result should depend: tools of threads, logs, and collections
+# whose items go when nothing else refers to them.
 TOOLS = (
     threading.Event, threading.Condition, threading.Semaphore, threading.Thread, logging.Handler,
-    type(threading.Lock()), type(threading.RLock()),
+    type(threading.Lock()), type(threading.RLock()), weakref.WeakSet, weakref.WeakKeyDictionary,
+    weakref.WeakValueDictionary,
 )  # fmt: skip
 GENERATORS = (
     np.random.RandomState, np.random.Generator, np.random.BitGenerator, np.random.SeedSequence,
@@ -312,7 +314,7 @@ class Visitor:
         """Describe a generator of random numbers by its state, marked if chance has seeded it."""
         if not (self._whole or self._exact):
             return _opaque(value)
-        state = digest(self.visit(self._reduced(value)))
+        state = digest(without_marks(self.visit(self._reduced(value))))
         source = getattr(value, "_bit_generator", getattr(value, "bit_generator", value))
         entropy = getattr(getattr(source, "seed_seq", source), "entropy", None)
         if isinstance(entropy, int) and entropy >= DRAWN:

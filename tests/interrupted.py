@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+
 class Hidden(SimpleNamespace):
     """What tests do between two starts is no setting of their searches."""
 
