@@ -374,12 +374,12 @@ class Run(Workload):
                 stacklevel=2,
             )
         if self._n_finite == 0:
-            error = _most_common_error(outputs)
-            text = f"No candidate has a finite score, so none is the best{error}: look at the "
+            common = _most_common_error(outputs)
+            text = f"No candidate has a finite score, so none is the best{common}: look at the "
             text += "scorer, or pass error_score='raise'."
             if not self.setup.is_namesake:
                 # Data of a wrong type stay a TypeError, which scikit-learn's refit would raise.
-                raise InvalidScoreError(text) if " (TypeError" in error else ValueError(text)
+                raise InvalidScoreError(text) if " (TypeError" in common else ValueError(text)
             warn(text, UserWarning, stacklevel=2)
 
     # ---- inside
