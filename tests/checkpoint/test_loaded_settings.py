@@ -32,7 +32,7 @@ class Est(BaseEstimator):
     def score(self, X, y=None):
         return float(self.a * value())
 """
-# What sets a value, and the value that the score uses; `given` is another number at the next start.
+# What sets a value, and the value that the score uses; `given` differs at the next start.
 OWN = "import own_settings\nown_settings.ALPHA = given"
 LOADED = {
     "a dict that a function updates": (
