@@ -123,19 +123,26 @@ def dumps(obj: Any, buffer_callback: Callable | None = None) -> bytes:
     Exception
         Whatever pickling raises.
     """
-    return dumps_with_modules(obj, buffer_callback)[0]
+    return _pickled(obj, buffer_callback)[0]
 
 
 def dumps_with_modules(
     obj: Any, buffer_callback: Callable | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
     """Return what `dumps` does, and the modules of installed packages that loading it imports."""
+    content, names = _pickled(obj, buffer_callback)
+    loaded = ((name, sys.modules.get(name)) for name in names)
+    return content, tuple(
+        name for name, module in loaded if module and is_installed_module(module)
+    )
+
+
+def _pickled(obj: Any, buffer_callback: Callable | None) -> tuple[bytes, Iterable[str]]:
+    """Pickle an object, and name the modules of its classes and functions."""
     file = io.BytesIO()
     pickler = Pickler(file, protocol=5, buffer_callback=buffer_callback)
     pickler.dump(obj)
-    loaded = ((name, sys.modules.get(name)) for name in pickler.modules)
-    modules = tuple(name for name, module in loaded if module and is_installed_module(module))
-    return file.getvalue(), modules
+    return file.getvalue(), pickler.modules
 
 
 def loads(content: Any, buffers: Iterable | None = None, brings_news: bool = False) -> Any:
