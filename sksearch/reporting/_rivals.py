@@ -103,7 +103,8 @@ def untuned(table: SearchTable) -> Untuned | None:
     if index is None:
         return None
     row, several = table.candidates[index].row, isinstance(table.estimator, OneOf)
-    name = f"the untuned {table.estimator.named[0][0] if several else 'estimator'}"
+    # Not the first of the list: a model that the metric cannot score is left out of the search.
+    name = f"the untuned {table.candidates[index].params[WHICH] if several else 'estimator'}"
     own = getattr(table.source, "_untuned_scores", None)
     if own is not None:
         return Untuned(index, np.r_[own, np.full(len(row.scores) - len(own), np.nan)], name)

@@ -268,6 +268,9 @@ class NeverA(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         raise ValueError("no")
 
+    def predict(self, X):  # so that the metric could score it
+        return np.zeros(len(X))
+
 
 class NeverB(NeverA):
     def __init__(self, b=0.5):
@@ -283,3 +286,19 @@ def test_models_of_a_list_that_fail_for_one_cause_are_reported(tmp_path):
     assert "ValueError: no" in str(search.report())
     assert search.report(tmp_path / "page.html", full=True)
     assert len(search.to_frame()) == 12
+
+
+class NoPredictions(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+
+def test_the_untuned_model_is_the_first_that_was_searched():
+    models = [("mute", NoPredictions()), ("tree", DecisionTreeClassifier(random_state=0))]
+    X, y = make_classification(90, random_state=0)
+    search = SearchCV(models, {"mute": {}, "tree": {"max_depth": [None, 3]}}, n_iter=2, cv=3).fit(
+        X, y
+    )
+    assert {params["model"] for params in search.cv_results_["params"]} == {"tree"}
+    assert "the untuned tree" in str(search.report())
+    assert "mute" not in str(search.report())
