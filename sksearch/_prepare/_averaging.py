@@ -105,6 +105,7 @@ def servable(
     space = options.space
     models = named_of(one_of)
     is_by_name = isinstance(space, dict) and set(space) <= {name for name, _ in models}
+    is_by_name = is_by_name and all(isinstance(each, dict) for each in space.values())
     if options.ensemble or not models or not is_classifier(one_of):
         return options, ()
     if not (space is None or is_by_name) or not options.knowledge.is_left:
