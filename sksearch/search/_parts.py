@@ -109,7 +109,7 @@ def _check_kind(val: object, kind: type) -> None:
         )
     if isinstance(val, str):
         raise TypeError(
-            f"estimator must be an object implementing 'fit', and is the text {val!r}: pass an "
-            "estimator, such as RandomForestClassifier(), or a list of several models to "
-            "choose from; sksearch.spaces.default_models(X, y) returns one."
+            f"estimator={val!r} is a text, and must be an object implementing 'fit': in place of "
+            f"{val!r} pass an estimator, such as RandomForestClassifier(), or a list of several "
+            "models to choose from; sksearch.spaces.default_models(X, y) returns one."
         )

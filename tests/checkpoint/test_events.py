@@ -211,6 +211,6 @@ def test_an_output_comes_back_and_what_it_has_not_is_not_written():
     assert output_of_record(record) == empty
     full = Output(
         test_scores={"a": 0.5}, train_scores={"a": 0.6}, curve=[[1, 0.1, None]],
-        span=[0.0, 1.0, "w"], measures={"size": 1.0}, rows=b"\0\1\2\3",
+        span=[0.0, 1.0, "w"], measures={"size": 1.0}, rows=b"\0\1\2\3\4\5\6\7",
     )  # fmt: skip
     assert output_of_record(output_to_record(full)) == full

@@ -59,7 +59,10 @@ EXAMPLES = {
         [None, (10, 1, 2, 3), [10, 1, 2], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3], [1.5, 1, 2, 3],
          [10, "1", 2, 3], []],
     ),
-    "rows": (["", "AAAAAA==", "AAAAAAAAAAA="], [None, "AAA=", "A", "AAAAAA==!", b"AAAAAA=="]),
+    "rows": (
+        ["", "AAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAA=="],
+        [None, "AAA=", "A", "AAAAAA==", "AAAAAAAAAAA=!", b"AAAAAAAAAAA="],
+    ),
     "curve": (
         [[POINT], [POINT, [0, {"a": 1.0}, {"a": 1}]]],
         [None, [], POINT, (POINT,), [POINT[:2]], [[*POINT, 1]], [[-1, 0.5, None]],

@@ -186,7 +186,8 @@ def test_scores_that_are_no_numbers_are_not_best(tmp_path):
     def bad(estimator, X, y):
         return np.inf if estimator.quality > 0.5 else np.nan
 
-    hyperband(tmp_path, scoring=bad).fit(X, y)
+    with pytest.raises(ValueError, match="No candidate has a finite score"):
+        hyperband(tmp_path, scoring=bad).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # the search has said it
         saved = load_history(tmp_path)
