@@ -60,7 +60,7 @@ def test_a_search_in_which_all_fail_alike_raises_after_three_candidates(tmp_path
     with pytest.raises(ValueError, match=r"(?s)^Every .*bad value.*All the 6 fits failed"):
         search.fit(X, Y)
     n_trainings = len(trainings(log))
-    # The first rung, which workers go on with meanwhile; the untuned estimator; the rest of the space.
+    # The first rung, which other workers continue; the untuned estimator; the rest of the space.
     assert n_trainings <= 18 + 1 + 6
     assert search.interrupted_
     _, events, _ = read_journal(tmp_path)
