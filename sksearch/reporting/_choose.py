@@ -13,7 +13,6 @@ from sksearch._reader import fold_scores, is_finite
 from sksearch.estimators import families
 from sksearch.fitting import best_of_last_iteration, chosen_index
 from sksearch.history import Params
-from sksearch.stats import find_ties
 
 
 def has_simplicity(names: Iterable[str]) -> bool:
@@ -198,6 +197,8 @@ def _fastest(results, metric, row_scores=None):
 
 def _tied(rows, scores, best, row_scores):
     """Which of these rows of ``cv_results_`` are tied, by the rows of data if they are known."""
+    from sksearch.stats import find_ties  # most searches choose by no rule
+
     if row_scores is None:
         return find_ties(scores, best).tied
     z = row_scores.contributions[rows]

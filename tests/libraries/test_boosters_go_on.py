@@ -388,11 +388,11 @@ def test_models_that_cannot_travel_are_trained_again_leg_by_leg():
     lightgbm = pytest.importorskip("lightgbm")
 
     class FitsAsItsBase(LightGBM):
-        classes, portfolios = ("tests.Unpicklable",), {}
+        classes, portfolios = ("tests.UnpicklableBooster",), {}
 
     register(FitsAsItsBase())
 
-    class Unpicklable(lightgbm.LGBMClassifier):
+    class UnpicklableBooster(lightgbm.LGBMClassifier):
         """A fitted one has what nobody can pickle."""
 
         def fit(self, X, y, init_model=None):
@@ -401,7 +401,7 @@ def test_models_that_cannot_travel_are_trained_again_leg_by_leg():
 
     params = QUIET["lightgbm"] | DRAWS["lightgbm"]
     expected, search = (
-        pbt(kind(**params)).fit(X, Y) for kind in (lightgbm.LGBMClassifier, Unpicklable)
+        pbt(kind(**params)).fit(X, Y) for kind in (lightgbm.LGBMClassifier, UnpicklableBooster)
     )
     assert search.schedule_ == expected.schedule_
     assert search.best_score_ == expected.best_score_
