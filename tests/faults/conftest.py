@@ -3,6 +3,7 @@
 import os
 import tempfile
 import threading
+from contextlib import suppress
 
 import joblib
 import psutil
@@ -77,11 +78,13 @@ def _idle():
     pool = getattr(joblib.externals.loky.reusable_executor, "_executor", None)
     if pool is not None:
         idle |= set(pool._processes)
+    parents = {}
     for pid in _workers():
-        try:
-            parent = psutil.Process(pid).ppid()
-        except psutil.Error:
-            continue
-        if parent != os.getpid() and parent not in _workers():
-            idle.add(pid)  # of a worker of dask, ray or MPI
+        with suppress(psutil.Error):  # it has just ended
+            parents[pid] = psutil.Process(pid).ppid()
+    # Of a worker of dask, ray or MPI, and the forks of such a template.
+    theirs = {
+        p for p, parent in parents.items() if parent != os.getpid() and parent not in parents
+    }
+    idle |= theirs | {pid for pid, parent in parents.items() if parent in theirs}
     return idle
