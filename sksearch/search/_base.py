@@ -194,9 +194,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         Raises
         ------
         ValueError, TypeError
-            If an argument is not usable, before any training; if all trainings failed, after
-            the first rung, or sooner if others would fail alike; the first line has the cause.
-            Scores that are NaN only warn, as in ``GridSearchCV``.
+            If an argument is not usable, before any fit; if all fits failed, at the latest after
+            the last rung; the first line has the cause. If no score is finite; with the names of
+            scikit-learn's searches this only warns, as there.
         TimeoutError
             If no candidate had its score when `timeout` and `overtime` were up.
         KeyboardInterrupt
