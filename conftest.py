@@ -97,7 +97,7 @@ def pytest_generate_tests(metafunc):
     calls = metafunc._calls
     if not Path(metafunc.module.__file__).is_relative_to(TESTS):
         return  # those of scikit-learn, of which all count
-    few = any(metafunc.definition.iter_markers("few"))
+    few = next((mark.args[0] for mark in metafunc.definition.iter_markers("few")), None)
     chosen = {id(calls[i]) for i in choose([call.params for call in calls], few)}
     for call in calls:
         if id(call) not in chosen:
@@ -110,6 +110,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.nodeid.startswith("docs/"):  # one test for a whole page
             item.add_marker(pytest.mark.slow)
+        if item.nodeid.startswith("docs/guide/"):  # what they show has tests of its own
+            item.add_marker(pytest.mark.whole)
         if any(mark.args[0] in CLUSTERS for mark in item.iter_markers("xdist_group")):
             item.add_marker(pytest.mark.flaky(reruns=1))
             item.add_marker(pytest.mark.timeout(CLUSTER_SECONDS), append=False)

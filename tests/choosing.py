@@ -15,25 +15,26 @@ ENOUGH_CASES = 8
 REPEATING = {"seed": 2}
 
 
-def choose(cases, few=False):
+def choose(cases, few=None):
     """Choose cases of a test, the same in each process.
 
     Parameters
     ----------
     cases : list of dict
         The value of each parameter.
-    few : bool, default=False
-        Whether eight are enough, spread evenly, as their values differ little.
+    few : int or None, default=None
+        As many are enough, spread evenly, as their values differ little.
 
     Returns
     -------
     indices : list of int
         In order.
     """
-    if len(cases) <= ENOUGH_CASES:
+    enough = few or ENOUGH_CASES
+    if len(cases) <= enough:
         return list(range(len(cases)))
     if few:
-        return [i * len(cases) // ENOUGH_CASES for i in range(ENOUGH_CASES)]
+        return [i * len(cases) // few for i in range(few)]
     values = [_values(case) for case in cases]
     pairs = [set(combinations(each, 2)) for each in values]
     singles = [set(each) for each in values]

@@ -11,6 +11,7 @@ import clients
 sys.path.pop(0)
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("client", clients.CLIENTS, ids=lambda client: client.__name__)
 def test_a_client_that_is_installed_works(client):

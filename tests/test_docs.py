@@ -260,6 +260,7 @@ def read(page):
     return (ROOT / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",

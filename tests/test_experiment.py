@@ -261,6 +261,7 @@ def test_a_candidate_that_failed_has_no_loss_and_is_not_the_incumbent():
 # ---- the same table in every way
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_table_does_not_depend_on_n_jobs():
     searches = {

@@ -72,6 +72,7 @@ def test_it_finds_the_minimum():
         assert minimize(bowl, SPACE, n_iter=25, random_state=seed).fun < 1e-3
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", [GPSampler(), TPESampler(), ForestSampler()], ids=str)
 def test_learning_beats_drawing(sampler):
@@ -84,6 +85,7 @@ def test_learning_beats_drawing(sampler):
     assert found < drawn / 1.5
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("penalty", [1.0, 1e4, 1e9])
 def test_huge_losses_in_a_part_of_the_space_do_not_hinder(penalty):

@@ -68,6 +68,7 @@ def trials(result):
 # ---- workers
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("func", "kwargs"),
@@ -89,6 +90,7 @@ def test_the_count_of_workers_changes_nothing(func, kwargs):
     assert (one.x, one.fun) == (two.x, two.fun) == (three.x, three.fun)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_functions_that_only_this_process_knows_travel_to_workers():
     shift = 0.25
@@ -134,6 +136,7 @@ def troublesome(params):
     return math.inf if x > -0.5 else bowl(params)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_whatever_a_call_does_costs_only_itself(n_jobs):
@@ -230,6 +233,7 @@ print(found.x, found.fun, [
 """
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -62,6 +62,7 @@ def test_the_sampler_keeps_the_contract(examples):
     check_sampler(examples["sampler"](width=0.2))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scheduler", [FullFidelity(6), Hyperband()], ids=str)
 def test_the_sampler_works_in_a_search(examples, scheduler):
     args = EPOCHS | {"sampler": examples["sampler"](), "scheduler": scheduler}

@@ -36,6 +36,7 @@ def new(arguments, **kwargs):
     )  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(not scripts.CAN_FORK, reason="needs fork")
 @pytest.mark.parametrize("kind", ["code", "file"])
 def test_a_script_sees_the_same_as_in_a_new_python(kind, tmp_path):

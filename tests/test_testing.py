@@ -221,6 +221,7 @@ SEARCHES = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 def test_searches_of_ours_pass(search):
     check_search(search, X[::3], y[::3])
@@ -256,6 +257,7 @@ def test_a_search_that_breaks_a_promise_is_found(cls, seed, words):
 # ---- engines
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_our_processes_and_threads_keep_the_contract_of_an_engine():
     check_engine(2)

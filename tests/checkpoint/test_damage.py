@@ -50,6 +50,7 @@ def reopen(folder):
     return [text(record) for record in [*([header] if header else []), *events]]
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("tail", TAILS.values(), ids=TAILS)
 def test_cut_anywhere_and_continued_by_anything_the_whole_lines_come_back(journal, tail):

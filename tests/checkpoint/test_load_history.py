@@ -117,6 +117,7 @@ def test_a_scorer_that_has_a_name_is_known_by_it(scoring, name, tmp_path):
     assert load_history(tmp_path).scoring == name
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_everything_is_as_the_search_itself_has_it(name, tmp_path):

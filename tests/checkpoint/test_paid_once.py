@@ -39,6 +39,7 @@ def interrupt_after(search, n):
         search.fit(X, Y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["halving", "asha", pytest.param("bohb", marks=pytest.mark.slow)])
 def test_an_interrupt_between_folds_repeats_the_one_evaluation_that_ran(name, tmp_path):
     """The steps that are repeated are those since the last score."""
@@ -121,6 +122,7 @@ def elsewhere(monkeypatch):
     monkeypatch.setattr(Spool, "__reduce__", hidden_spool)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.usefixtures("elsewhere")

@@ -78,6 +78,7 @@ print(total)
 """
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_no_acknowledged_record_is_lost_in_twenty_kills(tmp_path, start):
@@ -105,6 +106,7 @@ print("done")
 """
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_forked_child_does_not_keep_the_lock(tmp_path, start):
@@ -152,6 +154,7 @@ print(len(read_journal(sys.argv[1])[1]))
 """
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_full_disk_costs_nothing_once_there_is_room(tmp_path, start):
@@ -217,6 +220,7 @@ except PermissionError as error:
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("below", ["", "new"])

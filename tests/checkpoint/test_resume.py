@@ -141,6 +141,7 @@ def test_a_search_that_ran_out_of_time_goes_on(folder, log):
 
 # Ctrl-C in the instant in which a state's file is opened leaves the file object to the garbage
 # collector, which warns: Python has no way to open a file and to enter its context at once.
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed file:ResourceWarning"
@@ -347,6 +348,7 @@ def evaluations(folder):
     return [set(each) for each in found]
 
 
+@pytest.mark.few(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path):
@@ -439,6 +441,7 @@ def lead_outside(file, tmp_path):
     file.symlink_to(outside)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("harm", [remove, truncate, flip, lead_outside])
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["hyperband", "units"])

@@ -193,6 +193,7 @@ def assert_same_searches(one, other):
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_seconds_compose_too_though_their_scores_depend_on_the_machine(n_jobs):
@@ -280,6 +281,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("name", "params", "sampler", "scheduler", "kind"),
     marked(CASES, {"n_samples": "slow", "too few rows for two rungs": "slow", "folds": "whole",
@@ -302,6 +304,7 @@ APART = ("SearchCV", "HypergradientSearchCV", "HalvingGridSearchCV", "HalvingRan
 NAMED = [n for n in sksearch.__all__ if n.endswith("SearchCV") and n not in APART]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_search_is_what_it_says_it_is_composed_of(name):
     common = {"cv": 3, "random_state": 0, "refit": False}

@@ -224,6 +224,7 @@ def pickled(study):
     return pickle.loads(pickle.dumps(study))
 
 
+@pytest.mark.few(9)
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_the_cache_may_be_emptied_at_any_event(sampler):
@@ -315,6 +316,7 @@ HYBRIDS = [
 ]
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize(("search", "transfer"), HYBRIDS, ids=lambda v: getattr(v, "__name__", v))
 def test_hybrid_searches_spend_what_hyperband_does(search, transfer, batch_size):

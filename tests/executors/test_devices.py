@@ -87,6 +87,7 @@ def search(**params):
 # ---- what workers see; few of them, since each takes a second to start
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 def test_each_worker_sees_its_own_device_and_its_substitute_the_same():
@@ -193,6 +194,7 @@ class Full(BaseEstimator):
         return 1.0
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")

@@ -74,6 +74,7 @@ def trials_of(executor):
     return study.history.trials
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines())
 def test_the_history_does_not_depend_on_the_engine(name):
@@ -147,6 +148,7 @@ def test_a_task_whose_worker_died_is_tried_again_where_that_is_wanted(name, tmp_
         assert executor.submit(Do("kill")).result().status == "crash"
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines(whole=("ray",)))
 def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_engine(name):
@@ -241,6 +243,7 @@ def name_or_value(context, task, environment):
     return task.value, environment.folder
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)])

@@ -70,6 +70,7 @@ def run(n_jobs, backend="loky", limit=None):
     return ours, work
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_jobs", "backend"), [(2, "loky"), (3, "threading"), (2, "multiprocessing")]

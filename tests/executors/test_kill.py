@@ -16,6 +16,7 @@ from sksearch.executors._folder import TaskFolder
 from tests.fakes import Failing
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_pool_is_killed_with_its_queue_full_and_no_thread_dies(monkeypatch):
     errors = []

@@ -102,6 +102,7 @@ def test_a_search_leaves_the_classes_and_functions_of_a_script_as_they_are(engin
     assert json.loads(done.stdout.splitlines()[-1]) == found_by_one_core()
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

@@ -70,6 +70,7 @@ def test_a_death_costs_one_task_and_its_neighbours_go_on(task, error, tmp_path):
     assert lost.error == f"the worker process {'was ' * error.startswith('killed')}{error}"
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("retries", [0, 2])
 def test_a_death_is_tried_again_as_often_as_said(retries, tmp_path):

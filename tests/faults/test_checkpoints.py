@@ -156,6 +156,7 @@ def holder(tmp_path_factory):
     end(process)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_directory_in_use_is_refused_at_once(holder, tmp_path):  # row 40
     process, folder = holder
@@ -168,6 +169,7 @@ def test_a_directory_in_use_is_refused_at_once(holder, tmp_path):  # row 40
     search.fit(X, Y)  # the lock went with the first one
 
 
+@pytest.mark.few(1)
 def test_a_journal_of_another_search_is_refused_and_left_alone(resumable, tmp_path):  # row 41
     content = journal_of(resumable).read_bytes()
     more = {"alpha": [0.1, 1.0]}
@@ -196,6 +198,7 @@ def rewrite_header(journal, **changes):
     journal.write_bytes(encode(header | changes) + rest)
 
 
+@pytest.mark.few(1)
 def test_a_newer_journal_is_refused_and_one_of_another_version_goes_on(resumable):  # row 42
     journal = journal_of(resumable)
     header, _, _ = read_journal(resumable.checkpoint_dir)
@@ -246,6 +249,7 @@ def small_files(n_bytes):
         end_idle_workers()
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_full_disk_costs_the_checkpoint_and_not_the_search(tmp_path):  # row 44
     (tmp_path / "file").touch()
@@ -265,6 +269,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_search(tmp_path):  # row 4
     assert len(trainings(log)) <= 8 + 6  # one was noted at least
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_copies_can_be_made_at_any_time_and_search_as_well(engine, tmp_path):  # row 45
     search = slow_halving(tmp_path)

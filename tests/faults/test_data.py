@@ -73,6 +73,7 @@ def test_a_generator_of_folds_serves_all_and_a_cv_without_folds_is_refused(tmp_p
     assert trainings(log) == []
 
 
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore:Column 'colour' of X gives y away")
 @pytest.mark.slow
 def test_rows_in_any_container_are_passed_through_untouched(tmp_path):  # row 33

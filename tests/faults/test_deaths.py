@@ -102,6 +102,7 @@ with engine():
 """
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @any_moment
 def test_a_search_that_was_killed_goes_on_to_the_same_end(engine, tmp_path):  # row 24
@@ -149,6 +150,7 @@ with engine():
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_path):  # row 25
     if engine.is_here:  # the process that dies is the search's own: the next one survives
@@ -167,6 +169,7 @@ def hang():
     re.match("(a+)+$", "a" * 60 + "b")  # in C, with the GIL, for years
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_training_that_hangs_is_stopped_and_its_worker_replaced(engine, tmp_path):  # row 26
     estimator = Fake(act=hang, at=(0.2,), log=str(tmp_path / "log"))
@@ -185,6 +188,7 @@ def raise_memory_error():
     raise MemoryError("too much")
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_training_that_wants_too_much_memory_fails_alone(engine):  # row 27
     search = random_search(Fake(act=want_much, at=(0.4,)), cv=ONE_SPLIT, memory_limit=10**9)

@@ -78,6 +78,7 @@ def is_hanging(pid):
     return bool(int(blocked.split()[1], 16) & 1 << (signal.SIGTERM - 1))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_search_ends_in_time_and_keeps_what_others_found(n_jobs, tmp_path):
     log = tmp_path / "log"
@@ -110,6 +111,7 @@ def test_a_time_that_is_up_before_anything_began_is_named(tmp_path):
         search.fit(X, Y)
 
 
+@pytest.mark.whole
 def test_it_goes_on_from_its_checkpoint(tmp_path):
     log, folder = tmp_path / "log", tmp_path / "checkpoint"
     fit_in_time(
@@ -127,6 +129,7 @@ def test_it_goes_on_from_its_checkpoint(tmp_path):
     assert len(rest) + len(done) <= 8 + 2  # two were stopped at most
 
 
+@pytest.mark.whole
 def test_other_schedules_end_in_time_too(tmp_path):
     log = tmp_path / "log"
     space = {"quality": [0.1, 0.2, 0.3, 0.4, 0.5]}

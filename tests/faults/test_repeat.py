@@ -79,6 +79,7 @@ UNSEEDED = {
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNSEEDED)
 def test_an_estimator_without_a_seed_gives_the_same_scores_again(name):  # row 37
@@ -118,6 +119,7 @@ def copy_by_pickle(search):
     return pickle.loads(pickle.dumps(search))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("copy_of", [copy.deepcopy, clone, copy_by_pickle])
 @pytest.mark.parametrize("cls", [RandomSearchCV, QuasiRandomSearchCV, SearchCV, hyperband])
 def test_copies_of_a_search_search_as_it_does(cls, copy_of):  # row 45
@@ -141,6 +143,7 @@ def test_a_pickle_holds_no_data(n_jobs):  # row 45
     assert len(pickle.dumps(search)) < 20_000
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @jobs
 def test_a_search_that_is_running_in_a_thread_can_be_copied(n_jobs):  # row 45
@@ -282,6 +285,7 @@ def test_zero_workers_are_refused(cls):  # row 49
         cls(Fake(), {"quality": uniform()}, n_jobs=0).fit(X, Y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [-1, 3])
 def test_any_other_count_of_workers_gives_the_same_scores(n_jobs):  # row 49

@@ -144,6 +144,7 @@ def test_a_search_at_full_fidelity_in_which_all_fail_raises(n_jobs):  # row 14
         search.fit(X, Y)
 
 
+@pytest.mark.few(4)
 @non_finite
 @RESOURCES
 @pytest.mark.parametrize("error_score", [np.nan, 0.0, 99.0])
@@ -271,6 +272,7 @@ def test_a_scorer_that_raises_costs_that_candidate_only(scoring, refit):  # row 
     assert "cannot score this" in next(iter(failed.results.values())).error
 
 
+@pytest.mark.few(4)
 @non_finite
 @jobs
 @pytest.mark.parametrize("error", [name for name in ERRORS if name != "ValueError"])

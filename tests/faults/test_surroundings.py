@@ -68,6 +68,7 @@ def test_a_search_inside_of_another_task_starts_no_workers_of_workers(engine, tm
         cross_val_score(search, X, Y, cv=2, error_score="raise")
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_ten_thousand_trials_are_read_in_time_that_grows_with_them(tmp_path):  # row 48
     few, many = (seconds_to_read(n, tmp_path / str(n)) for n in (1_000, 10_000))
@@ -136,6 +137,7 @@ def lose(close, folder):
         closing.join()
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # row 50
     log = tmp_path / "log"
@@ -237,6 +239,7 @@ print(len(search.fit(*load_iris(return_X_y=True)).cv_results_["params"]))
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_search_runs_in_any_thread_in_an_event_loop_and_unguarded(engine, tmp_path):  # row 53
     expected = halving(n_jobs=1).fit(X, Y)

@@ -80,6 +80,7 @@ def test_a_gain_that_takes_too_long_is_not_worth_its_time():
     assert n_until(lambda x: 1000.0 ** (4 * x)) <= n_until(lambda x: 1000.0 ** (-4 * x))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("search", [SearchCV, RandomSearchCV, TPESearchCV])
 def test_any_search_stops_with_the_same_candidates_as_one_that_goes_on(search):
     whole = search(SVC(), WIDE, n_iter=40, cv=5, random_state=0).fit(X, y)

@@ -107,6 +107,7 @@ def plainly_chosen(shares, labels, folds, metric, n_steps=25, in_vain=4):
     return chosen[:n_best]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("metric", ["accuracy", "neg_log_loss", "f1_macro", "roc_auc_ovr"])
 def test_it_is_the_greedy_choice_by_predictions_out_of_fold(metric):
     search = random_search(scoring=metric).fit(NOISY, NAMES)
@@ -194,6 +195,7 @@ def test_there_are_no_more_models_than_asked_for():
     assert isinstance(random_search(ensemble=1).fit(NOISY, y).best_estimator_, type(TREE))
 
 
+@pytest.mark.whole
 def test_it_is_better_on_new_rows():
     X, y = load_digits(return_X_y=True)
     net = make_pipeline(StandardScaler(), MLPClassifier((20,), max_iter=30))
@@ -229,6 +231,7 @@ def test_dear_models_are_left_out():
     assert none.weights == {0: 1.0}
 
 
+@pytest.mark.whole
 def test_a_search_with_a_timeout_keeps_time_for_its_models():
     search = SearchCV(TREE, timeout=4, ensemble=True, random_state=0, cv=FOLDS)
     start = time.perf_counter()
@@ -275,6 +278,7 @@ HOWS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("how", HOWS)
 def test_every_kind_of_search_has_one(how):
     cls, estimator, space, kwargs = HOWS[how]
@@ -376,6 +380,7 @@ def test_the_count_of_workers_changes_nothing(name):
     assert bits(fit(make(name, n_jobs=2))) == bits(expected)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_threads_and_pools_change_nothing():
     search = random_search(scoring="neg_log_loss")
@@ -396,6 +401,7 @@ def calm():
     Trouble.after = None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_that_was_interrupted_has_the_ensemble_of_one_that_was_not(name, calm, tmp_path):
     expected = fit(make(name))
@@ -439,6 +445,7 @@ class Rare(DecisionTreeClassifier):
         return super().fit(X, y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_model_that_fails_on_all_rows_is_left_out(n_jobs):
     search = random_search(Rare(random_state=0), scoring="neg_log_loss", n_jobs=n_jobs)
@@ -532,6 +539,7 @@ def test_regressors_are_averaged_also_of_several_targets(n_columns):
     assert search.predict(rows).shape == targets.shape
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("model", "space"),
     [

@@ -55,6 +55,7 @@ def boosters():
     }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", list(boosters()))
 @pytest.mark.parametrize("resource", [None, "folds"])
 def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name, resource):
@@ -376,6 +377,7 @@ def test_a_resource_that_cuts_training_is_refused():
         HyperbandSearchCV(model, space, resource="max_depth", max_resources=9).fit(X, y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("resource", ["n_samples", SamplesResource()])
 def test_rows_may_be_the_resource(resource):
     space = {"learning_rate": loguniform(0.05, 0.5), "max_iter": Outcome(40)}

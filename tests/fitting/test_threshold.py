@@ -116,6 +116,7 @@ def test_costs_move_it():
     assert dear.best_params_["threshold"] < 0.2 < plain.best_params_["threshold"]
 
 
+@pytest.mark.whole
 def test_several_metrics_and_training_scores():
     metrics = {"f1": "f1", "recall": "recall"}
     found = search(scoring=metrics, refit="f1", return_train_score=True).fit(X, y)
@@ -125,6 +126,7 @@ def test_several_metrics_and_training_scores():
     assert np.isfinite(found.cv_results_["mean_train_recall"]).all()
 
 
+@pytest.mark.whole
 def test_workers_checkpoints_and_records(tmp_path):
     expected = search().fit(X, y)
     for kwargs in ({"n_jobs": 2}, {"checkpoint_dir": tmp_path}, {"checkpoint_dir": tmp_path}):

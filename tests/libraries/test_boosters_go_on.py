@@ -334,6 +334,7 @@ def test_the_trees_that_are_made_are_those_of_the_plan(library, monkeypatch):
     assert plan.total_resources < sum(r.n_candidates * r.n_resources for r in plan.rungs)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_neither_workers_nor_an_interrupt_change_what_is_found(library, tmp_path):
     expected = halving(library).fit(X, Y)
@@ -369,6 +370,7 @@ def pbt(estimator, space=SMALL_RATES, **params):
     return PBTSearchCV(estimator, space, **shared | params)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_population_is_trained_by_a_schedule(library):
     estimator = booster(library, **DRAWS[library])

@@ -112,6 +112,7 @@ def test_samplers_with_memory(tmp_path):
     )
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_seconds():
     search = search_of(PIPELINES["scaled first"], "seconds", min_resources=1, max_resources=1)

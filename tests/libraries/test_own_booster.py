@@ -34,6 +34,7 @@ def test_its_default_space_and_its_first_candidates_are_its_own():
     assert first_candidates(OwnBooster()) == [{"rate": 0.3, "depth": 2}]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_its_count_is_found_by_training(n_jobs):
     space = default_space(OwnBooster())
@@ -68,6 +69,7 @@ def test_reports_know_what_is_simpler_and_what_is_too_large():
     assert largest_of(read(search), "depth") == 4
 
 
+@pytest.mark.whole
 def test_one_line_is_enough():
     search = SearchCV(OwnBooster(), n_iter=3, cv=2, random_state=0).fit(X, y)
     assert search.best_score_ > 0

@@ -79,6 +79,7 @@ def _in_view(axis, text):
     return text is axis.label or low <= place <= high
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("n", [40, 1000])
 @pytest.mark.parametrize("display", [*OF_PARAMETERS, DistributionDisplay])
 def test_long_names_conditions_and_failures_are_drawn_inside_the_figure(display, n):

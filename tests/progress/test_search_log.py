@@ -154,6 +154,7 @@ def test_in_a_notebook_one_line_changes_in_place(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.whole
 def test_a_real_kernel_shows_the_line_and_nothing_on_standard_error():
     pytest.importorskip("ipykernel")
     from jupyter_client.manager import start_new_kernel

@@ -219,6 +219,7 @@ def test_what_estimators_print_stays_on_lines_of_its_own(terminal, monkeypatch):
     assert [re.sub(r"0\.\d{6}", "x", line) for line in told] == ["training x", "warned"] * 40
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_with_rich_a_child_process_prints_as_if_it_were_not_there(terminal):

@@ -139,6 +139,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_each_search_is_one_run(name, logged, tmp_path):
     search = SEARCHES[name](tmp_path)

@@ -232,6 +232,7 @@ def scored_untuned(model, **params):
     return search, line, (X, y, folds)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("package", "name", "params"),
     [

@@ -366,6 +366,7 @@ def alpha_with(trials, resource, score):
     return found
 
 
+@pytest.mark.few(10)
 def test_everybody_names_the_candidate_of_best_index(situation):
     search, folder = situation
     won = pytest.approx(alpha_of_winner(search), rel=1e-3)

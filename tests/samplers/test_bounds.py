@@ -36,6 +36,7 @@ def bounded(seed, n):
     return np.array(found)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_an_optimum_on_a_straight_border_is_found_to_a_thousandth_of_a_percent(seed):
     found = bounded(seed, 40)
@@ -43,6 +44,7 @@ def test_an_optimum_on_a_straight_border_is_found_to_a_thousandth_of_a_percent(s
     assert 0 <= regret < 1e-4
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_end_of_a_search_does_not_stay_beyond_the_border(seed):
     slacks = bounded(seed, 40)[-20:, 1]

@@ -90,6 +90,7 @@ def trials_of(func, space, n, seed):
     return study.history.trials
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_equal_best_scores_send_it_elsewhere(monkeypatch):
     monkeypatch.setattr(_gp_proposal, "PATIENCE", 1_000)
@@ -325,6 +326,7 @@ def test_a_batch_is_spread_where_scores_are_noisy(pending):
     assert np.median(distances[np.triu_indices(6, 1)]) > 0.05
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "share"),

@@ -75,6 +75,7 @@ def test_an_audit_adds_rows_and_changes_no_other():
     assert set(asked[-len(added) :]) == added
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "search",
     [
@@ -118,12 +119,14 @@ def test_epochs_that_were_paid_are_not_paid_again():
     assert Curve.n_calls == 2 * search.plan_.total_resources
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_it_is_the_same_for_any_count_of_workers(n_jobs):
     search = halving(audit=0.2, n_jobs=n_jobs).fit(X, Y)
     assert rows(search) == rows(halving(audit=0.2).fit(X, Y))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("after", [20, 29, 33])
 def test_a_search_that_was_interrupted_audits_the_same_ones(after, tmp_path):
     args = ARGS | {"max_resources": 9, "scoring": scorer, "refit": False, "audit": 0.5}

@@ -108,6 +108,7 @@ def test_full_size_is_paid_as_soon_as_small_sizes_have_cost_as_much():
         assert since < 4 * TOP
 
 
+@pytest.mark.whole
 def test_cheap_params_are_tried_where_they_promise_as_much():
     """Seconds grow a hundredfold with z, of which the score does not depend."""
 

@@ -229,6 +229,7 @@ def test_the_number_of_workers_changes_nothing(sampler, batch_size):
     assert n_folds(alone.history_) < 12 * 4
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_told", [1, 3, 9, 17])
 def test_it_goes_on_from_a_checkpoint_at_any_point(n_told, tmp_path):
     whole = search(sampler=GPSampler()).fit(X, y)
@@ -246,6 +247,7 @@ def test_it_goes_on_from_a_checkpoint_at_any_point(n_told, tmp_path):
 # ---- as a user has it
 
 
+@pytest.mark.whole
 def test_the_winner_is_that_of_full_cross_validation_for_less():
     full = search(scheduler=FullFidelity(12), resource=None).fit(X, y)
     raced = search().fit(X, y)
@@ -255,6 +257,7 @@ def test_the_winner_is_that_of_full_cross_validation_for_less():
     assert raced.cv_results_["n_resources"][raced.best_index_] == 4
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("cv", "groups"),
     [

@@ -30,6 +30,7 @@ def simulated(cls, **params):
     )
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["promotion", "stopping"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -46,6 +47,7 @@ def test_it_searches_a_pipeline_with_any_number_of_workers(variant, n_jobs):
         assert set(ids) <= set(results["trial_id"][results["n_resources"] == resource // 3])
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_one_worker_repeats_exactly():
     one, other = (asha().fit(X, y).cv_results_ for _ in range(2))
@@ -62,6 +64,7 @@ def test_the_plan_is_the_least_that_is_done():
     assert all(d >= p for d, p in zip(done, search.n_candidates_, strict=True))
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "search",
@@ -85,6 +88,7 @@ def test_a_virtual_clock_repeats_exactly_and_states_are_not_lost(search):
     assert found[0] == found[1]
 
 
+@pytest.mark.whole
 def test_bohb_sees_running_candidates_and_is_better_than_its_first_candidates():
     search = simulated(BOHBSearchCV, scheduler="asynchronous")
     with VirtualClock(4):
@@ -94,6 +98,7 @@ def test_bohb_sees_running_candidates_and_is_better_than_its_first_candidates():
     assert final.max() > np.median(-curves[:, -1])
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_pasha_trains_one_candidate_to_the_end_and_refits_it(n_jobs):

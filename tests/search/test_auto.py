@@ -60,6 +60,7 @@ class Slow(ClassifierMixin, BaseEstimator):
         return self.quality
 
 
+@pytest.mark.whole
 def test_a_race_with_three_folds_and_whole_fits_with_two():
     for cv, parts in ((3, (GPSampler(), FoldRace(9))), (2, (GPSampler(), FullFidelity(9)))):
         search = SearchCV(SVC(), WIDE, n_iter=9, cv=cv, random_state=0).fit(X, y)
@@ -148,6 +149,7 @@ def test_a_first_bracket_that_does_not_fit_the_time_is_said_early():
         SearchCV(Slow(seconds=1.0), WIDER, n_iter=30, cv=3, timeout=12).fit(X, y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("search", "is_most"),
     [
@@ -227,6 +229,7 @@ def test_patience_ends_a_search_that_finds_nothing_better():
     assert len(search.history_.trials) == 3
 
 
+@pytest.mark.whole
 def test_candidates_under_way_keep_workers_busy():
     def most_running(search):
         running = most = 0

@@ -40,6 +40,7 @@ def hyperband(estimator=None, **kwargs):
     return HyperbandSearchCV(estimator or Curve(), {"quality": uniform(0, 1)}, **kwargs)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_rungs_are_tasks_between_the_search_and_its_fits(n_jobs):
     recorder = Recorder()

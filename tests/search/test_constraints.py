@@ -85,6 +85,7 @@ def test_what_is_not_allowed_is_never_trained(cls):
     assert all(map(at_most_eight, search.cv_results_["params"]))
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     "sampler", [*LEARNERS, RandomSampler(), QuasiRandomSampler()], ids=name_of
 )
@@ -197,6 +198,7 @@ def price_search(cls, **kwargs):
     return cls(Priced(), SQUARE, scoring=score_and_price, cv=2, random_state=0, **kwargs).fit(X, y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("cls", [TPESearchCV, GPBayesSearchCV, ForestBayesSearchCV])
 def test_the_best_keeps_the_bound_and_most_of_the_last_do(cls):
     search = price_search(cls, n_iter=25)

@@ -90,7 +90,7 @@ def random_settings():
         yield name, options
 
 
-@pytest.mark.few
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("name", "options"), list(random_settings()), ids=str)
 def test_rows_counts_and_winner_are_those_of_scikit_learn(name, options):
     space = GRID if name == "HalvingGridSearchCV" else GRID | {"max_features": randint(1, 6)}

@@ -54,6 +54,7 @@ def search():
     return HypergradientSearchCV(MODEL, **ARGS).fit(X, Y)
 
 
+@pytest.mark.whole
 def test_it_finds_penalties_that_no_common_one_replaces(search):
     common = GridSearchCV(
         MODEL, {PENALTIES: np.logspace(-4, 4, 17)}, cv=3, scoring=ARGS["scoring"]
@@ -86,6 +87,7 @@ def test_best_params_make_the_best_estimator(search):
     assert search.report()
 
 
+@pytest.mark.whole
 def test_one_penalty_is_that_of_a_fine_grid():
     grid = {"alpha": np.logspace(-5, 5, 201)}
     best = GridSearchCV(Ridge(), grid, cv=3, scoring=ARGS["scoring"]).fit(X, Y)
@@ -101,6 +103,7 @@ def test_it_goes_on_where_the_optimizer_has_converged():
     assert ((alphas >= 1e-5) & (alphas <= 1e5)).all()
 
 
+@pytest.mark.whole
 def test_groups_share_a_penalty():
     groups = np.arange(N_FEATURES) >= N_RELEVANT
     model = make_pipeline(StandardScaler(), FeaturePenalties(groups=groups.astype(int)), Ridge())
@@ -119,6 +122,7 @@ def test_a_kernel_has_length_scales_and_a_penalty():
     assert search.best_score_ > 0.2 * search.cv_results_["mean_test_score"][0]
 
 
+@pytest.mark.whole
 def test_classes_and_mixed_columns():
     frame = pd.DataFrame(XI, columns=list("abcd")).assign(e=np.where(XI[:, 0] > 5.5, "x", "y"))
     columns = make_column_transformer(
@@ -131,6 +135,7 @@ def test_classes_and_mixed_columns():
     assert search.predict(frame)[0] == "setosa"
 
 
+@pytest.mark.whole
 def test_a_search_that_was_stopped_goes_on_with_the_same_candidates(tmp_path):
     args = ARGS | {"scoring": scorer, "n_iter": 6}
     whole = HypergradientSearchCV(MODEL, **args).fit(X, Y)
@@ -142,12 +147,14 @@ def test_a_search_that_was_stopped_goes_on_with_the_same_candidates(tmp_path):
     assert_same_results(HypergradientSearchCV(MODEL, **args).fit(X, Y), whole)
 
 
+@pytest.mark.whole
 def test_a_larger_search_takes_over_the_smaller_one(tmp_path, search):
     folder = {"checkpoint_dir": tmp_path / "search"}
     HypergradientSearchCV(MODEL, **ARGS | folder | {"n_iter": 5}).fit(X, Y)
     assert_same_results(HypergradientSearchCV(MODEL, **ARGS | folder).fit(X, Y), search)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_workers_change_nothing(search):
     assert_same_results(HypergradientSearchCV(MODEL, n_jobs=2, **ARGS).fit(X, Y), search)
@@ -182,6 +189,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_come_before_any_training(case, n_fits):
     params, message = ERRORS[case]

@@ -96,6 +96,7 @@ def test_data_too_small_for_rungs_get_at_most_ten_whole_fits():
     assert 2 <= rung.n_candidates <= 10
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("population", ["random", "forest", "gp"])
 def test_the_number_of_jobs_changes_nothing(population):
     serial, parallel = (

@@ -92,6 +92,7 @@ def most_running(history):
 # ---- how it is run
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_results_do_not_depend_on_n_jobs(cls, batch_size):
@@ -103,6 +104,7 @@ def test_results_do_not_depend_on_n_jobs(cls, batch_size):
     assert most_running(serial.history_) == batch_size
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("pending", PENDING)
 def test_any_composition_takes_a_batch_size(pending):
     serial, parallel = (
@@ -124,6 +126,7 @@ def test_any_composition_takes_a_batch_size(pending):
     assert most_running(serial.history_) == 4
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_a_search_repeats_itself_and_its_seed_matters(cls):
     search = search_of(cls).fit(X, y)
@@ -133,6 +136,7 @@ def test_a_search_repeats_itself_and_its_seed_matters(cls):
     assert search.set_params(random_state=1).fit(X, y).cv_results_["params"] != first
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("acquisition", [c for c in CHOICES if c != "ei_per_second"])
 def test_every_acquisition_gives_the_same_with_any_n_jobs(acquisition):
     serial, parallel = (
@@ -145,6 +149,7 @@ def test_every_acquisition_gives_the_same_with_any_n_jobs(acquisition):
 # ---- what is tried
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("batch_size", [1, 2])
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_first_guesses_come_first(cls, batch_size):
@@ -167,6 +172,7 @@ def test_more_candidates_than_there_are_means_all_of_them(cls):
     assert search.plan_.n_candidates == 12
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_what_is_done_is_what_was_planned(cls):
     search = search_of(cls, batch_size=2)
@@ -204,6 +210,7 @@ def test_the_first_candidates_are_those_of_a_design(n_iter, n_initial, count):
     assert first[count : count + 3] != second[count : count + 3]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_conditions_and_unions_are_searched():
     pipe = make_pipeline(StandardScaler(), SVC())
@@ -363,6 +370,7 @@ def test_a_target_ends_it(cls):
 # ---- afterwards
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_fitted_searches_survive_pickling(cls):
     search = search_of(cls).fit(X, y)

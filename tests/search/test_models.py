@@ -46,6 +46,7 @@ def found():
     return SearchCV(NAMED, **ARGS).fit(X, Y)
 
 
+@pytest.mark.whole
 def test_each_model_is_tried_with_its_own_values_before_any_is_tried_twice(found):
     assert models_of(found)[:3] == ["A", "B", "C"]
     assert models_of(found)[3:7] == ["B", "C", "B", "C"]  # nothing is recorded of trees
@@ -95,6 +96,7 @@ def test_the_plan_names_the_models():
     assert "B__svc__gamma" in plan
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_the_count_of_workers_changes_nothing(found, n_jobs):
     with parallel_config("threading"):
@@ -102,6 +104,7 @@ def test_the_count_of_workers_changes_nothing(found, n_jobs):
     assert outcome(other) == outcome(found)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("after", [2, 8, 15])
 def test_a_search_that_was_stopped_goes_on_to_the_same_end(after, tmp_path):
     def search(folder):
@@ -135,6 +138,7 @@ def test_models_without_names_have_those_of_their_classes():
     assert SearchCV(MODELS).estimator.named == SearchCV(MODELS).estimator.named
 
 
+@pytest.mark.whole
 def test_a_space_may_be_given_for_some_models():
     search = SearchCV(NAMED, {"A": {"max_depth": [1, 2]}}, **ARGS).fit(X, Y)
     of_a = [p for p in search.cv_results_["params"] if p["model"] == "A"]
@@ -271,6 +275,7 @@ def test_default_models_take_mixed_columns_with_gaps():
     assert default_models(polars.from_pandas(frame), y)[0][1].fit(frame, y)
 
 
+@pytest.mark.whole
 def test_default_models_of_arrays():
     gaps = np.where(X > 6.5, np.nan, X)
     names = [name for name, _ in default_models(gaps, Y)]

@@ -161,6 +161,7 @@ def test_refit_chooses_from_the_front():
     assert tradeoff(n_iter=5, refit=False).pareto_.names == ("gain", "price")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("cls", [SearchCV, TPESearchCV, GPBayesSearchCV])
 def test_searches_that_learn_beat_random_ones(cls):
     """The front is at y = 0: its volume above (-1, 2) is greater the nearer y is to it."""

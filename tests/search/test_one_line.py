@@ -28,6 +28,7 @@ def never_behind(search, least=2):
     assert len(search.history_.trials) >= least
 
 
+@pytest.mark.whole
 def test_boosting_with_nothing_but_a_time():
     X, y = load_breast_cancer(return_X_y=True)
     search = SearchCV(HistGradientBoostingClassifier(), timeout=5, cv=3).fit(X, y)
@@ -72,6 +73,7 @@ def test_a_table_with_categories_and_gaps(customers):
     never_behind(SearchCV(make_pipeline(columns, LogisticRegression()), timeout=3).fit(X, y))
 
 
+@pytest.mark.whole
 def test_boosting_on_categories(customers):
     X, y = customers
     X = X.assign(town=X["town"].astype("category"))
@@ -88,6 +90,7 @@ def test_text():
     )
 
 
+@pytest.mark.whole
 def test_regression(capsys):
     X, y = load_diabetes(return_X_y=True)
     model = RandomForestRegressor(20, random_state=0)
@@ -112,6 +115,7 @@ def test_time_series():
     never_behind(search)
 
 
+@pytest.mark.whole
 def test_lightgbm():
     from lightgbm import LGBMClassifier
 

@@ -415,6 +415,7 @@ def test_search_cv_composes_anything():
     assert len(search.cv_results_["params"]) == 7
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_joblib_backends_give_the_same_result(backend):

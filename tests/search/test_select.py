@@ -125,6 +125,7 @@ def test_a_parameter_has_the_count_of_the_rung_that_won():
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "search",
     [

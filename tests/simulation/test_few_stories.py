@@ -11,12 +11,14 @@ from tests.simulation.stories import tell
 PART = 5  # stories of a case
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("first", range(0, 8 * PART, PART))
 def test_a_search_keeps_its_promises(first):
     for seed in range(first, first + PART):
         tell(random.Random(seed))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", [6, 36])  # in which a killed process leaves a lock
 def test_a_story_is_the_same_whenever_garbage_is_collected(seed):
     before, left = gc.get_threshold(), []

@@ -59,6 +59,7 @@ def test_the_density_is_highest_at_2():
         assert x[gamma.pdf(x, alpha, scale=1 / beta).argmax()] == pytest.approx(2)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("n_epochs", [2, 81, 1000])
 def test_levels_are_gamma_distributed_at_every_time(n_epochs):
