@@ -134,7 +134,7 @@ def failed_checks_of_scikit_learns(name):
 
 
 @pytest.mark.whole
-@some_of([cls for cls in SEARCHES if cls not in GOING_ON])
+@pytest.mark.parametrize("cls", [cls for cls in SEARCHES if cls.__name__ in SOME])
 def test_no_check_of_a_regressor_fails_that_scikit_learns_search_passes(cls):
     search = cls(Ridge(), **space_of(cls, "alpha"), cv=2, random_state=0)
     name = cls.__name__ if hasattr(model_selection, cls.__name__) else "RandomizedSearchCV"
@@ -164,8 +164,7 @@ needs_suite = pytest.mark.skipif(
 @pytest.mark.parametrize(
     ("name", "adapter"),
     [
-        pytest.param("RandomSearchCV", "adapters", marks=pytest.mark.whole),
-        pytest.param("RandomizedSearchCV", "adapters", marks=pytest.mark.whole),
+        ("RandomSearchCV", "adapters"),
         ("RandomizedSearchCV", "tests.namesakes"),  # and GridSearchCV
     ],
 )
@@ -204,20 +203,6 @@ def test_halving_passes_the_tests_of_scikit_learn_but_for_texts_and_order(tmp_pa
 
 @needs_suite
 @pytest.mark.whole
-def test_learning_searches_pass_all_but_tests_of_the_order_of_a_grid():
-    failed, _ = run_suite("GPBayesSearchCV")
-    assert failed <= ORDER_EXCEPTIONS
-
-
-@needs_suite
-@pytest.mark.whole
 def test_hybrids_pass_all_but_tests_of_rows_columns_and_order():
     failed, _ = run_suite("BOHBSearchCV")
     assert failed <= set(FIDELITY_EXCEPTIONS) | ORDER_EXCEPTIONS
-
-
-@needs_suite
-@pytest.mark.whole
-def test_hyperband_passes_all_but_tests_of_rows_and_columns():
-    failed, _ = run_suite("HyperbandSearchCV")
-    assert failed <= set(FIDELITY_EXCEPTIONS) | NO_SCORE

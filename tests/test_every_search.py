@@ -48,20 +48,21 @@ SEARCHES = {
 BREEDING = ("CMAESSearchCV", "DESearchCV", "GeneticSearchCV", "PSOSearchCV")
 SEARCHES |= dict.fromkeys(BREEDING, COMMON | {"n_iter": N_BRED})
 AS_RANDOM = ("RandomSearchCV", "RandomizedSearchCV", "QuasiRandomSearchCV")
-#: Of each way to save epochs or to learn one.
+#: One for each way to save epochs or to learn; the others are compositions of their parts.
 SOME = ("SearchCV", "TPESearchCV", "GPBayesSearchCV", "HyperbandSearchCV", "BOHBSearchCV",
         "ASHASearchCV", "GPHalvingSearchCV")  # fmt: skip
 
 #: Following a gradient needs an estimator that has one, and a grid needs lists.
 OTHER_SPACES = ("HypergradientSearchCV", "GridSearchCV", "HalvingGridSearchCV")
 
+NEW = set()
 for name in sksearch.__all__:
-    # A new one.
     if name.endswith("SearchCV") and name not in {*SEARCHES, *OTHER_SPACES}:
         own = inspect.signature(getattr(sksearch, name)).parameters
         size = {"n_iter": N_TRAININGS, "n_iterations": 3, "n_candidates": 243}
         common = EPOCHS if "resource" in own else COMMON
         SEARCHES[name] = common | {key: size[key] for key in size if key in own}
+        NEW.add(name)
 
 
 @cache
@@ -81,13 +82,7 @@ def random_optima(n_epochs):
     return table.groupby("seed")["incumbent"].last().to_numpy()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in SOME else pytest.mark.whole)
-        for name in sorted(set(SEARCHES) - set(AS_RANDOM))
-    ],
-)
+@pytest.mark.parametrize("name", sorted(({*SOME, *BREEDING[:1]} | NEW) - set(AS_RANDOM)))
 def test_it_is_better_than_random_with_as_many_epochs(name):
     optima, n_epochs = optima_of(name)
     assert n_epochs <= (N_BRED if name in BREEDING else 42) * 27

@@ -9,10 +9,9 @@ import pytest
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.svm import SVC
 
 from sksearch._compat import cloudpickle
 from tests.faults.estimators import (
@@ -39,38 +38,6 @@ def test_a_local_estimator_and_a_lambda_reach_the_workers():  # row 29
     Mine.__module__ = "__main__"  # as in a notebook
     search = halving(Mine(), scoring=lambda estimator, X, y: estimator.quality)
     assert search.fit(X, Y).best_params_ == {"quality": 0.9}
-
-
-def test_folds_with_one_class_are_named_if_all_candidates_fail():  # row 30
-    search = random_search(SVC(), {"C": [0.1, 1.0]}, n_iter=2, cv=KFold(2))
-    match = r"(?s)^fold 0 trains on 30 rows of one class.*fold 1 trains on 30.*fits failed"
-    with pytest.raises(ValueError, match=match):
-        search.fit(X, np.repeat([0, 1], 30))
-
-
-def test_a_target_that_no_candidate_can_learn_is_refused_once(tmp_path):  # row 31
-    log = tmp_path / "log"
-    for y, match in [
-        (None, "requires y"),
-        (np.linspace(0, 1, 60), "continuous"),
-        (Y[:-1], "inconsistent numbers of samples"),
-    ]:
-        with pytest.raises(ValueError, match=match):
-            random_search(Fake(log=str(log))).fit(X, y)
-    assert trainings(log) == []
-    with pytest.raises(ValueError, match=r"number of classes.* greater than one"):
-        random_search(SVC(), {"C": [1, 2, 3, 4]}).fit(X, np.zeros(60, dtype=int))
-
-
-def test_a_generator_of_folds_serves_all_and_a_cv_without_folds_is_refused(tmp_path):  # row 32
-    search = halving(cv=KFold(3).split(X)).fit(X, Y)
-    assert search.n_splits_ == 3
-    assert search.cv_results_["n_resources"].max() == 9
-    log = tmp_path / "log"
-    for cv in (1, 0, 61, [], iter([])):
-        with pytest.raises(ValueError):
-            random_search(Fake(log=str(log)), cv=cv).fit(X, Y)
-    assert trainings(log) == []
 
 
 @pytest.mark.few(1)
@@ -101,14 +68,6 @@ def test_rows_in_any_container_are_passed_through_untouched(tmp_path):  # row 33
     assert search.feature_names_in_.tolist() == ["x", "colour"]
 
 
-def test_nan_in_the_data_is_left_to_the_estimator():  # row 34
-    holes = X.copy()
-    holes[::7, 1] = np.nan
-    assert random_search().fit(holes, Y).best_params_ == {"quality": 0.4}
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        random_search(SVC(), {"C": [1, 2, 3, 4]}).fit(holes, Y)
-
-
 class Weighed(Fake):
     """Its weights must be those of its rows."""
 
@@ -128,14 +87,6 @@ def test_weights_and_groups_are_sliced_with_their_rows(tmp_path):  # row 35
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         random_search(cv=GroupKFold(2)).fit(X, Y, groups=np.arange(59))
     assert len(trainings(tmp_path / "log")) == n_trainings
-
-
-@pytest.mark.filterwarnings("ignore:cv. fold 0 tests only classes:UserWarning")
-def test_partial_fit_is_told_the_classes_of_the_whole_y():  # row 36
-    # Each training fold of an unshuffled KFold lacks one of the classes.
-    y = np.repeat(["ant", "bee", "cat"], 20)
-    search = halving(SGDClassifier(random_state=0), ALPHAS, cv=KFold(3), error_score="raise")
-    assert search.fit(X, y).classes_.tolist() == ["ant", "bee", "cat"]
 
 
 class Rounds(Fake):

@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-FILES = "space_and_counts", "scores", "deaths", "data", "checkpoints", "surroundings"
 
-
-def test_each_row_has_one_test_on_each_engine():
-    texts = [Path(__file__).with_name(f"test_{name}.py").read_text() for name in FILES]
-    rows = re.findall(r"^def test_\w+\(.*\):  # row (\d+)$", "\n".join(texts), re.MULTILINE)
-    assert rows == [str(row) for row in range(1, 55)]
+def test_each_row_has_a_test():
+    texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
+    comments = re.findall(r"^def test_\w+\(.*\):  # rows? (.+)$", "\n".join(texts), re.MULTILINE)
+    rows = {int(row) for comment in comments for row in re.findall(r"\d+", comment)}
+    assert rows == set(range(1, 55))
