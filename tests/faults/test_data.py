@@ -1,4 +1,4 @@
-"""Rows 29 to 37 of the table of faults: estimators, data, folds, weights."""
+"""Estimators, data, folds and weights, on each engine."""
 
 import sys
 
