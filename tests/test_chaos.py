@@ -150,6 +150,7 @@ def test_a_users_own_script_is_killed_and_compared(shift, status, says, tmp_path
     assert out.count("ok    0 ") == 2
 
 
+@pytest.mark.whole
 def test_a_script_without_a_search_and_one_that_fails_are_told(tmp_path):
     script = tmp_path / "script.py"
     for text, says in (("", "fits no search"), ("1 / 0", "ZeroDivisionError")):

@@ -103,7 +103,7 @@ def space_of(cls, name):
     return {"param_distributions": {name: [0.1, 1.0]}}
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @some_of(SEARCHES)
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.

@@ -208,6 +208,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
 @pytest.mark.filterwarnings("ignore:.* has fitted models that were not written by this user")
 @pytest.mark.parametrize("what", [*ENTRIES, *REFUSED])

@@ -107,7 +107,7 @@ def test_an_odd_key_is_replaced_or_refused_and_named(kind, place):
         assert not is_signed("ab", forged)
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", [*ODD, "no folder can be made", "none was made"])
 def test_a_forged_model_is_never_read(kind, place, tmp_path):
     """Its signature is empty, as it was where there was no key."""

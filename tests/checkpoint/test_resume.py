@@ -114,6 +114,7 @@ def fit_and_stop(search, after, end="Ctrl-C"):
 # ---- it goes on
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_that_was_interrupted_goes_on_as_if_it_were_not(name, folder, log, tmp_path):
     expected = make(name, log=tmp_path / "undisturbed").fit(X, Y)
@@ -282,6 +283,7 @@ def test_a_directory_in_use_is_refused_also_to_who_wants_more(folder):  # row 40
 # ---- it had finished
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_finished_search_is_only_refitted(name, folder, log):  # row 46
     search = make(name, folder, log, refit=True).fit(X, Y)
@@ -363,6 +365,7 @@ def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path)
     assert leftovers(folder) == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_it_may_be_interrupted_before_it_grows_and_while_it_does(name, folder, log, tmp_path):

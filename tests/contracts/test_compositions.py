@@ -156,6 +156,7 @@ def marked(cases, marks):
     return [pytest.param(*case, marks=marks.get(case[-1], ())) for case in cases]
 
 
+@pytest.mark.few(10)
 @ignore_convergence
 @pytest.mark.parametrize(
     ("sampler", "scheduler", "resource"),

@@ -233,6 +233,7 @@ def test_the_cache_may_be_emptied_at_any_event(sampler):
     assert run(study_of(sampler, n), n_running=2, before_ask=emptied) == whole
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", PLAIN, ids=name_of)
 def test_a_study_may_be_pickled_at_any_event(sampler):

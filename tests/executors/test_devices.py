@@ -106,6 +106,7 @@ def test_by_default_workers_share_all_devices_that_this_process_sees(machine):
     assert workers(1, None) == {os.getpid(): "0,1"}
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.usefixtures("machine")
 def test_one_worker_with_a_device_is_a_process_that_is_kept_for_this_device():

@@ -323,6 +323,7 @@ def test_idle_workers_that_died_are_replaced_and_ctrl_c_does_not_reach_them():
     assert not second & first
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_forked_child_that_searched_ends(tmp_path):
     script = """

@@ -52,6 +52,7 @@ RandomSearchCV(Slow(), {"quality": uniform(0, 1)}, n_jobs=2).fit(np.zeros((20, 1
 """
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.skipif(os.name == "nt", reason="there a process does not see its parent die")

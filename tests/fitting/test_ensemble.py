@@ -577,6 +577,7 @@ def test_it_is_an_estimator_among_others():
     assert grid.best_score_ == pytest.approx(frozen.score(X[900:], y[900:]), abs=0.01)
 
 
+@pytest.mark.whole
 def test_a_formula_is_as_good_as_the_metric(monkeypatch):
     quick = random_search(scoring="roc_auc").fit(NOISY, y == 1)
     monkeypatch.setattr(_average, "quick", lambda *args: None)

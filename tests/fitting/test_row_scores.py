@@ -77,7 +77,7 @@ def heard(scorer, model, X, y):
     return score, calls[0]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("task", METRICS, ids=lambda task: task.__name__)
 def test_contributions_are_those_of_the_jackknife(task):
     model, X, y = task()

@@ -285,6 +285,7 @@ def test_bad_arguments_are_refused(params, match):
         SearchCV(SVC(), WIDE, **params).fit(X, y)
 
 
+@pytest.mark.whole
 def test_a_checkpoint_of_one_line_goes_on(tmp_path):
     search = SearchCV(SVC(), n_iter=12, cv=3, random_state=0, checkpoint_dir=tmp_path)
     whole = clone(search).set_params(checkpoint_dir=None).fit(X, y)

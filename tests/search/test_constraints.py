@@ -73,6 +73,7 @@ def score_and_price(estimator, X, y):
 # ---- functions of params
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "cls", [SearchCV, RandomSearchCV, TPESearchCV, GPBayesSearchCV, ForestBayesSearchCV]
 )

@@ -96,6 +96,7 @@ def test_one_penalty_is_that_of_a_fine_grid():
     assert found.best_params_["alpha"] == pytest.approx(best.best_params_["alpha"], rel=0.1)
 
 
+@pytest.mark.whole
 def test_it_goes_on_where_the_optimizer_has_converged():
     search = HypergradientSearchCV(Ridge(), **ARGS | {"n_iter": 40}).fit(X, Y)
     alphas = search.cv_results_["param_alpha"].data.astype(float)

@@ -197,6 +197,7 @@ def test_epochs_that_were_paid_are_not_paid_again(cls):
     assert Curve.n_calls == 2 * plan.total_resources
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("n_iter", "n_initial", "count"), [(8, None, 2), (40, None, 4), (9, 5, 5)]
 )

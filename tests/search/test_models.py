@@ -81,6 +81,7 @@ def test_a_count_of_iterations_is_found_for_the_model_that_has_one(found):
         assert ("C__n_estimators" in params) == (params["model"] == "C")
 
 
+@pytest.mark.whole
 def test_report_pictures_and_importance_know_several_models(found):
     text = str(report(found))
     assert text.startswith("SearchCV(3 models): 9 candidates")

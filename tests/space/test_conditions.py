@@ -178,6 +178,7 @@ def test_thousands_of_children_of_one_parent_are_counted_and_not_listed():
     assert set(space.candidate(space.size - 1).values()) == {1, 4}
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(30)
 def test_thousands_of_choices_with_a_parameter_each_are_read_in_seconds():
     kinds = [f"kind {i}" for i in range(3000)]

@@ -219,6 +219,7 @@ def test_iterated_halving_costs_what_is_documented(
     assert spent == pytest.approx(documented, rel=0.06)
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("continues", [True, False])
 @pytest.mark.parametrize("factor", [1.5, 2, 3, 4, 10])

@@ -66,6 +66,7 @@ def test_the_documents_defaults_begin_with_the_documents_population(budget):
     assert first == (math.floor(budget / Fraction(7, 3)), 2)
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("candidates", ["algorithm1", "largest"])
 @pytest.mark.parametrize("continues", [True, False])
