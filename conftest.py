@@ -90,6 +90,11 @@ def _takes_all(config):
     return config.option.whole or any("[" in argument for argument in config.args)
 
 
+def _is_whole(mark):
+    """Whether a mark leaves a case to --whole: clusters, too."""
+    return mark.name == "whole" or (mark.name == "xdist_group" and mark.args[0] in CLUSTERS)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc):
     """Mark the further cases of a matrix; where they would not run, they are not made."""
@@ -98,7 +103,8 @@ def pytest_generate_tests(metafunc):
     if not Path(metafunc.module.__file__).is_relative_to(TESTS):
         return  # those of scikit-learn, of which all count
     few = next((mark.args[0] for mark in metafunc.definition.iter_markers("few")), None)
-    chosen = {id(calls[i]) for i in choose([call.params for call in calls], few)}
+    free = [call for call in calls if not any(map(_is_whole, call.marks))]
+    chosen = {id(free[i]) for i in choose([call.params for call in free], few)}
     for call in calls:
         if id(call) not in chosen:
             call.marks.append(pytest.mark.whole.mark)
@@ -112,7 +118,7 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.slow)
         if item.nodeid.startswith("docs/guide/"):  # what they show has tests of its own
             item.add_marker(pytest.mark.whole)
-        if any(mark.args[0] in CLUSTERS for mark in item.iter_markers("xdist_group")):
+        if any(map(_is_whole, item.iter_markers("xdist_group"))):
             item.add_marker(pytest.mark.flaky(reruns=1))
             item.add_marker(pytest.mark.timeout(CLUSTER_SECONDS), append=False)
             item.add_marker(pytest.mark.whole)
