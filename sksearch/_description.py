@@ -37,7 +37,7 @@ from sksearch._digests import (
     hidden,
     numpy_scalar,
 )
-from sksearch._of_start import marked
+from sksearch._of_start import marked, without_marks
 from sksearch._plain import printable
 
 MANY = 1000  # items from which on a list is described by a digest
@@ -47,15 +47,18 @@ MOST = 1_000_000  # effort for the data that code uses, a second or two; what is
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
 FREE_PARAMS_OF_ALL = {"n_jobs"}  # whoever has written the estimator
-# Tools of threads, which hold no value on which a result could depend, and what logs.
+# What holds no value on which a result should depend: tools of threads, logs, and collections
+# whose items go when nothing else refers to them.
 TOOLS = (
     threading.Event, threading.Condition, threading.Semaphore, threading.Thread, logging.Handler,
-    type(threading.Lock()), type(threading.RLock()),
+    type(threading.Lock()), type(threading.RLock()), weakref.WeakSet, weakref.WeakKeyDictionary,
+    weakref.WeakValueDictionary,
 )  # fmt: skip
 GENERATORS = (
     np.random.RandomState, np.random.Generator, np.random.BitGenerator, np.random.SeedSequence,
     random.Random,
 )  # fmt: skip
+LAWS = (stats.rv_continuous, stats.rv_discrete)
 DRAWN = 2**64  # seeds from which on a generator was seeded by the system, which draws 128 bits
 DATES = (date, time, timedelta, uuid.UUID, PurePath)
 
@@ -189,6 +192,7 @@ class Visitor:
             ((list, tuple), self._list), ((set, frozenset), self._set),
             ((dict, types.MappingProxyType), self._dict),
             ((str, bytes, int, float, complex), self._scalar), (rv_frozen, self._distribution),
+            (LAWS, lambda value: f"{value.name}{self._law(value)}"),
             (contextvars.ContextVar, self._variable), (GENERATORS, self._generator),
         ):  # fmt: skip
             if issubclass(kind, classes):
@@ -310,7 +314,7 @@ class Visitor:
         """Describe a generator of random numbers by its state, marked if chance has seeded it."""
         if not (self._whole or self._exact):
             return _opaque(value)
-        state = digest(self.visit(self._reduced(value)))
+        state = digest(without_marks(self.visit(self._reduced(value))))
         source = getattr(value, "_bit_generator", getattr(value, "bit_generator", value))
         entropy = getattr(getattr(source, "seed_seq", source), "entropy", None)
         if isinstance(entropy, int) and entropy >= DRAWN:

@@ -10,13 +10,14 @@ import os
 import re
 import socket
 import tempfile
-import time
 import uuid
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+
+from sksearch._clock import was_counted, was_read
 
 LEAST_PID = 1000  # smaller ones are settings more often than numbers of processes
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
@@ -35,18 +36,6 @@ PATTERN = r"""
 |(?P<process>(?<![\d.]){pid}(?![\d.]))
 |(?P<host>(?<!\w){host}(?!\w))
 """  # a uuid1 or uuid4, a date with its time or without, a time in seconds, ...
-
-
-def _age() -> float:
-    """Seconds since this process began, or a minute before this module was imported."""
-    with suppress(OSError, ValueError, IndexError), open("/proc/self/stat") as stat:
-        ticks = float(stat.read().rpartition(")")[2].split()[19])
-        with open("/proc/uptime") as uptime:
-            return float(uptime.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK") + 1
-    return 60.0
-
-
-BEGAN, COUNTED_FROM = time.time() - _age(), time.perf_counter() - _age()
 
 
 def marked(value: Any) -> str | None:
@@ -85,14 +74,14 @@ def _mark(kind, text):
 def _kind_of_number(value):
     """The kind of a number that is of this start, None for others."""
     if -LEAST_PID < value < LEAST_PID:  # the clock that counts from any point has more
-        return "time" if COUNTED_FROM <= value <= time.perf_counter() and value % 1 else None
+        return "time" if value % 1 and was_counted(value) else None
     if isinstance(value, int) and value == os.getpid():
         return "process"
     for unit in UNITS.values():
-        if BEGAN <= value / unit <= time.time() + 1:
+        if was_read(value / unit):
             return "time"
-    is_counted = isinstance(value, float) and not value.is_integer()
-    return "time" if is_counted and COUNTED_FROM <= value <= time.perf_counter() else None
+    is_counted = isinstance(value, float) and not value.is_integer() and was_counted(value)
+    return "time" if is_counted else None
 
 
 def _marked_text(text):
@@ -133,7 +122,7 @@ def _marked_part(found):
 def _is_time(digits):
     """Whether digits are a time since this process began, in seconds or parts of them."""
     unit = UNITS.get(len(digits.partition(".")[0]))
-    return unit is not None and BEGAN <= float(digits) / unit <= time.time() + 1
+    return unit is not None and was_read(float(digits) / unit)
 
 
 def _is_now(found):
@@ -144,6 +133,6 @@ def _is_now(found):
         moment = datetime.datetime(year, month, day, *rest)  # type: ignore[arg-type]
         for zone in (None, datetime.UTC):  # precise to a day, a minute or a second
             precision = {3: 86_400, 5: 60}.get(len(parts), 1)
-            if BEGAN - precision <= moment.replace(tzinfo=zone).timestamp() <= time.time() + 1:
+            if was_read(moment.replace(tzinfo=zone).timestamp(), precision):
                 return True
     return False
