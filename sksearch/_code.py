@@ -26,7 +26,8 @@ OF_OWN_MODULE = {"globals", "eval", "exec", "f_globals", "__globals__"}
 OF_MODULES = {"import_module", "__import__", "modules"}  # and here of the modules that it names.
 OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
-ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]+")
+ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
+HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")  # of Python and notebooks
 HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.13 on
 NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
 NO_NAMES = {"_abc_impl"}  # of classes: what Python keeps there
@@ -252,7 +253,10 @@ def _add_surroundings(code, found, function):
         n for n in words & function.__globals__.keys() if is_installed(function.__globals__[n])
     }
     if words & {"environ", "getenv"}:
-        names = sorted(filter(ENVIRONMENT.fullmatch, found.texts))
+        texts = _texts(function, found)
+        stems = tuple(text for text in texts if text.endswith("_"))
+        names = {n for n in os.environ if n in texts or n.startswith(stems)}
+        names = sorted(names | set(filter(ENVIRONMENT.fullmatch, texts)))
         code.data |= {f"os.environ[{name!r}]": os.environ.get(name) for name in names}
         code.unseen += [] if names else [f"environment variables in {where}"]
     if "argv" in words:
@@ -296,11 +300,19 @@ def _imported(function, found):
     return modules
 
 
+def _texts(function, found):
+    """Texts among the constants of a function, and the globals that it uses."""
+    values = [function.__globals__.get(name) for name in found.names]
+    return found.texts | {value for value in values if isinstance(value, str)}
+
+
 def _named_by_text(function, found):
-    """List the modules that constants of a function, or globals that it uses, are names of."""
-    space = function.__globals__
-    texts = found.texts | {space[n] for n in found.names if isinstance(space.get(n), str)}
-    texts = {text.rstrip(".") for text in texts if text.replace(".", "").isidentifier()}
+    """List the modules that texts of a function are names of."""
+    texts = {
+        text.rstrip(".")
+        for text in _texts(function, found)
+        if text.replace(".", "").isidentifier()
+    }
     modules = [_module(function, text) for text in sorted(texts)]
     inside = tuple(f"{each.__name__}." for each in modules if each is not None)
     modules += [sys.modules[name] for name in sorted(sys.modules) if name.startswith(inside)]
@@ -328,7 +340,7 @@ def _code_of_module(module):
     """All of its globals, since any may be reached by its text."""
     code = Code([])
     for name, value in sorted(vars(module).items()):
-        if not name.startswith("_") and name not in OF_NOTEBOOKS and not _is_running(value):
+        if not HIDDEN.fullmatch(name) and name not in OF_NOTEBOOKS and not _is_running(value):
             code.add(f"{module.__name__}.{name}", value)
     return code
 

@@ -193,7 +193,8 @@ class Visitor:
             ((dict, types.MappingProxyType), self._dict),
             ((str, bytes, int, float, complex), self._scalar), (rv_frozen, self._distribution),
             (LAWS, lambda value: f"{value.name}{self._law(value)}"),
-            (contextvars.ContextVar, self._variable), (GENERATORS, self._generator),
+            (threading.local, self._attributes), (contextvars.ContextVar, self._variable),
+            (GENERATORS, self._generator),
         ):  # fmt: skip
             if issubclass(kind, classes):
                 return way
@@ -380,7 +381,9 @@ class Visitor:
         if getattr(value, "__dict__", None):  # and what else it is, nobody can see
             return f"{self._call(name, vars(value))} {OPAQUE}"
         text = repr(value)
-        return _opaque(value) if ADDRESS.search(text) else f"{name} {text}"
+        if ADDRESS.search(text):
+            return _opaque(value)
+        return f"{name} {(self._whole and marked(text)) or text}"
 
     def _reduced(self, value):
         """Attributes of an object, or all that a pickle holds of it; None if there is none."""

@@ -67,6 +67,18 @@ LOADED = {
         "",
         "float(os.environ['W_OF_TESTS'])",
     ),
+    "the environment by a global that names it": (
+        "NAME = 'W_OF_TESTS'",
+        "float(os.environ[NAME])",
+    ),
+    "the environment in lower case": (
+        "",
+        "float(os.environ['w_of_tests'])",
+    ),
+    "the environment by a prefix": (
+        "",
+        "float(next(v for k, v in os.environ.items() if k.startswith('W_OF_')))",
+    ),
     "getenv with a default": (
         "",
         "float(os.getenv('W_OF_TESTS', 1))",
@@ -153,8 +165,12 @@ LOADED = {
         "globals()['W']",
     ),
     "globals by a name that is made": (
-        "W = given",
-        "globals()[chr(87)]",
+        "_w = given",
+        "globals()['_' + chr(119)]",
+    ),
+    "an attribute of a thread": (
+        "T = threading.local()\nT.w = given",
+        "T.w",
     ),
     "eval": (
         "W = given",
@@ -210,7 +226,8 @@ OF_START = {
 def start(source, given, folder, monkeypatch):
     """Execute the user's module, and fit a search with its estimator."""
     monkeypatch.setattr(sys, "argv", ["script.py", str(given)])
-    monkeypatch.setenv("W_OF_TESTS", str(given))
+    for name in ("W_OF_TESTS", "w_of_tests"):
+        monkeypatch.setenv(name, str(given))
     (folder / "w.json").write_text(json.dumps({"w": given}))
     np.save(folder / "w.npy", np.array([given, 0.0]))
     for name in ("own_settings", "users_script"):
