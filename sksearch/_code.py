@@ -5,6 +5,7 @@ and not the source, since that may be missing (`exec`, ``python -c``) or newer t
 of installed packages has a version, and is not looked at.
 """
 
+import dataclasses
 import dis
 import functools
 import importlib
@@ -174,6 +175,20 @@ def wraps(value: Any) -> bool:
     return inspect.getattr_static(value, "__wrapped__", None) is not None
 
 
+def has_only_attributes(cls: type) -> bool:
+    """Whether objects of a class are no more than their attributes."""
+    return (
+        cls.__dictoffset__ != 0
+        and cls.__reduce_ex__ is object.__reduce_ex__
+        and cls.__reduce__ is object.__reduce__
+        and cls.__getstate__ is object.__getstate__
+        and not any(vars(base).get("__slots__") for base in cls.__mro__)
+        and all(base is object or base.__flags__ & 1 << 9 for base in cls.__mro__)  # none of C
+        and not dataclasses.is_dataclass(cls)
+        and "__wrapped__" not in dir(cls)
+    )
+
+
 # ---- functions
 
 
@@ -256,8 +271,8 @@ def _add_surroundings(code, found, function):
         texts = _texts(function, found)
         stems = tuple(text for text in texts if text.endswith("_"))
         names = {n for n in os.environ if n in texts or n.startswith(stems)}
-        names = sorted(names | set(filter(ENVIRONMENT.fullmatch, texts)))
-        code.data |= {f"os.environ[{name!r}]": os.environ.get(name) for name in names}
+        names |= set(filter(ENVIRONMENT.fullmatch, texts))
+        code.data |= {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
         code.unseen += [] if names else [f"environment variables in {where}"]
     if "argv" in words:
         code.data["sys.argv"] = sys.argv[1:]

@@ -27,7 +27,13 @@ import numpy as np
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._code import given_to, is_installed, is_installed_module, path_of
+from sksearch._code import (
+    given_to,
+    has_only_attributes,
+    is_installed,
+    is_installed_module,
+    path_of,
+)
 from sksearch._digests import (
     OPAQUE,
     SCALARS,
@@ -42,7 +48,7 @@ from sksearch._plain import printable
 
 MANY = 1000  # items from which on a list is described by a digest
 DEEPEST = 60  # levels of objects within objects
-MOST = 1_000_000  # effort for the data that code uses, a second or two; what is beyond is named
+MOST = 1_000_000  # effort for the data that code uses, about a second; what is beyond is named
 
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
@@ -122,6 +128,10 @@ def is_free(name: str, estimator: Any) -> bool:
     return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)
 
 
+class TooManyObjectsError(Exception):
+    """An object is made of more than can be looked at before each fit."""
+
+
 class Visitor:
     """Visits an object and all that it is made of, and returns their texts.
 
@@ -146,7 +156,7 @@ class Visitor:
     ):
         self._memo = memo
         self._deep, self._exact, self._reached, self._whole = deep, exact, reached, whole
-        self._depth = self._effort = 0
+        self._depth = self._effort = self._limit = 0
         self._ways: dict[type, Callable[[Any], str]] = {}
         self._cached: dict[type, set[str]] = {}
         self._tables = TableTexts(self.visit, self._items)
@@ -162,20 +172,41 @@ class Visitor:
             return self._memo[id(value)][1]
         if self._depth >= DEEPEST:
             return _opaque(value)
-        self._effort += 10
-        if self._whole and self._effort > MOST:
-            return _opaque(value)
+        self._spend(30)
         self._memo[id(value)] = (value, "(itself)")
         self._depth += 1
         try:
-            if kind not in self._ways:
-                self._ways[kind] = self._way_of(kind)
-            text = cut(self._ways[kind](value))
+            text = cut(self._way(kind)(value))
+        except TooManyObjectsError:
+            del self._memo[id(value)]
+            raise
         except Exception:  # whatever its own methods raise: it cannot be looked into
             text = _opaque(value)
-        self._depth -= 1
+        finally:
+            self._depth -= 1
         self._memo[id(value)] = (value, text)
         return text
+
+    def visit_whole(self, value: Any) -> str:
+        """Return the text of a value, or only its class if it is made of too many objects."""
+        self._limit = max(MOST, self._effort + MOST // 20)
+        try:
+            return self.visit(value)
+        except TooManyObjectsError:
+            self._memo[id(value)] = (value, _opaque(value))
+            return _opaque(value)
+
+    def _spend(self, effort):
+        """Count microseconds, about, whatever computer this is: each start sees as much."""
+        self._effort += effort
+        if self._limit and self._effort > self._limit:
+            raise TooManyObjectsError
+
+    def _way(self, kind):
+        """Return the method that describes objects of a class, found only once."""
+        if kind not in self._ways:
+            self._ways[kind] = self._way_of(kind)
+        return self._ways[kind]
 
     def _way_of(self, kind):
         """Return the method that describes objects of a class."""
@@ -200,7 +231,7 @@ class Visitor:
                 return way
         if hasattr(kind, "get_params"):
             return self._estimator
-        return self._attributes if _has_only_attributes(kind) else self._object
+        return self._attributes if has_only_attributes(kind) else self._object
 
     def _call(self, name, fields):
         """Write fields as ``name(key=text, ...)``, sorted by key."""
@@ -212,6 +243,7 @@ class Visitor:
     def _class(self, value):
         if is_installed(value) or self._reached is None:
             return path_of(value)
+        self._spend(400)
         return self._reached.name_of(value)
 
     def _enum(self, value):
@@ -253,22 +285,32 @@ class Visitor:
 
     def _items(self, items):
         """Digest of a list or dict that may be long: JSON is ten times as fast as many texts."""
+        values = list(items.values()) if isinstance(items, dict) else items
+        kinds, all_of = set(map(type, values)), ""
+        if len(kinds) == 1 and self._is_plain(kind := kinds.pop()):  # without a call for each
+            self._spend(2 * len(values))
+            values, all_of = [*map(vars, values)], self.visit(kind)
+            items = dict(zip(items, values, strict=True)) if isinstance(items, dict) else values
         try:
-            return hidden(json.dumps(items, default=self._as_json, sort_keys=not self._exact))
+            text = json.dumps(items, default=self._as_json, sort_keys=not self._exact)
         except (TypeError, ValueError):  # keys that are no strings, a list that holds itself
             if isinstance(items, dict):
-                items = sorted(f"{self.visit(k)}: {self.visit(v)}" for k, v in items.items())
-            return hidden("\n".join(map(self.visit, items)))
+                items = self._sorted(items.items())
+            text = "\n".join(map(self.visit, items))
+        # Among so many numbers one may be that of this process by chance.
+        return hidden(all_of + without_marks(text))
 
     def _as_json(self, value):
         """Attributes of an object that has nothing else, a text of any other."""
         kind = type(value)
-        if self._ways.get(kind) == self._attributes and not self._cached_names(kind):
-            self._effort += 1
-            if self._effort > MOST:
-                raise ValueError("too many objects")
+        if self._is_plain(kind):
+            self._spend(7)
             return {"$": self.visit(kind), "is": vars(value)}
-        return {"$": self.visit(value)}
+        return {"$": without_marks(self.visit(value))}
+
+    def _is_plain(self, kind):
+        """Whether objects of a class are their attributes, and all of these count."""
+        return self._way(kind) == self._attributes and not self._cached_names(kind)
 
     # ---- containers, distributions, estimators, and anything else
 
@@ -288,7 +330,17 @@ class Visitor:
         return f"{name}{left}{', '.join(map(self.visit, value))}{right}"
 
     def _set(self, value):
-        return f"{self._name(value)}{{{', '.join(sorted(map(self.visit, value)))}}}"
+        name = self._name(value)
+        if len(value) > MANY:
+            return f"{name or 'set'} of {len(value)} {self._items(self._sorted(value))}"
+        return f"{name}{{{', '.join(sorted(map(self.visit, value)))}}}"
+
+    def _sorted(self, items):
+        """Texts of many items, in an order that depends on no start."""
+        return sorted(
+            repr(item) if type(item) in SCALARS else without_marks(self.visit(item))
+            for item in items
+        )
 
     def _dict(self, value):
         name = self._name(value)
@@ -415,17 +467,3 @@ class Visitor:
 
 def _opaque(value):
     return f"{path_of(type(value))} {OPAQUE}"
-
-
-def _has_only_attributes(cls):
-    """Whether objects of a class are no more than their attributes."""
-    return (
-        cls.__dictoffset__ != 0
-        and cls.__reduce_ex__ is object.__reduce_ex__
-        and cls.__reduce__ is object.__reduce__
-        and cls.__getstate__ is object.__getstate__
-        and not any(vars(base).get("__slots__") for base in cls.__mro__)
-        and all(base is object or base.__flags__ & 1 << 9 for base in cls.__mro__)  # none of C
-        and not dataclasses.is_dataclass(cls)
-        and "__wrapped__" not in dir(cls)
-    )

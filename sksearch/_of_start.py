@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._clock import was_counted, was_read
+from sksearch._clock import BEGAN, was_counted, was_read
 
 LEAST_PID = 1000  # smaller ones are settings more often than numbers of processes
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
@@ -77,9 +77,8 @@ def _kind_of_number(value):
         return "time" if value % 1 and was_counted(value) else None
     if isinstance(value, int) and value == os.getpid():
         return "process"
-    for unit in UNITS.values():
-        if was_read(value / unit):
-            return "time"
+    if value >= BEGAN and any(was_read(value / unit) for unit in UNITS.values()):
+        return "time"
     is_counted = isinstance(value, float) and not value.is_integer() and was_counted(value)
     return "time" if is_counted else None
 

@@ -56,7 +56,7 @@ class Reached:
                 for value in code.used:
                     self.name_of(value)
                 for name, value in code.data.items():
-                    _enter(self.data, name, visitor.visit(value))
+                    _enter(self.data, name, visitor.visit_whole(value))
                 self.stored |= code.stored
                 self.data |= dict.fromkeys(code.unseen, OPAQUE)
         return self

@@ -1,5 +1,6 @@
 """A setting that code loads, another one at the next start: refused by its name, or let go on."""
 
+import functools
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from sksearch import RandomSearchCV
+from sksearch import RandomSearchCV, _description
 from sksearch.checkpoint import SearchMismatchError
 from tests.checkpoint.test_globals import accept
 
@@ -267,6 +268,44 @@ def test_what_is_of_a_start_by_its_nature_goes_on(what, tmp_path, monkeypatch):
         start(source, 1.0, tmp_path, monkeypatch)
     assert len(caught) <= (what != "a lock")  # in the same second there may be none
     assert all("users_script.W was" in str(each.message) for each in caught)
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        "[datetime.date.fromordinal(i + 1) for i in range(2000)]",
+        "{i: {i, os.getpid()} for i in range(2000)}",
+        "[lambda i=i: i for i in range(2000)]",
+        "[[[j] for j in range(20)] for i in range(300)]",
+        "{(i, 'a'): np.zeros(1) for i in range(2000)}",
+    ],
+)
+def test_what_is_made_of_very_many_objects_is_named_and_costs_no_more(many, tmp_path, monkeypatch):
+    monkeypatch.setattr(_description, "MOST", 20_000)
+    source = f"W = given\nL = {many}\ndef value():\n    return W * len(L)"
+    start(source, 1.0, tmp_path, monkeypatch)
+    with pytest.warns(UserWarning, match=r"not compared: users_script\.L\."):
+        start(source, 1.0, tmp_path, monkeypatch)
+    with pytest.raises(SearchMismatchError, match=r"differs: users_script\.W was 1\.0, now 2"):
+        start(source, 2.0, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        "{n + i for i in range(-2000, 2000)}", "[n + i for i in range(-2000, 2000)]",
+        "[{n + i} for i in range(-2000, 2000)]", "{str(n + i) for i in range(-2000, 2000)}",
+        "{(n + i, i): n + i for i in range(-2000, 2000)}",
+    ],
+)  # fmt: skip
+def test_that_one_of_many_numbers_is_that_of_a_process_is_chance(many, tmp_path, monkeypatch):
+    """The second process has another number."""
+    source = f"n = {os.getpid()}\nL = {many}\ndef value():\n    return len(L)"
+    start(source, 1.0, tmp_path, monkeypatch)
+    monkeypatch.setattr(os, "getpid", functools.partial(int, os.getpid() + 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start(source, 1.0, tmp_path, monkeypatch)
 
 
 ONE, TWO = "def value():\n    return 1.0", "def value():\n    return f()"
