@@ -175,7 +175,7 @@ def wraps(value: Any) -> bool:
     return inspect.getattr_static(value, "__wrapped__", None) is not None
 
 
-def has_only_attributes(cls: type) -> bool:
+def has_only_attributes(cls: Any) -> bool:
     """Whether objects of a class are no more than their attributes."""
     return (
         cls.__dictoffset__ != 0
