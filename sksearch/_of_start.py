@@ -1,15 +1,21 @@
 """What differs between two starts by its nature, recognised in the values themselves.
 
 Readings of a clock, random identifiers, the number of this process, names of temporary files and
-of this computer. Each is written with its kind, as ``⟦time 1.5⟧``.
+of this computer. Each is written with its kind, as ``⟦time 1.5⟧``. Parts of identifiers look like
+anything: they are recognised by the statement that makes them.
 """
 
+import ast
+import collections
 import datetime
 import functools
+import linecache
 import os
 import re
 import socket
+import sys
 import tempfile
+import time
 import uuid
 from contextlib import suppress
 from pathlib import PurePath
@@ -23,6 +29,24 @@ LEAST_PID = 1000  # smaller ones are settings more often than numbers of process
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
 HAS_DIGIT = re.compile("[0-9]|tmp")
 MARK = re.compile("⟦([a-z]+) ([^⟦⟧]*)⟧")
+# A statement of nothing but these, constants, and variables that such statements set.
+SOURCES = {
+    "time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow",
+    "ctime", "asctime", "localtime", "gmtime", "strftime", "uuid1", "uuid4", "token_hex",
+    "token_bytes", "token_urlsafe", "urandom", "getpid", "getppid", "gethostname", "node",
+    "mkdtemp", "mkstemp", "mktemp", "get_ident",
+}  # fmt: skip
+FORMS = {
+    "hex", "int", "bytes", "str", "float", "round", "format", "isoformat", "timestamp", "replace",
+    "split", "join", "encode", "decode", "Path", "path", "name", "datetime", "date", "timezone",
+    "utc", "UTC",
+}  # fmt: skip
+MODULES = {"time", "datetime", "uuid", "os", "secrets", "tempfile", "socket", "platform",
+           "threading", "pathlib"}  # fmt: skip
+PLAIN = (
+    str, bytes, int, float, np.generic, datetime.date, datetime.time, uuid.UUID, PurePath,
+    time.struct_time,
+)  # fmt: skip
 PATTERN = r"""
 (?P<name>(?<![0-9a-f])[0-9a-f]{{8}}(?P<hyphen>-?)[0-9a-f]{{4}}(?P=hyphen)[14][0-9a-f]{{3}}(?P=hyphen)
     [89ab][0-9a-f]{{3}}(?P=hyphen)[0-9a-f]{{12}}(?![0-9a-f]))
@@ -55,6 +79,85 @@ def marked(value: Any) -> str | None:
         text_now = _marked_text(text)
         return None if text_now == text else text_now
     return None
+
+
+def marked_by_statement(name: str, value: Any, text: str) -> str:
+    """Mark the text of a variable as a whole if nothing but this start is in its statement."""
+    module, _, own_name = name.rpartition(".")
+    while module and module not in sys.modules:
+        module = module.rpartition(".")[0]
+    if not module or not isinstance(value, PLAIN) or isinstance(value, bool):
+        return text
+    statements = _statements_of_start(_sources(sys.modules[module]), own_name)
+    return text if statements is None else f"{_mark('start', without_marks(text))} = {statements}"
+
+
+def _sources(module):
+    """The texts of a module: its file, or the cells of a notebook."""
+    cells, file = vars(module).get("In"), getattr(module, "__file__", None)
+    if isinstance(cells, list):
+        return tuple(map(str, cells))
+    if not file:
+        return ()
+    linecache.checkcache(file)
+    return ("".join(linecache.getlines(file)),)
+
+
+@functools.lru_cache(1000)
+def _statements_of_start(sources, name):
+    """What a variable is set to, if only a clock, chance or the process is in it; else None."""
+    settings, waiting = _settings(sources), [name]
+    texts: list[str] = []
+    for each in waiting:  # which grows
+        values = settings.get(each, [None])
+        found = {None if value is None else ast.unparse(value) for value in values}
+        if None in found or len(found) > 1:  # nobody knows which one it is
+            return None
+        texts += found
+        names, attributes = _words(values[0])
+        known = SOURCES | FORMS
+        if not (attributes <= known and names <= known | MODULES | settings.keys()):
+            return None
+        waiting += sorted((names & settings.keys()).difference(waiting))
+    words = set.union(*_words(ast.parse(";".join(texts))))
+    return ", ".join(texts) if SOURCES & words else None
+
+
+def _words(node):
+    """The names and the attributes in a piece of code."""
+    nodes = [*ast.walk(node)]
+    names = {each.id for each in nodes if isinstance(each, ast.Name)}
+    return names, {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+
+
+@functools.lru_cache(100)
+def _settings(sources):
+    """List what each name is set to in a module, None if it is not known."""
+    found: dict[str, list] = collections.defaultdict(list)
+    for source in sources:
+        with suppress(SyntaxError, ValueError):
+            nodes = [*ast.walk(ast.parse(source))]
+            assigned = [each for each in nodes if isinstance(each, ast.Assign)]
+            values = {id(each.targets[0]): each.value for each in assigned}
+            for node in nodes:
+                if isinstance(getattr(node, "ctx", None), ast.Store):
+                    name = getattr(node, "id", getattr(node, "attr", ""))
+                    found[name].append(values.get(id(node)))
+                for each in getattr(node, "names", ()):  # of imports, or declared as global
+                    name = getattr(each, "asname", None) or getattr(each, "name", each)
+                    found[name].append(_source(node, each))
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg)):
+                    found[getattr(node, "name", getattr(node, "arg", ""))].append(None)
+    return dict(found)
+
+
+def _source(node, each):
+    """The name of what is imported if it is a clock, chance or the process; else None."""
+    if isinstance(node, ast.Import):
+        is_source = each.name in MODULES
+    else:
+        is_source = getattr(node, "module", None) in MODULES and each.name in SOURCES | FORMS
+    return ast.Name(each.name) if is_source else None
 
 
 def without_marks(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from sksearch._code import Code, code_of, path_of
 from sksearch._description import Visitor, describe
 from sksearch._digests import OPAQUE, digest
+from sksearch._of_start import marked_by_statement
 
 
 class Reached:
@@ -56,7 +57,8 @@ class Reached:
                 for value in code.used:
                     self.name_of(value)
                 for name, value in code.data.items():
-                    _enter(self.data, name, visitor.visit_whole(value))
+                    text = visitor.visit_whole(value)
+                    _enter(self.data, name, marked_by_statement(name, value, text))
                 self.stored |= code.stored
                 self.data |= dict.fromkeys(code.unseen, OPAQUE)
         return self

@@ -209,6 +209,28 @@ def test_a_changed_global_is_refused_by_its_name(what, script):
     script.start(value, new)
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "R = uuid.uuid4().hex[:8] + {}",
+        "R = uuid.uuid4().hex[:8]\nR += {}",
+        "R = uuid.uuid4().hex[:8]\ndef main():\n    global R\n    R = {}\nmain()",
+        "def now():\n    return {}\nR = now()",
+        "def uuid4():\n    return {}\nR = uuid4()",
+        "from os import environ\nenviron['R_OF_TESTS'] = {}\n"
+        "R = environ['R_OF_TESTS'] + uuid.uuid4().hex[:8]",
+        "N = {}\nR = uuid.uuid4().hex[:8] + N",
+        "class C:\n    def uuid4(self):\n        return {}\nR = C().uuid4()",
+        "R = [uuid.uuid4().hex[:8]]\nR.append({})",
+        "for R in (uuid.uuid4().hex[:8], {}): pass",
+    ],
+)
+def test_a_setting_beside_chance_is_refused(setting, script):
+    script.start("len(R)", setting.format("'a'"))
+    with pytest.raises(SearchMismatchError, match=r"users_module\.\w+ was "):
+        script.start("len(R)", setting.format("'bcd'"))
+
+
 def accept(error):
     """Do what the message says."""
     (call,) = re.findall(r"sksearch\.checkpoint\.(accept_changes\(.*\))$", str(error))
@@ -236,6 +258,17 @@ HARMLESS = {  # how it is used, and the line that sets it; None: another line th
     "the file of a process": ("len(OUT)", "OUT = f'out-{time.time_ns()}.log'", None),
     "a file of a run": ("len(OUT)", "RUN = uuid.uuid4().hex\nOUT = 'out-' + RUN", None),
     "a path of a run": ("len(OUT.name)", "OUT = pathlib.Path(f'{time.time_ns()}')", None),
+    "a part of an identifier": ("len(RUN)", "RUN = uuid.uuid4().hex[:8]", None),
+    "a token": ("len(RUN)", "from secrets import token_hex as t\nRUN = 'a-' + t(4)", None),
+    "a part of a name": ("len(OUT)", "A = uuid.uuid4()\nB = str(A)[:6]\nOUT = f'{B}.log'", None),
+    "a time of another form": ("len(T)", "T = time.strftime('%b%d_%H%M%S')", None),
+    "the time of day": ("T.hour * 0", "T = datetime.datetime.now().time()", None),
+    "the time of the process": ("T * 0", "T = time.process_time()", None),
+    "the process before": ("P * 0", "P = os.getppid()", None),
+    "bytes by chance": ("len(B)", "B = os.urandom(4)", None),
+    "a part of an identifier in a class": (
+        "len(C.run)", "class C:\n    run = uuid.uuid4().hex[:8]", None
+    ),
     "a time in a class": ("C.t0 * 0", "class C:\n    t0 = time.time()", None),
     "a seed of the moment": ("R.random() * 0", "R = np.random.default_rng()", None),
     "a counter": ("N * 0", "N = 0", "global N; N += 1"),
