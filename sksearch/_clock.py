@@ -4,7 +4,9 @@ Whatever measures or limits time inside a search asks here, so that a search run
 seconds where a clock is open (see `sksearch.executors.VirtualClock`), and in real ones elsewhere.
 """
 
+import os
 import time
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -27,6 +29,28 @@ def wall_time() -> float:
     """Return the time that all workers share: seconds since 1970, or since a clock was opened."""
     clock = _open_clock.get()
     return time.time() if clock is None else clock.seconds
+
+
+def was_read(seconds: float, precision: float = 0.0) -> bool:
+    """Whether this may be a reading of the computer's clock since this process began."""
+    return BEGAN - precision <= seconds <= time.time() + 1
+
+
+def was_counted(seconds: float) -> bool:
+    """Whether this may be a reading of the clock that counts from any point."""
+    return COUNTED_FROM <= seconds <= time.perf_counter()
+
+
+def _age() -> float:
+    """Seconds since this process began, or a minute before this module was imported."""
+    with suppress(OSError, ValueError, IndexError), open("/proc/self/stat") as stat:
+        ticks = float(stat.read().rpartition(")")[2].split()[19])
+        with open("/proc/uptime") as uptime:
+            return float(uptime.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK") + 1
+    return 60.0
+
+
+BEGAN, COUNTED_FROM = time.time() - _age(), time.perf_counter() - _age()
 
 
 def spend(seconds: float) -> None:

@@ -1,32 +1,61 @@
-"""What is looked at to tell whether code is the same: bytecode, and what it uses of its module.
+"""What tells code of the user's own apart: bytecode, and the names that it uses.
 
-Line numbers, comments and docstrings are left out. Code of installed packages has a version, and
-is not looked at. Bytecode differs between minor versions of Python.
+Line numbers, comments, docstrings and names of local variables are left out. Bytecode is looked at
+and not the source, since that may be missing (`exec`, ``python -c``) or newer than what runs. Code
+of installed packages has a version, and is not looked at.
 """
 
+import dataclasses
+import dis
 import functools
 import importlib
 import importlib.util
 import inspect
+import os
+import re
 import sys
 import sysconfig
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from sksearch._bytecode import bytecode, uses
+READING = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input"}
+# Whoever uses one of these reaches globals by their text: all of its module may count,
+OF_OWN_MODULE = {"globals", "eval", "exec", "f_globals", "__globals__"}
+OF_MODULES = {"import_module", "__import__", "modules"}  # and here of the modules that it names.
+OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
+OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
+ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
+HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")  # of Python and notebooks
+HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.13 on
+NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
+NO_NAMES = {"_abc_impl"}  # of classes: what Python keeps there
 
-NO_DATA = {"_abc_impl"}  # of classes: what Python keeps there
+
+class Import(NamedTuple):
+    """An import within a function."""
+
+    module: str
+    level: int  # number of dots before it
+    names: tuple[str, ...]
 
 
-class Datum(NamedTuple):
-    """A global, or an attribute of a class or function, that code uses and that is no code."""
+class Uses(NamedTuple):
+    """What a code object, and those within it, name."""
 
-    value: Any
-    changes: bool  # whether code of the user's own changes it
-    module: str  # in which it is
-    path: tuple[str, ...]  # names of the class or function that it is an attribute of, and its own
+    names: set[str]  # of globals
+    attributes: set[str]
+    passed: set[str]  # globals and attributes of which more is used than an attribute
+    imports: set[Import]
+    texts: set[str]  # constants
+    stored: set[str]  # globals and attributes that it sets
+
+    @property
+    def words(self) -> set[str]:
+        """Names, attributes and imported names."""
+        return self.names | self.attributes | {n for each in self.imports for n in each.names}
 
 
 @dataclass
@@ -36,40 +65,46 @@ class Code:
     Attributes
     ----------
     own : object
-        Bytecode of a function, bases of a class.
-    names : dict
-        Meaning of the names of functions, classes and modules that it uses.
+        Bytecode of a function, bases of a class; with the meaning of the names of functions,
+        classes and modules that it uses.
     used : list
         Functions and classes among them that are of the user's own.
-    data : dict of Datum
+    data : dict
         All else that it uses, by module and name.
-    reads : set of str
-        What it reads that nobody can compare: "files", "environment variables".
-    changed_variables : list of str
-        Variables of its closure that it changes.
+    unseen : list of str
+        What it reads that cannot be compared.
+    stored : set of str
+        Globals and attributes that it sets itself.
     """
 
-    own: Any
-    names: dict[str, Any] = field(default_factory=dict)
+    own: list
     used: list[Any] = field(default_factory=list)
-    data: dict[str, Datum] = field(default_factory=dict)
-    reads: set[str] = field(default_factory=set)
-    changed_variables: list[str] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)
+    unseen: list[str] = field(default_factory=list)
+    stored: set[str] = field(default_factory=set)
 
-    def add(self, value: Any, changes: bool, module: str, path: tuple[str, ...]) -> None:
+    def __post_init__(self):
+        self.names: dict[str, str] = {}
+        self.own.append(self.names)
+
+    def add(self, name: str, value: Any) -> None:
         """Enter a value under its name."""
-        name, inner = ".".join((module, *path)), _unwrapped(value)
+        inner = _unwrapped(value)
         if isinstance(value, types.ModuleType):
             self.names[name] = value.__name__
+        elif isinstance(value, property):
+            for kind in ("fget", "fset", "fdel"):
+                self.add(f"{name}.{kind}", getattr(value, kind))
         elif is_installed(value):
             self.names[name] = _short_path(value)
-        elif isinstance(inner, (types.FunctionType, type)):
-            self.names[name] = (_short_path(inner), _short_path(type(value)))
+        elif not isinstance(inner, (types.FunctionType, type)):
+            self.data[name] = value
+        elif name not in self.names:
+            self.names[name] = f"{_short_path(inner)} in {_short_path(type(value))}"
+            is_seen = any(inner is each for each in self.used)
             self.used.append(inner)
-        else:
-            self.data[name] = Datum(value, changes, module, path)
-            if changes:  # then its text says nothing of what is in it
-                self.used += _registered(value)
+            for key, item in {} if is_seen else given_to(inner).items():
+                self.add(f"{name}.{key}", item)
 
 
 def path_of(cls: Any) -> str:
@@ -95,130 +130,251 @@ def is_installed(value: Any) -> bool:
 
 def is_installed_module(module: types.ModuleType) -> bool:
     """Whether a module is of Python, of this library, or of an installed package."""
-    return is_installed_file(module.__name__, getattr(module, "__file__", None))
+    return _is_installed_file(module.__name__, getattr(module, "__file__", None))
 
 
-def is_installed_file(name: str, file: str | None) -> bool:
+@functools.lru_cache(10_000)
+def _is_installed_file(name, file):
     """Whether a module, by its name and file, is of Python or of an installed package."""
     top = name.partition(".")[0]
     if top in sys.builtin_module_names or top == __name__.partition(".")[0]:
         return True
     if file is None:
         return False
-    parts, standard = PurePath(file).parts, _standard_library()
+    parts, standard = PurePath(file).parts, PurePath(sysconfig.get_path("stdlib")).parts
     return (
         "site-packages" in parts or "dist-packages" in parts or parts[: len(standard)] == standard
     )
 
 
-@functools.cache
-def _standard_library():
-    """Parts of the path of Python's own modules."""
-    return PurePath(sysconfig.get_path("stdlib")).parts
-
-
 def code_of(value: Any) -> Code:
-    """Return what a function or class of the user's own is made of, and what it uses.
-
-    Of a base class of an installed package nothing.
-    """
+    """Return what a function, class or module of the user's own is made of, and what it uses."""
+    if isinstance(value, types.ModuleType):
+        return _code_of_module(value)
     return _code_of_class(value) if isinstance(value, type) else _code_of_function(value)
 
 
+def given_to(function: Any) -> dict[str, Any]:
+    """Return defaults, closure and attributes of a function, by name; of a class nothing."""
+    if not isinstance(function, types.FunctionType):
+        return {}
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    given = dict(zip(names, defaults, strict=True)) | (function.__kwdefaults__ or {})
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            given[name] = cell.cell_contents
+        except ValueError:  # it is filled later
+            continue
+    attributes = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
+    return attributes | given
+
+
+def wraps(value: Any) -> bool:
+    """Whether an object is around a function; one that has any attribute is not."""
+    return inspect.getattr_static(value, "__wrapped__", None) is not None
+
+
+def has_only_attributes(cls: Any) -> bool:
+    """Whether objects of a class are no more than their attributes."""
+    return (
+        cls.__dictoffset__ != 0
+        and cls.__reduce_ex__ is object.__reduce_ex__
+        and cls.__reduce__ is object.__reduce__
+        and cls.__getstate__ is object.__getstate__
+        and not any(vars(base).get("__slots__") for base in cls.__mro__)
+        and all(base is object or base.__flags__ & 1 << 9 for base in cls.__mro__)  # none of C
+        and not dataclasses.is_dataclass(cls)
+        and "__wrapped__" not in dir(cls)
+    )
+
+
+# ---- functions
+
+
+def _bytecode(code):
+    """Bytecode, names and constants without docstrings; of code within it, the same."""
+    consts = code.co_consts
+    if sys.version_info >= (3, 13):
+        documented = code.co_flags & HAS_DOCSTRING
+    else:  # functions begin with their docstring, or None
+        documented = code.co_flags & 2 and not code.co_name.startswith("<")
+    consts = (None, *consts[1:]) if documented and consts else consts
+    inside = [_bytecode(each) if isinstance(each, types.CodeType) else each for each in consts]
+    return code.co_code, code.co_names, inside
+
+
+@functools.lru_cache(1000)
+def uses(code: types.CodeType) -> Uses:
+    """Find what a code object, and those within it, name."""
+    found = Uses(*(set() for _ in Uses._fields))
+    for each in _codes(code):
+        _read(each, found)
+    return found
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield a code object and all within it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes(const)
+
+
+def _read(code, found):
+    """Enter what the instructions of a code object name."""
+    consts: list[Any] = [0, None]
+    steps = [*dis.get_instructions(code)]
+    for step, after in zip(steps, [*steps[1:], steps[-1]], strict=True):
+        kind, name = step.opname, step.argval
+        if kind.startswith(("LOAD_CONST", "LOAD_SMALL_INT")):
+            consts.append(name)
+            texts = name if isinstance(name, (tuple, frozenset)) else (name,)
+            found.texts.update(text for text in texts if isinstance(text, str))
+        elif kind == "IMPORT_NAME":
+            level, names = consts[-2:]
+            found.imports.add(Import(name, level or 0, tuple(names or ())))
+        elif kind in ("LOAD_GLOBAL", "LOAD_NAME") or kind.startswith("LOAD_ATTR"):
+            (found.attributes if kind.startswith("LOAD_ATTR") else found.names).add(name)
+            if not after.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")):
+                found.passed.add(name)
+        elif kind.endswith(("_ATTR", "_METHOD")):
+            found.attributes.add(name)
+        if kind in ("STORE_ATTR", "STORE_GLOBAL"):
+            found.stored.add(name)
+
+
 def _code_of_function(function):
-    """Its bytecode, and what it uses of its module and of others, its own attributes too."""
+    """Its bytecode, and what it uses of its module and of others, and of what is around it."""
     found, space = uses(function.__code__), function.__globals__
     module = space.get("__name__") or function.__module__
-    modules = _own_modules(function, found)
-    variables = sorted(found.changed_variables & set(function.__code__.co_freevars))
-    code = Code(bytecode(function.__code__), reads=found.reads, changed_variables=variables)
-    changed, attributes_changed = _changed(_functions_of(space))
-    for name in sorted(found.names & space.keys()):
-        code.add(space[name], name in changed, module, (name,))
-    for other in modules:
-        changed_there, _ = _changed(_functions_of(vars(other)))
-        wanted = found.attributes | {name for each in found.imports for name in each.names}
-        for name in sorted(wanted & vars(other).keys()):
-            changes = name in changed_there | attributes_changed
-            code.add(vars(other)[name], changes, other.__name__, (name,))
-    for name, value in sorted(vars(function).items()):
-        if name != "__wrapped__":  # which is in its closure
-            code.add(value, name in attributes_changed, module, (*_names_of(function), name))
+    code = Code([_bytecode(function.__code__)], stored=found.stored)
+    builtin = vars(sys.modules["builtins"])
+    for name in sorted(found.names & (space.keys() | builtin.keys())):
+        owner = module if name in space else "builtins"
+        code.add(f"{owner}.{name}", space[name] if name in space else builtin[name])
+    for other, is_whole in _own_modules(function, found, code):
+        code.used += [other] if is_whole else []
+        for name in sorted(found.words & vars(other).keys()):
+            code.add(f"{other.__name__}.{name}", vars(other)[name])
+    _add_surroundings(code, found, function)
     return code
 
 
-def _own_modules(function, found):
-    """List the user's own modules of which a function may use something."""
+def _add_surroundings(code, found, function):
+    """Enter variables of the environment and arguments of the script, and name files."""
+    words, where = found.words, path_of(function)
+    installed = {n for n in words if n not in function.__globals__} | {
+        n for n in words & function.__globals__.keys() if is_installed(function.__globals__[n])
+    }
+    if words & {"environ", "getenv"}:
+        texts = _texts(function, found)
+        stems = tuple(text for text in texts if text.endswith("_"))
+        names = {n for n in os.environ if n in texts or n.startswith(stems)}
+        names |= set(filter(ENVIRONMENT.fullmatch, texts))
+        code.data |= {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
+        code.unseen += [] if names else [f"environment variables in {where}"]
+    if "argv" in words:
+        code.data["sys.argv"] = sys.argv[1:]
+    if installed & READING or any(word.startswith("read_") for word in installed):
+        code.unseen.append(f"files in {where}")
+
+
+def _own_modules(function, found, code):
+    """List the user's own modules that a function uses, and whether all of each counts."""
     space = function.__globals__
-    waiting = [space[name] for name in sorted(found.names & space.keys())]
-    waiting += _imported(function, found)
-    modules: list[types.ModuleType] = []
-    for value in waiting:
-        is_module = isinstance(value, types.ModuleType) and vars(value) is not space
-        if is_module and value not in modules and not is_installed_module(value):
-            modules.append(value)
-            waiting += [vars(value)[name] for name in found.attributes & vars(value).keys()]
+    waiting = [(space[name], name in found.passed) for name in sorted(found.names & space.keys())]
+    waiting += [(each, bool(found.words & OF_IMPORTED)) for each in _imported(function, found)]
+    waiting += [(each, True) for each in given_to(function).values()]
+    own = sys.modules.get(space.get("__name__", ""))
+    if found.words & OF_OWN_MODULE and own is not None and vars(own) is space:
+        waiting.append((own, True))
+    if found.words & OF_MODULES:
+        named = _named_by_text(function, found)
+        waiting += [(each, True) for each in named]
+        code.unseen += [] if named else [f"modules in {path_of(function)}"]
+    modules: list[tuple[types.ModuleType, bool]] = []
+    for value, is_whole in waiting:
+        if isinstance(value, types.ModuleType) and not is_installed_module(value):
+            if (value, is_whole) in modules or (vars(value) is space and not is_whole):
+                continue
+            modules.append((value, is_whole or "__dict__" in found.attributes))
+            inner = found.attributes & vars(value).keys()
+            waiting += [(vars(value)[name], name in found.passed) for name in sorted(inner)]
     return modules
 
 
 def _imported(function, found):
     """List the modules of the user's own that a function imports when it is called."""
     modules: list[types.ModuleType] = []
-    package = function.__globals__.get("__package__") or ""
     for each in sorted(found.imports):
-        try:
-            name = importlib.util.resolve_name("." * each.level + each.module, package)
-            if name not in sys.modules:
-                spec = importlib.util.find_spec(name)
-                if spec is None or is_installed_file(name, spec.origin):
-                    continue
-            modules.append(importlib.import_module(name))
-        except Exception:  # whatever a module does when it is imported: its own user will see it
-            continue
-        inner = [f"{name}.{each_name}" for each_name in each.names]
-        modules += [sys.modules[path] for path in inner if path in sys.modules]
+        module = _module(function, "." * each.level + each.module)
+        if module is not None:
+            inner = [f"{module.__name__}.{name}" for name in each.names]
+            modules += [module, *(sys.modules[path] for path in inner if path in sys.modules)]
     return modules
 
 
-def _code_of_class(cls):
-    own = [base for base in cls.__mro__ if not is_installed(base)]
-    methods = [value for base in own for value in _functions(vars(base))]
-    spaces = {id(method.__globals__): method.__globals__ for method in methods}.values()
-    near = [each for space in spaces for each in _functions_of(space)]
-    _, changed = _changed([*methods, *near])
-    code = Code([(_short_path(base), base in own) for base in cls.__mro__])
-    for base in own:
-        _add_members(code, base, changed)
-    if not is_installed(type(cls)):
-        code.add(type(cls), False, cls.__module__, (*_names_of(cls), "(metaclass)"))
+def _texts(function, found):
+    """Texts among the constants of a function, and the globals that it uses."""
+    values = [function.__globals__.get(name) for name in found.names]
+    return found.texts | {value for value in values if isinstance(value, str)}
+
+
+def _named_by_text(function, found):
+    """List the modules that texts of a function are names of."""
+    texts = {
+        text.rstrip(".")
+        for text in _texts(function, found)
+        if text.replace(".", "").isidentifier()
+    }
+    modules = [_module(function, text) for text in sorted(texts)]
+    inside = tuple(f"{each.__name__}." for each in modules if each is not None)
+    modules += [sys.modules[name] for name in sorted(sys.modules) if name.startswith(inside)]
+    return [each for each in modules if each is not None]
+
+
+def _module(function, name):
+    """A module of the user's own by its name, imported if it must be; None if there is none."""
+    try:
+        name = importlib.util.resolve_name(name, function.__globals__.get("__package__") or "")
+        if name not in sys.modules:
+            spec = importlib.util.find_spec(name)
+            if spec is None or _is_installed_file(name, spec.origin):
+                return None
+        module = importlib.import_module(name)
+        return None if is_installed_module(module) else module
+    except Exception:  # whatever a module does when it is imported: its own user will see it
+        return None
+
+
+# ---- classes and modules
+
+
+def _code_of_module(module):
+    """All of its globals, since any may be reached by its text."""
+    code = Code([])
+    for name, value in sorted(vars(module).items()):
+        if not HIDDEN.fullmatch(name) and name not in OF_NOTEBOOKS and not _is_running(value):
+            code.add(f"{module.__name__}.{name}", value)
     return code
 
 
-def _add_members(code, cls, changed):
-    """Enter what one class defines: functions, descriptors, classes and data."""
-    path = _names_of(cls)
-    for name, value in sorted(vars(cls).items()):
-        is_code = isinstance(_unwrapped(value), (types.FunctionType, type))
-        if isinstance(value, property):
-            for kind in ("fget", "fset", "fdel"):
-                if (function := getattr(value, kind)) is not None:
-                    code.add(function, False, cls.__module__, (*path, name, kind))
-        elif is_code or not ((name[:2] == name[-2:] == "__") or name in NO_DATA):
-            if is_code or not hasattr(type(value), "__get__"):
-                code.add(value, name in changed, cls.__module__, (*path, name))
-            else:  # a descriptor
-                code.names[".".join((cls.__module__, *path, name))] = value
-
-
-def _changed(functions):
-    """Names of globals, and of attributes, that functions change."""
-    found = [uses(function.__code__) for function in functions]
-    names = [each.changed for each in found], [each.changed_attributes for each in found]
-    return set().union(*names[0]), set().union(*names[1])
-
-
-def _names_of(value):
-    return tuple(part for part in value.__qualname__.split(".") if part != "<locals>")
+def _code_of_class(cls):
+    """Its bases, and what it and those of the user's own define."""
+    own = [base for base in cls.__mro__ if not is_installed(base)]
+    code = Code([[(_short_path(base), base in own) for base in cls.__mro__]])
+    for base in own:
+        for name, value in sorted(vars(base).items()):
+            is_code = isinstance(_unwrapped(value), (types.FunctionType, type, property))
+            is_hidden = name[:2] == name[-2:] == "__" or name in NO_NAMES
+            if isinstance(value, types.ModuleType) and not is_installed_module(value):
+                code.used.append(value)
+            if is_code or not (is_hidden or isinstance(value, NO_DATA)):
+                code.add(f"{path_of(base)}.{name}", value)
+    if not is_installed(type(cls)):
+        code.add(f"{path_of(cls)}.(metaclass)", type(cls))
+    return code
 
 
 def _short_path(value):
@@ -239,38 +395,6 @@ def _unwrapped(value):
     return inspect.unwrap(value)
 
 
-def wraps(value: Any) -> bool:
-    """Whether an object is around a function; one that has any attribute is not."""
-    return inspect.getattr_static(value, "__wrapped__", None) is not None
-
-
-def _registered(value):
-    """List functions and classes of the user's own modules in a container that code changes."""
-    items = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, (dict, list, tuple, set, frozenset)):
-        return []
-    inner = {path_of(each): each for each in map(_unwrapped, list(items))}
-    return [each for _, each in sorted(inner.items()) if _is_own_of_module(each)]
-
-
-def _is_own_of_module(value):
-    """Whether a function or class has a name in a module of the user's own."""
-    if not isinstance(value, (types.FunctionType, type)) or is_installed(value):
-        return False
-    module = sys.modules.get(value.__module__)
-    return _unwrapped(getattr(module, value.__qualname__, None)) is value
-
-
-def _functions(space):
-    """Functions and methods in a namespace."""
-    values = map(_unwrapped, list(space.values()))
-    return [value for value in values if isinstance(value, types.FunctionType)]
-
-
-def _functions_of(space):
-    """Functions of a module, and methods of its classes."""
-    classes = [value for value in list(space.values()) if isinstance(value, type)]
-    found = [
-        function for inside in (space, *map(vars, classes)) for function in _functions(inside)
-    ]
-    return [function for function in found if function.__globals__ is space]
+def _is_running(value):
+    """Whether a value is a search with a folder, whose settings are compared as such."""
+    return getattr(value, "checkpoint_dir", None) is not None and hasattr(value, "get_params")

@@ -10,45 +10,65 @@ import dataclasses
 import enum
 import functools
 import gc
-import inspect
 import json
 import logging
 import random
 import re
-import sys
 import threading
 import types
+import uuid
 import weakref
+from collections.abc import Callable
+from datetime import date, time, timedelta
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._code import is_installed, path_of, wraps
-from sksearch._code_texts import OPAQUE, CodeTexts, Found, given_to
+from sksearch._code import (
+    given_to,
+    has_only_attributes,
+    is_installed,
+    is_installed_module,
+    path_of,
+)
 from sksearch._digests import (
+    OPAQUE,
     SCALARS,
-    bytes_digest,
+    TableTexts,
     cut,
     digest,
-    is_plain,
+    hidden,
     numpy_scalar,
-    sparse_digest,
 )
+from sksearch._of_start import marked, without_marks
 from sksearch._plain import printable
 
 MANY = 1000  # items from which on a list is described by a digest
 DEEPEST = 60  # levels of objects within objects
-MOST = 200_000  # objects of the data that code uses; what is beyond them is not looked into
+MOST = 1_000_000  # effort for the data that code uses, about a second; what is beyond is named
 
 # Parameters of estimators that change how fast they are, or what they print, and nothing else.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
 FREE_PARAMS_OF_ALL = {"n_jobs"}  # whoever has written the estimator
-OF_THREADS = (threading.Event, threading.Condition, threading.Semaphore)
-GENERATORS = (np.random.RandomState, np.random.Generator, random.Random)
+# What holds no value on which a result should depend: tools of threads, logs, and collections
+# whose items go when nothing else refers to them.
+TOOLS = (
+    threading.Event, threading.Condition, threading.Semaphore, threading.Thread, logging.Handler,
+    type(threading.Lock()), type(threading.RLock()), weakref.WeakSet, weakref.WeakKeyDictionary,
+    weakref.WeakValueDictionary,
+)  # fmt: skip
+GENERATORS = (
+    np.random.RandomState, np.random.Generator, np.random.BitGenerator, np.random.SeedSequence,
+    random.Random,
+)  # fmt: skip
+LAWS = (stats.rv_continuous, stats.rv_discrete)
+DRAWN = 2**64  # seeds from which on a generator was seeded by the system, which draws 128 bits
+DATES = (date, time, timedelta, uuid.UUID, PurePath)
 
+SHORT = (bool, float, type(None))  # whose texts are
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -57,17 +77,13 @@ def describe(
     memo: dict | None = None,
     deep: bool = True,
     exact: bool = False,
-    code: bool = True,
-    data: Found | None = None,
-    codes: dict[str, str] | None = None,
+    reached: Any = None,
 ) -> str:
     """Describe any object.
 
-    A function is described by its name, code, defaults and closure, and by the functions, classes
-    and data of its module that it uses; a class by its name and the code of its methods,
-    inherited ones too. Those of an installed package are described by their name alone, so that a
-    new version of scikit-learn is not another scorer. A generator of random numbers, and whatever
-    cannot be looked into, is described by its type: "(opaque)".
+    Functions and classes are described by their names, and functions by their defaults and
+    closures, too. A generator of random numbers, and whatever cannot be looked into, is described
+    by its type: "(opaque)".
 
     Parameters
     ----------
@@ -79,29 +95,17 @@ def describe(
     deep : bool, default=True
         Whether estimators are described with their parameters, or by their class alone.
     exact : bool, default=False
-        Whether the order of dicts, the attributes of functions and the state of generators are
-        parts of the text, and cached properties and what ``__getstate__`` leaves out are not.
-    code : bool, default=True
-        Whether code is part of the text.
-    data : dict or None, default=None
-        Where to put the data that code uses, by module and name, with their texts; what it reads
-        from elsewhere has no `Datum`. None: they are part of the text.
-    codes : dict or None, default=None
-        Where to put the digest of each function and class that is looked at, by module and name.
+        Whether the order of dicts and the state of generators are parts of the text, and what
+        ``__getstate__`` leaves out is not.
+    reached : Reached or None, default=None
+        Gets the functions and classes of the user's own that are met.
 
     Returns
     -------
     str
         At most 2000 characters.
     """
-    return _Visitor({} if memo is None else memo, deep, exact, code, data, codes=codes).visit(
-        value
-    )
-
-
-def fingerprint(value: Any) -> str:
-    """Return 16 hexadecimal digits that change with whatever makes an object what it is."""
-    return digest(describe(value, exact=True))
+    return Visitor({} if memo is None else memo, deep, exact, reached).visit(value)
 
 
 def short_repr(value: Any, limit: int) -> str:
@@ -124,320 +128,342 @@ def is_free(name: str, estimator: Any) -> bool:
     return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)
 
 
-class _Visitor:
-    """Visits an object and all that it is made of, and returns their texts."""
+class TooManyObjectsError(Exception):
+    """An object is made of more than can be looked at before each fit."""
 
-    def __init__(self, memo, deep, exact, code, data=None, whole=False, codes=None):
-        self._memo = memo  # texts by id, with the object so that no other gets its id
-        self._deep, self._exact, self._code = deep, exact, code
-        self._globals = data
-        self._codes = CodeTexts(self.visit, self.visit_all_of, data, code, codes)
-        self._whole = whole  # fitted attributes, indices and attributes of functions, too
-        self._depth = self._n_objects = 0
-        self._of_data = self if whole else None
+
+class Visitor:
+    """Visits an object and all that it is made of, and returns their texts.
+
+    Parameters
+    ----------
+    memo : dict
+        Texts by id, with the object so that no other gets its id.
+    deep, exact, reached
+        See `describe`.
+    whole : bool
+        Whether all counts that an object is, also what an estimator has learnt, and what is of
+        this start is marked.
+    """
+
+    def __init__(
+        self,
+        memo: dict,
+        deep: bool = True,
+        exact: bool = False,
+        reached: Any = None,
+        whole: bool = False,
+    ):
+        self._memo = memo
+        self._deep, self._exact, self._reached, self._whole = deep, exact, reached, whole
+        self._depth = self._effort = self._limit = 0
+        self._ways: dict[type, Callable[[Any], str]] = {}
+        self._cached: dict[type, set[str]] = {}
+        self._tables = TableTexts(self.visit, self._items)
 
     def visit(self, value: Any) -> str:
         """Return the text of a value; parts that were visited before are not visited again."""
-        if type(value) in SCALARS:
-            return cut(repr(value))
-        if issubclass(type(value), np.generic):
-            return numpy_scalar(value)
+        kind = type(value)
+        if kind in SCALARS:
+            return (self._whole and marked(value)) or (
+                repr(value) if kind in SHORT else cut(repr(value))
+            )
         if id(value) in self._memo:
             return self._memo[id(value)][1]
         if self._depth >= DEEPEST:
-            return f"{path_of(type(value))} (too deep)"
-        self._n_objects += 1
-        if self._whole and self._n_objects > MOST:
             return _opaque(value)
+        self._spend(30)
         self._memo[id(value)] = (value, "(itself)")
         self._depth += 1
         try:
-            text = cut(self._text(value))
+            text = cut(self._way(kind)(value))
+        except TooManyObjectsError:
+            del self._memo[id(value)]
+            raise
         except Exception:  # whatever its own methods raise: it cannot be looked into
             text = _opaque(value)
-        self._depth -= 1
+        finally:
+            self._depth -= 1
         self._memo[id(value)] = (value, text)
         return text
 
-    def _text(self, value):
-        """Return the text of the first kind to which a value belongs."""
-        for describe_kind in (
-            self._named,
-            self._function,
-            self._data,
-            self._container,
-            self._distribution,
-            self._estimator,
-        ):
-            if (text := describe_kind(value)) is not None:
-                return text
-        return self._object(value)
+    def visit_whole(self, value: Any) -> str:
+        """Return the text of a value, or only its class if it is made of too many objects."""
+        self._limit = max(MOST, self._effort + MOST // 20)
+        try:
+            return self.visit(value)
+        except TooManyObjectsError:
+            self._memo[id(value)] = (value, _opaque(value))
+            return _opaque(value)
+
+    def _spend(self, effort):
+        """Count microseconds, about, whatever computer this is: each start sees as much."""
+        self._effort += effort
+        if self._limit and self._effort > self._limit:
+            raise TooManyObjectsError
+
+    def _way(self, kind):
+        """Return the method that describes objects of a class, found only once."""
+        if kind not in self._ways:
+            self._ways[kind] = self._way_of(kind)
+        return self._ways[kind]
+
+    def _way_of(self, kind):
+        """Return the method that describes objects of a class."""
+        if (way := self._tables.way_of(kind)) is not None:
+            return way
+        for classes, way in (
+            (enum.Enum, self._enum), (type, self._class), (types.ModuleType, self._module),
+            (logging.Logger, lambda value: f"logger {value.name}"), (np.ufunc, self._ufunc),
+            (TOOLS, lambda value: path_of(kind)), (types.FunctionType, self._function),
+            (functools.partial, self._partial), (types.MethodType, self._method),
+            (weakref.ref, lambda value: f"reference to {self.visit(value())}"),
+            (types.BuiltinFunctionType, self._builtin), (np.generic, self._numpy_scalar),
+            (DATES, self._date),
+            ((list, tuple), self._list), ((set, frozenset), self._set),
+            ((dict, types.MappingProxyType), self._dict),
+            ((str, bytes, int, float, complex), self._scalar), (rv_frozen, self._distribution),
+            (LAWS, lambda value: f"{value.name}{self._law(value)}"),
+            (threading.local, self._attributes), (contextvars.ContextVar, self._variable),
+            (GENERATORS, self._generator),
+        ):  # fmt: skip
+            if issubclass(kind, classes):
+                return way
+        if hasattr(kind, "get_params"):
+            return self._estimator
+        return self._attributes if has_only_attributes(kind) else self._object
 
     def _call(self, name, fields):
         """Write fields as ``name(key=text, ...)``, sorted by key."""
-        inside = ", ".join(f"{key}={self.visit(fields[key])}" for key in sorted(fields))
+        inside = ", ".join([f"{key}={self.visit(fields[key])}" for key in sorted(fields)])
         return f"{name}({inside})"
 
-    # ---- names, classes and functions
+    # ---- classes, functions and all else that a name identifies
 
-    def _named(self, value):
-        """Describe classes, modules and all else that a name identifies; None for others."""
-        if isinstance(value, enum.Enum):
-            of = "" if is_installed(type(value)) else f"={self.visit(value.value)}"
-            return f"{path_of(type(value))}.{value.name}{of}"
-        if isinstance(value, types.ModuleType):
-            return value.__name__
-        if isinstance(value, logging.Logger):
-            return f"logger {value.name}"
-        if isinstance(value, np.ufunc):
-            # One of `np.frompyfunc` has a function of Python, and no attribute that leads there.
-            own = [self.visit(each) for each in gc.get_referents(value) if callable(each)]
-            return " of ".join([f"numpy.{value.__name__}", *own])
-        if is_installed(value):
+    def _class(self, value):
+        if is_installed(value) or self._reached is None:
             return path_of(value)
-        if isinstance(value, type):
-            return f"{path_of(value)}{self._codes.suffix(value)}"
-        return None
+        self._spend(400)
+        return self._reached.name_of(value)
 
-    def visit_all_of(self, datum: Any) -> str:
-        """Return the text of data that code uses, with all that they are."""
-        if self._of_data is None:
-            self._of_data = _Visitor({}, True, False, self._code, self._globals, whole=True)
-        self._of_data._depth = self._depth
-        return self._of_data.visit(datum)
+    def _enum(self, value):
+        kind = type(value)
+        of = "" if is_installed(kind) else f"={self.visit(value.value)}"
+        return f"{self.visit(kind)}.{value.name}{of}"
+
+    def _module(self, value):
+        if self._reached is not None and not is_installed_module(value):
+            self._reached.name_of(value)
+        return value.__name__
+
+    def _ufunc(self, value):
+        # One of `np.frompyfunc` has a function of Python, and no attribute that leads there.
+        own = [self.visit(each) for each in gc.get_referents(value) if callable(each)]
+        return " of ".join([f"numpy.{value.__name__}", *own])
 
     def _function(self, value):
-        """Describe functions, methods and partial functions; None for all else."""
-        if isinstance(value, functools.partial):
-            fields = {"function": value.func, "args": value.args, "keywords": value.keywords}
-            return self._call("partial", fields)
-        if isinstance(value, weakref.ref):
-            return f"reference to {self.visit(value())}"
-        if isinstance(value, types.MethodType):
-            return f"{self.visit(value.__func__)} of {self.visit(value.__self__)}"
-        if isinstance(value, types.BuiltinFunctionType):
-            owner = value.__self__
-            of = "" if owner is None else f" of {self.visit(owner)}"
-            return f"{value.__qualname__}{of}"
-        if isinstance(value, types.FunctionType):
-            fields = given_to(value)
-            if self._exact and vars(value):
-                fields["attributes"] = vars(value)
-            return self._call(f"{path_of(value)}{self._codes.suffix(value)}", fields)
-        if wraps(value) and callable(value):
-            return f"{self.visit(type(value))}({self.visit(value.__wrapped__)})"
-        return None
+        if is_installed(value):
+            return path_of(value)
+        return self._call(self._class(value), given_to(value)).removesuffix("()")
+
+    def _partial(self, value):
+        fields = {"function": value.func, "args": value.args, "keywords": value.keywords}
+        return self._call("partial", fields | vars(value))
+
+    def _method(self, value):
+        return f"{self.visit(value.__func__)} of {self.visit(value.__self__)}"
+
+    def _builtin(self, value):
+        of = value.__self__
+        is_of_module = of is None or isinstance(of, types.ModuleType)
+        return path_of(value) if is_of_module else f"{value.__qualname__} of {self.visit(of)}"
 
     # ---- data
 
-    def _data(self, value):
-        """Describe arrays and frames of any library; None for all else."""
-        if isinstance(value, np.ma.MaskedArray):
-            return f"masked {self._array(value.filled())} {self._array(value.mask)}"
-        if isinstance(value, np.ndarray):
-            # Of a class whose arrays calculate otherwise.
-            is_other = self._whole and type(value) not in (np.ndarray, np.memmap)
-            return f"{self.visit(type(value)) if is_other else ''}{self._array(value)}"
-        if sparse.issparse(value):
-            return sparse_digest(value)
-        pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
-        if pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series)):
-            return self._pandas(value)
-        if pandas is not None and isinstance(value, pandas.Index):
-            return self._index(value)
-        if polars is not None and isinstance(value, (polars.DataFrame, polars.Series)):
-            return self._polars(value)
-        if pandas is not None and isinstance(value, pandas.api.extensions.ExtensionArray):
-            return f"{path_of(type(value))} {self._pandas_column(pandas.Series(value))}"
-        if isinstance(value, memoryview):
-            return f"memoryview {value.format} {value.shape} #{self._items(value.tolist())}"
-        # Of the type: an object may have any attribute that it is asked for.
-        if hasattr(type(value), "__array__") and hasattr(value, "shape"):
-            # A tensor of torch may be on a GPU, or part of a graph.
-            array = value.detach().cpu() if hasattr(value, "detach") else value
-            return f"{path_of(type(value))} {self._array(np.asarray(array))}"
-        return None
-
-    def _array(self, array):
-        head = f"ndarray {array.shape} {array.dtype}"
-        if array.dtype.hasobject:
-            return f"{head} #{self._items(array.reshape(-1).tolist())}"
-        return f"{head} #{bytes_digest(array)}"
-
-    def _index(self, index):
-        """Describe an index: its names and levels."""
-        frame = index.to_frame(index=False)
-        columns = [self._pandas_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
-        return f"Index {index.shape} {' '.join(columns)} names={list(index.names)!r}"
-
-    def _pandas(self, frame):
-        """Describe a DataFrame or Series; its index only where nothing may be left out."""
-        index = f" {self._index(frame.index)}" if self._whole else ""
-        if frame.ndim == 1:
-            column = self._pandas_column(frame)
-            return f"Series {frame.shape} {column} name={frame.name!r}{index}"
-        kinds = set(frame.dtypes)
-        columns = [
-            f"{self.visit(name)}: {dtype}"
-            for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
-        ]
-        if len(kinds) == 1 and is_plain(next(iter(kinds))):
-            contents = bytes_digest(frame.to_numpy())
-        else:
-            parts = [self._pandas_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
-            contents = digest(" ".join(parts))
-        return f"DataFrame {frame.shape} #{contents} [{', '.join(columns)}]{index}"
-
-    def _pandas_column(self, column):
-        """Describe type and contents of a column."""
-        dtype = column.dtype
-        if is_plain(dtype):
-            return f"{dtype} #{bytes_digest(column.to_numpy())}"
-        if hasattr(dtype, "categories"):
-            kind = "ordered" if dtype.ordered else "unordered"
-            categories = self.visit(list(dtype.categories))
-            return f"category {kind} {categories} #{bytes_digest(column.cat.codes.to_numpy())}"
-        if dtype.kind == "M":  # with a time zone
-            utc = column.dt.tz_convert("UTC").dt.tz_localize(None)
-            return f"{dtype} #{bytes_digest(utc.to_numpy())}"
-        return f"{dtype} #{self._items(column.tolist())}"
-
-    def _polars(self, frame):
-        if not hasattr(frame, "get_columns"):
-            return f"polars Series ({frame.len()},) {self._polars_column(frame)}"
-        columns = [f"{c.name!r}: {c.dtype}" for c in frame.get_columns()]
-        contents = digest(" ".join(map(self._polars_column, frame.get_columns())))
-        return f"polars DataFrame {frame.shape} #{contents} [{', '.join(columns)}]"
-
-    def _polars_column(self, column):
-        dtype = column.dtype
-        column = column.to_physical() if dtype.is_temporal() else column
-        if column.dtype.is_numeric():
-            values, missing = column.fill_null(0).to_numpy(), column.is_null().to_numpy()
-            return f"{dtype} #{bytes_digest(values)} {bytes_digest(missing)}"
-        return f"{dtype} #{self._items(column.to_list())}"
+    def _numpy_scalar(self, value):
+        return (self._whole and marked(getattr(value, "item", int)())) or numpy_scalar(value)
 
     def _items(self, items):
-        """Digest of a list that may be long: JSON is ten times as fast as a text of each item."""
+        """Digest of a list or dict that may be long: JSON is ten times as fast as many texts."""
+        values = list(items.values()) if isinstance(items, dict) else items
+        kinds, all_of = set(map(type, values)), ""
+        if len(kinds) == 1 and self._is_plain(kind := kinds.pop()):  # without a call for each
+            self._spend(2 * len(values))
+            values, all_of = [*map(vars, values)], self.visit(kind)
+            items = dict(zip(items, values, strict=True)) if isinstance(items, dict) else values
         try:
-            default, sort_keys = (lambda v: {"$": self.visit(v)}), not self._exact
-            text = json.dumps(items, default=default, sort_keys=sort_keys)
+            text = json.dumps(items, default=self._as_json, sort_keys=not self._exact)
         except (TypeError, ValueError):  # keys that are no strings, a list that holds itself
+            if isinstance(items, dict):
+                items = self._sorted(items.items())
             text = "\n".join(map(self.visit, items))
-        return digest(text)
+        # Among so many numbers one may be that of this process by chance.
+        return hidden(all_of + without_marks(text))
+
+    def _as_json(self, value):
+        """Attributes of an object that has nothing else, a text of any other."""
+        kind = type(value)
+        if self._is_plain(kind):
+            self._spend(7)
+            return {"$": self.visit(kind), "is": vars(value)}
+        return {"$": without_marks(self.visit(value))}
+
+    def _is_plain(self, kind):
+        """Whether objects of a class are their attributes, and all of these count."""
+        return self._way(kind) == self._attributes and not self._cached_names(kind)
 
     # ---- containers, distributions, estimators, and anything else
 
-    def _container(self, value):
-        """Describe containers, and subclasses of containers and scalars; None for all else."""
+    def _name(self, value):
+        """Name the class of a container or a scalar, unless it is one of Python's own."""
         kind = type(value)
-        name = "" if kind in (list, tuple, dict, set, frozenset) else self.visit(kind)
-        if isinstance(value, (list, tuple)):
-            if len(value) > MANY:
-                return f"{name or kind.__name__} of {len(value)} #{self._items(list(value))}"
-            left, right = "[]" if isinstance(value, list) else "()"
-            return f"{name}{left}{', '.join(map(self.visit, value))}{right}"
-        if isinstance(value, (set, frozenset)):
-            return f"{name}{{{', '.join(sorted(map(self.visit, value)))}}}"
-        if isinstance(value, dict):
-            if isinstance(value, collections.defaultdict):
-                name = f"{name}({self.visit(value.default_factory)})"
-            pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
-            # The order decides what a search draws first.
-            return f"{name}{{{', '.join(pairs if self._exact else sorted(pairs))}}}"
-        for base in (str, bytes, int, float, complex):
-            if isinstance(value, base):
-                return f"{name}({base.__repr__(value)})"
-        return None
+        own = (list, tuple, dict, set, frozenset)
+        name = "" if kind in own else self.visit(kind)
+        attributes = getattr(value, "__dict__", None)
+        return self._call(name, attributes) if attributes else name
+
+    def _list(self, value):
+        name = self._name(value)
+        if len(value) > MANY:
+            return f"{name or type(value).__name__} of {len(value)} {self._items(list(value))}"
+        left, right = "[]" if isinstance(value, list) else "()"
+        return f"{name}{left}{', '.join(map(self.visit, value))}{right}"
+
+    def _set(self, value):
+        name = self._name(value)
+        if len(value) > MANY:
+            return f"{name or 'set'} of {len(value)} {self._items(self._sorted(value))}"
+        return f"{name}{{{', '.join(sorted(map(self.visit, value)))}}}"
+
+    def _sorted(self, items):
+        """Texts of many items, in an order that depends on no start."""
+        return sorted(
+            repr(item) if type(item) in SCALARS else without_marks(self.visit(item))
+            for item in items
+        )
+
+    def _dict(self, value):
+        name = self._name(value)
+        if isinstance(value, collections.defaultdict):
+            name += f"({self.visit(value.default_factory)})"
+        if len(value) > MANY:
+            return f"{name or 'dict'} of {len(value)} {self._items(dict(value))}"
+        pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
+        # The order decides what a search draws first.
+        return f"{name}{{{', '.join(pairs if self._exact else sorted(pairs))}}}"
+
+    def _date(self, value):
+        """Describe a date, a time, an identifier or a path."""
+        text = repr(str(value)) if isinstance(value, PurePath) else str(value)
+        return f"{self.visit(type(value))}({(self._whole and marked(value)) or text})"
+
+    def _scalar(self, value):
+        """Describe a scalar of a subclass of one of Python's."""
+        bases = (str, bytes, int, float, complex)
+        text = next(base.__repr__(value) for base in bases if isinstance(value, base))
+        return f"{self._name(value)}({(self._whole and marked(value)) or text})"
+
+    def _generator(self, value):
+        """Describe a generator of random numbers by its state, marked if chance has seeded it."""
+        if not (self._whole or self._exact):
+            return _opaque(value)
+        state = digest(without_marks(self.visit(self._reduced(value))))
+        source = getattr(value, "_bit_generator", getattr(value, "bit_generator", value))
+        entropy = getattr(getattr(source, "seed_seq", source), "entropy", None)
+        if isinstance(entropy, int) and entropy >= DRAWN:
+            return f"{path_of(type(value))} ⟦name {state}⟧"
+        return f"{path_of(type(value))} #{state}"
+
+    def _variable(self, value):
+        """Describe a variable of contexts by its value, or its default."""
+        try:
+            return self._call("ContextVar", {"value": value.get()})
+        except LookupError:
+            return "ContextVar()"
 
     def _distribution(self, value):
-        """Describe a frozen distribution of SciPy; None for all else."""
-        if not isinstance(value, rv_frozen):
-            return None
-        dist = value.dist
+        """Describe a frozen distribution of SciPy."""
         args = [self.visit(arg) for arg in value.args]
         args += [f"{key}={self.visit(arg)}" for key, arg in sorted(value.kwds.items())]
-        text = f"{dist.name}({', '.join(args)})"
+        return f"{value.dist.name}({', '.join(args)}){self._law(value.dist)}"
+
+    def _law(self, dist):
+        """Describe a distribution of SciPy, but for its name."""
         if type(getattr(stats, dist.name or "", None)) is type(dist):
-            return text
+            return ""
         # A histogram, values with masses, a subclass: the rest is in its attributes.
         own = {
             key: item
             for key, item in vars(dist).items()
             if isinstance(item, (str, int, float, tuple, list, np.ndarray))
         }
-        return f"{text} of {self._call(path_of(type(dist)), own)}"
+        return f" of {self._call(self.visit(type(dist)), own)}"
 
     def _estimator(self, value):
-        if not hasattr(type(value), "get_params"):
-            return None
-        if not self._deep:
+        if not self._deep or isinstance(value, type):
             return self.visit(type(value))
-        params = value.get_params(deep=False).items()
-        fields = {name: param for name, param in params if not is_free(name, value)}
+        params = value.get_params(deep=False)
+        fields = {name: param for name, param in params.items() if not is_free(name, value)}
         if self._whole:  # what it has learnt
-            fields |= {
-                k: v for k, v in (_attributes(value) or {}).items() if k not in dict(params)
-            }
+            fields |= {k: v for k, v in vars(value).items() if k not in params}
+        return self._call(self.visit(type(value)), fields)
+
+    def _attributes(self, value):
+        """Describe an object that has attributes and nothing else: this is fast."""
+        hidden_names = self._cached_names(type(value))
+        fields = {k: v for k, v in vars(value).items() if k not in hidden_names}
         return self._call(self.visit(type(value)), fields)
 
     def _object(self, value):
-        """Describe any other object by its attributes, else by its repr or its type."""
-        if self._exact and not dataclasses.is_dataclass(value):
-            return f"{self.visit(type(value))} {self.visit(_reduced(value))}"
-        if isinstance(value, GENERATORS + OF_THREADS):
-            return _opaque(value)
-        if isinstance(value, contextvars.ContextVar):
-            # What is set belongs to a training; without a default there is an error: opaque.
-            fields = {"default": contextvars.Context().run(value.get)}
-            return f"{self._call('ContextVar', fields)} {OPAQUE}"
-        if self._whole and is_installed(type(value)) and (parts := _whole_of(value)):
-            return f"{path_of(type(value))} {self.visit(parts)}"
-        if isinstance(value, PurePath):  # its attributes come with its use, a hash among them
-            return f"{self.visit(type(value))} {str(value)!r}"
-        if attributes := _attributes(value):
-            return self._call(self.visit(type(value)), attributes)
+        """Describe any other object by what a pickle holds of it, its attributes, or its repr."""
+        if is_installed(value):
+            return path_of(value)
+        if "__wrapped__" in getattr(value, "__dict__", ()) and callable(value):
+            return f"{self.visit(type(value))}({self.visit(value.__wrapped__)})"
+        if dataclasses.is_dataclass(value):
+            fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+            return self._call(self.visit(type(value)), fields)
+        name, parts = self.visit(type(value)), self._reduced(value)
+        if parts is not None:
+            return (
+                self._call(name, parts)
+                if isinstance(parts, dict)
+                else f"{name} {self.visit(parts)}"
+            )
+        if getattr(value, "__dict__", None):  # and what else it is, nobody can see
+            return f"{self._call(name, vars(value))} {OPAQUE}"
         text = repr(value)
-        if not ADDRESS.search(text):
-            return f"{self.visit(type(value))} {text}"
-        return _opaque(value) if attributes is None else f"{self.visit(type(value))}()"
+        if ADDRESS.search(text):
+            return _opaque(value)
+        return f"{name} {(self._whole and marked(text)) or text}"
+
+    def _reduced(self, value):
+        """Attributes of an object, or all that a pickle holds of it; None if there is none."""
+        try:
+            parts = value.__reduce_ex__(4)
+        except Exception:  # whatever its own methods raise
+            return None
+        if isinstance(parts, str):
+            return parts
+        parts = [part if n < 3 else list(part or ()) for n, part in enumerate(parts)]
+        state = parts[2] if len(parts) > 2 else None
+        if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):  # of slots
+            state = (state[0] or {}) | state[1]
+        if isinstance(state, dict):
+            state = {k: v for k, v in state.items() if k not in self._cached_names(type(value))}
+        is_new = getattr(parts[0], "__name__", "") == "__newobj__" and len(parts[1]) == 1
+        if (is_new or parts[:2] == [type(value), ()]) and not any(parts[3:]):
+            return state or {} if isinstance(state, (dict, type(None))) else [state]
+        return [*parts[:2], state, *parts[3:]]
+
+    def _cached_names(self, kind):
+        """Names of the properties of a class that an object keeps once they were asked for."""
+        if kind not in self._cached:
+            members = [item for base in kind.__mro__ for item in vars(base).items()]
+            cached = [n for n, each in members if isinstance(each, functools.cached_property)]
+            self._cached[kind] = set(cached)
+        return self._cached[kind]
 
 
 def _opaque(value):
     return f"{path_of(type(value))} {OPAQUE}"
-
-
-def _reduced(value):
-    """What a pickle holds of an object, without its cached properties."""
-    parts = [part if n < 3 else list(part or ()) for n, part in enumerate(value.__reduce_ex__(4))]
-    if len(parts) > 2 and isinstance(parts[2], dict):
-        parts[2] = {k: v for k, v in parts[2].items() if not _is_cached(type(value), k)} or None
-    return parts
-
-
-def _whole_of(value):
-    """What a pickle holds of an object, None if it cannot be pickled."""
-    try:
-        return _reduced(value)
-    except Exception:  # whatever its own methods raise
-        return None
-
-
-def _is_cached(cls, name):
-    return isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
-
-
-def _attributes(value):
-    """Return fields, slots or attributes of an object; None if it has no such thing."""
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    slots = [
-        slot
-        for cls in type(value).__mro__
-        for slot in np.atleast_1d(cls.__dict__.get("__slots__", ())).tolist()
-        if hasattr(value, slot) and slot not in ("__dict__", "__weakref__")
-    ]
-    if not hasattr(value, "__dict__") and not slots:
-        return None
-    fields = {slot: getattr(value, slot) for slot in slots} | getattr(value, "__dict__", {})
-    return {name: field for name, field in fields.items() if not _is_cached(type(value), name)}

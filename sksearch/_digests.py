@@ -1,25 +1,37 @@
 """Short texts that stand for long texts and for arrays, the same in every process."""
 
 import hashlib
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+
+from sksearch._code import path_of
+from sksearch._of_start import neutral
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 LONGEST = 2000  # characters of a description; what is longer ends with a digest of all of it
+OPAQUE = "(opaque)"  # the end of a text of what cannot be looked into
 BLOCK = 2**24  # bytes that are hashed at a time, so that no array is copied as a whole
 
 
 def digest(text: str) -> str:
-    """Return the first 16 hexadecimal digits of a text's sha256."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Return 16 hexadecimal digits of a text, but for what differs between starts in it."""
+    return hashlib.sha256(neutral(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def hidden(text: str) -> str:
+    """Return a digest that stands for a text, and still says whether all of it was seen."""
+    return f"#{digest(text)} {OPAQUE}" if OPAQUE in text else f"#{digest(text)}"
 
 
 def cut(text: str, limit: int = LONGEST) -> str:
     """Shorten a text to `limit` characters, so that different texts stay different."""
     if len(text) <= limit:
         return text
-    return f"{text[: limit - 24]} ... #{digest(text)}"
+    return f"{text[: limit - 32]} ... {hidden(text)}"
 
 
 def numpy_scalar(value: Any) -> str:
@@ -52,3 +64,117 @@ def bytes_digest(array: np.ndarray) -> str:
         block = np.ascontiguousarray(array[start : start + n_rows])
         sha.update(block.reshape(-1).view(np.uint8).data)
     return sha.hexdigest()[:16]
+
+
+class TableTexts:
+    """Texts of arrays and tables of any library.
+
+    Parameters
+    ----------
+    visit : callable
+        Returns the text of any value.
+    items : callable
+        Returns a digest of a list.
+    """
+
+    def __init__(self, visit: Callable, items: Callable):
+        self._visit, self._items = visit, items
+
+    def way_of(self, kind: type) -> Callable[[Any], str] | None:
+        """Return the function that describes objects of a class, None if they are no tables."""
+        if issubclass(kind, (sparse.spmatrix, sparse.sparray)):  # some are dicts
+            return sparse_digest
+        if issubclass(kind, np.ndarray):
+            return self._array_of_class
+        if issubclass(kind, memoryview):
+            return self._memoryview
+        pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+        if pandas is not None and issubclass(kind, (pandas.DataFrame, pandas.Series)):
+            return self._pandas
+        if pandas is not None and issubclass(kind, pandas.Index):
+            return self._index
+        if pandas is not None and issubclass(kind, pandas.api.extensions.ExtensionArray):
+            return lambda value: f"{path_of(kind)} {self._pandas_column(pandas.Series(value))}"
+        if polars is not None and issubclass(kind, (polars.DataFrame, polars.Series)):
+            return self._polars
+        is_array = hasattr(kind, "__array__") and not issubclass(kind, np.generic)
+        return self._other_array if is_array else None
+
+    def _array_of_class(self, value):
+        if isinstance(value, np.ma.MaskedArray):
+            return f"masked {self._array(value.filled())} {self._array(value.mask)}"
+        # One of a class whose arrays calculate otherwise.
+        is_other = type(value) not in (np.ndarray, np.memmap)
+        return f"{self._visit(type(value)) if is_other else ''}{self._array(value)}"
+
+    def _array(self, array):
+        head = f"ndarray {array.shape} {array.dtype}"
+        if array.dtype.hasobject:
+            return f"{head} {self._items(array.reshape(-1).tolist())}"
+        return f"{head} #{bytes_digest(np.asarray(array))}"
+
+    def _other_array(self, value):
+        """Describe an object that is an array, as one of torch: on a GPU, or part of a graph."""
+        array = value.detach().cpu() if hasattr(value, "detach") else value
+        return f"{path_of(type(value))} {self._array(np.asarray(array))}"
+
+    def _memoryview(self, value):
+        return f"memoryview {value.format} {value.shape} {self._items(value.tolist())}"
+
+    def _index(self, index):
+        """Describe an index: its names and levels."""
+        name = f"{type(index).__name__} {index.shape}"
+        if type(index).__name__ == "RangeIndex":
+            return f"{name} {index.start}:{index.stop}:{index.step} {self._visit(index.name)}"
+        frame = index.to_frame(index=False)
+        columns = [self._pandas_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
+        return f"{name} {' '.join(columns)} names={self._visit(list(index.names))}"
+
+    def _pandas(self, frame):
+        """Describe a DataFrame or Series, with its index and what is noted in it."""
+        beside = self._index(frame.index) + (f" {self._visit(frame.attrs)}" if frame.attrs else "")
+        if frame.ndim == 1:
+            name = self._visit(frame.name)
+            return f"Series {frame.shape} {self._pandas_column(frame)} name={name} {beside}"
+        kinds = set(frame.dtypes)
+        columns = [
+            f"{self._visit(name)}: {dtype}"
+            for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
+        ]
+        if len(kinds) == 1 and is_plain(next(iter(kinds))):
+            contents = f"#{bytes_digest(frame.to_numpy())}"
+        else:
+            parts = [self._pandas_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
+            contents = hidden(" ".join(parts))
+        if any(name is not None for name in frame.columns.names):
+            beside += f" columns={self._visit(list(frame.columns.names))}"
+        return f"DataFrame {frame.shape} {contents} [{', '.join(columns)}] {beside}"
+
+    def _pandas_column(self, column):
+        """Describe type and contents of a column."""
+        dtype = column.dtype
+        if is_plain(dtype):
+            return f"{dtype} #{bytes_digest(column.to_numpy())}"
+        if hasattr(dtype, "categories"):
+            kind = "ordered" if dtype.ordered else "unordered"
+            categories = self._visit(list(dtype.categories))
+            return f"category {kind} {categories} #{bytes_digest(column.cat.codes.to_numpy())}"
+        if dtype.kind == "M":  # with a time zone
+            utc = column.dt.tz_convert("UTC").dt.tz_localize(None)
+            return f"{dtype} #{bytes_digest(utc.to_numpy())}"
+        return f"{dtype} {self._items(column.tolist())}"
+
+    def _polars(self, frame):
+        if not hasattr(frame, "get_columns"):
+            return f"polars Series ({frame.len()},) {frame.name!r} {self._polars_column(frame)}"
+        columns = [f"{c.name!r}: {c.dtype}" for c in frame.get_columns()]
+        contents = hidden(" ".join(map(self._polars_column, frame.get_columns())))
+        return f"polars DataFrame {frame.shape} {contents} [{', '.join(columns)}]"
+
+    def _polars_column(self, column):
+        dtype = column.dtype
+        column = column.to_physical() if dtype.is_temporal() else column
+        if column.dtype.is_numeric():
+            values, missing = column.fill_null(0).to_numpy(), column.is_null().to_numpy()
+            return f"{dtype} #{bytes_digest(values)} {bytes_digest(missing)}"
+        return f"{dtype} {self._items(column.to_list())}"

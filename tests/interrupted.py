@@ -8,6 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+
+class Hidden(SimpleNamespace):
+    """What tests do between two starts is no setting of their searches."""
+
+    def __reduce__(self):
+        return Hidden, ()
+
+
 X = np.random.default_rng(0).normal(size=(36, 3))
 Y = np.tile([0, 1], 18)
 
@@ -45,7 +53,7 @@ class Noisy(ClassifierMixin, BaseEstimator):
 
 # What happens in this process, and when: after so many scores from now on. An object's attributes
 # are no part of the code that a checkpoint compares.
-Trouble = SimpleNamespace(refit_fails=False, after=None, happens=None)
+Trouble = Hidden(refit_fails=False, after=None, happens=None)
 
 
 def scorer(estimator, X, y):

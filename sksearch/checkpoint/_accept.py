@@ -8,7 +8,7 @@ from pathlib import Path
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint, read_journal
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._events import read_events
-from sksearch.checkpoint._fingerprint import CODE_CHANGES, GLOBALS
+from sksearch.checkpoint._fingerprint import CODE, GLOBALS, WHOLE
 from sksearch.checkpoint._records import Accepted, Header, read_as
 
 
@@ -55,9 +55,7 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
     journal = Path(checkpoint_dir).expanduser() / JOURNAL
     _, search = next(read_events([header], journal, len(earlier) + 1))
     parts = search.parts if isinstance(search, Header) else {}
-    known = [CODE_CHANGES]
-    if GLOBALS in parts:
-        known += parts[GLOBALS].get("items", [GLOBALS])
+    known = [CODE, *(name if name != WHOLE else GLOBALS for name in parts.get(GLOBALS, ()))]
     if not names:
         raise TypeError(f"Name what you accept. Known are {', '.join(known)}.")
     for name in names:
@@ -73,7 +71,7 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
 
 def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
     """Return the names that were accepted: globals for good, code since the last header."""
-    names = {name for record in earlier for name in _names(record)} - {CODE_CHANGES}
+    names = {name for record in earlier for name in _names(record)} - {CODE}
     return names.union(*map(_names, events))
 
 

@@ -1,8 +1,6 @@
 """Compare a search with the one of a checkpoint, part by part."""
 
 import dataclasses
-import hashlib
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from numbers import Integral
@@ -11,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._description import OPAQUE, describe, is_free
-from sksearch._digests import cut, digest
+from sksearch._description import describe, is_free
+from sksearch._digests import OPAQUE, cut, digest
+from sksearch._of_start import neutral, without_marks
 from sksearch._plain import warn
+from sksearch._reached import Reached
 from sksearch._typing import Estimator, Folding
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
-from sksearch.checkpoint._globals import is_of_start, texts_of, value_of
 from sksearch.fitting import Setup
 from sksearch.space import When
 
@@ -30,47 +29,66 @@ NO_SETTINGS = {
 }  # fmt: skip
 # Settings that may grow: the search then goes on where it ended.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
-N_ITEMS = 1000  # largest count of items in a part; a part of more has only a digest and a text
+N_ITEMS = 1000  # largest number of items in a part; a part of more has only a digest
 ITEM_LENGTH = 300  # characters of an item
+WHOLE = ""  # the item of a part that stands for all of it
 DRAWN = "drawn"
-GLOBALS = "globals"  # the part of data that the user's code takes from its module
-CODE_CHANGES = "code"  # what is accepted where code has changed
+CODE = "code"  # the part of functions and classes, and what is accepted where they have changed
+GLOBALS = "globals"  # the part of the data that this code names
 OWN = " With {data} in its path each data set has a directory of its own."
-DIGEST = re.compile(r"(?<=[\w>])#[0-9a-f]{16}\b")  # after the name of a class or function
+
+Part = dict[str, str]  # texts by name, each at most ITEM_LENGTH characters
+
+# What fits of this process have changed themselves: (part, item, text after) -> text before.
+_changed_by_fits: dict[tuple[str, str, str], str | None] = {}
 
 
 def fingerprint(
     kind: type, params: dict[str, Any], setup: Setup, random_state: object
-) -> dict[str, dict]:
+) -> dict[str, Part]:
     """Describe everything on which the results of a search depend, part by part.
 
-    Each part has its digest ``sha`` and a readable ``text``; a part of several things also has
-    ``items``, their texts by name. ``bare`` is the digest without code, which cannot be compared
-    between versions of Python. ``code`` has digests of functions and classes by name, which tell
-    what has changed in it. All values are strings.
+    A part is a dict of texts by name; one of a single thing has its text under the name "".
     """
-    data: dict = {}
-    codes: dict[str, str] = {}
-    bare = _parts(partial(describe, memo={}, code=False), kind, params, setup)
-    parts = _parts(partial(describe, memo={}, data=data, codes=codes), kind, params, setup)
-    for name, part in parts.items():
-        part["bare"] = bare[name]["sha"]
-    parts[GLOBALS] = _items(texts_of(data)) | {"code": codes}
+    parts = user_parts(kind, params, setup)
     if setup.context.estimator is not None:  # and not a plain function
         X, y = map(partial(describe, memo={}), (setup.context.X, setup.context.y))
         parts |= {"data": _items({"X": X, "y": y}), "folds": fold_part(setup.context.splits)}
     return parts | {"random_state": _random_state(random_state)}
 
 
-def fold_part(splits: list) -> dict[str, str]:
+def user_parts(kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Part]:
+    """Describe all but the data, with the code that is used and the values that it names.
+
+    What fits of this process have changed, such as a count of calls, has the value from before.
+    """
+    reached = Reached()
+    parts = _parts(partial(describe, memo={}, reached=reached), kind, params, setup)
+    reached.look()
+    parts |= {CODE: _items(reached.codes), GLOBALS: _items(reached.data)}
+    for name, part in parts.items():
+        before = {k: _changed_by_fits.get((name, k, text), text) for k, text in part.items()}
+        parts[name] = {k: text for k, text in before.items() if text is not None}
+    return parts
+
+
+def note_changes(before: dict[str, Part], after: dict[str, Part]) -> None:
+    """Note what a fit has changed itself, for later ones of this process."""
+    for name, part in after.items():
+        for item, text in part.items():
+            if text != before[name].get(item):
+                _changed_by_fits[name, item, text] = before[name].get(item)
+
+
+def fold_part(splits: list) -> Part:
     """Describe the rows of folds."""
     arrays = [rows_of(rows) for pair in splits for rows in pair]
     return _part(f"{len(splits)} folds #{digest(describe(arrays, memo={}))}")
 
 
 def check_same(
-    old_parts: dict,
-    new_parts: dict,
+    old_parts: dict[str, Part],
+    new_parts: dict[str, Part],
     path: str | Path,
     same_python: bool = True,
     accepted: Collection[str] = (),
@@ -78,79 +96,102 @@ def check_same(
     """Compare the fingerprint in a checkpoint with the one of a search that resumes it.
 
     Return False if they are equal, and True if the new search goes on where the old one ended: a
-    count of candidates or the largest resource grew, or code changed and the user accepts that,
+    number of candidates or the largest resource grew, or code changed and the user accepts that,
     and nothing else differs. If anything else does, raise SearchMismatchError, which names all of
-    it. A plain global that a call makes again at each start gives a warning.
-
-    Parameters of an estimator or a search that are there on one side only come from another
-    version of scikit-learn or of this library, and are no difference: nobody can have set them
-    to anything but their default where they are not known.
+    it. What differs between two starts by its nature, and what cannot be compared, gives a
+    warning.
     """
     extended, found = False, {}
-    with_code = same_python and GLOBALS in old_parts
     for name, new in new_parts.items():
-        old = old_parts.get(name, new)  # what an older version did not look at
-        if _is_equal(name, old, new, with_code):
-            continue
-        changes = _changes(old, new)
-        if name in ("estimator", "settings", GLOBALS):
-            changes = [change for change in changes if None not in change[1:]]
+        changes = _changes(name, old_parts.get(name, new), new)
         if name == "settings":
-            grown = {key for key, was, now in changes if _has_grown(key, was, now)}
-            changes = [change for change in changes if change[0] not in grown]
+            grown = [change for change in changes if _has_grown(*change)]
+            changes = [change for change in changes if change not in grown]
             extended |= bool(grown)
+        if name == CODE and (CODE in accepted or not same_python):
+            extended |= bool(changes) and same_python
+            changes = []
         if name == GLOBALS:
-            changes = _changed_globals(changes, path, with_code, accepted)
-        elif CODE_CHANGES in accepted and old.get("bare") == new.get("bare", ""):
-            extended, changes = True, []
+            changes = [change for change in changes if (change[0] or GLOBALS) not in accepted]
+            if CODE in accepted or not same_python:  # what other code names is no difference
+                extended |= same_python and any(None in change for change in changes)
+                changes = [change for change in changes if None not in change]
         if changes:
             found[name] = changes
     if found:
-        text = _message(found, old_parts, new_parts, path, with_code)
-        raise SearchMismatchError(text)
+        raise SearchMismatchError(_message(found, new_parts, path))
+    _warn_of_rest(old_parts.get(GLOBALS, {}), new_parts, path)
     return extended
 
 
-def _changed_globals(
-    changes: list, path: str | Path, with_code: bool, accepted: Collection[str]
-) -> list:
-    """Leave those out that are accepted; warn of those that are of this start.
+def _changes(name: str, old: Part, new: Part) -> list[tuple]:
+    """List differences as (name, text before, text now); None stands for what is missing.
 
-    Too many to be listed have one name, that of all.
+    Parameters of an estimator or a search that are there on one side only come from another
+    version of scikit-learn or of this library, and are no difference: nobody can have set them
+    to anything but their default where they are not known. Functions that are new are named by
+    other code that is no longer the same.
     """
-    changes = [change for change in changes if (change[0] or GLOBALS) not in accepted]
-    if not with_code or CODE_CHANGES in accepted:
-        changes = [each for each in changes if DIGEST.sub("", each[1]) != DIGEST.sub("", each[2])]
-    of_start = [change for change in changes if change[0] is not None and is_of_start(*change[1:])]
+    if name == "cv":  # folds in a list and those of a generator are described alike
+        old, new = (
+            {k: v.replace(f" {OPAQUE}", "") for k, v in part.items()} for part in (old, new)
+        )
+    names = [*new, *(each for each in old if each not in new)]
+    changes = [(n, old.get(n), new.get(n)) for n in names if not _is_equal(old.get(n), new.get(n))]
+    if name == "random_state" and new.get(WHOLE) == DRAWN:
+        return []
+    if name in ("estimator", "settings", CODE):
+        named = [change for change in changes if change[0] != WHOLE]
+        changes = [change for change in changes if None not in change[1:]]
+        changes = changes if len(named) == 0 else [change for change in changes if change[0]]
+    return changes
+
+
+def _is_equal(was: str | None, now: str | None) -> bool:
+    """Whether texts are equal, but for what differs between two starts by its nature."""
+    if was is None or now is None:
+        return was is now
+    return neutral(was) == neutral(now) or without_marks(was) == without_marks(now)
+
+
+def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
+    """Warn of what differs from start to start, and of what is not compared."""
+    now, sentences = new.get(GLOBALS, {}), []
+    of_start = [
+        f"{name} was {without_marks(old[name])}, now {without_marks(now[name])}"
+        for name in now
+        if name in old and neutral(old[name]) == neutral(now[name]) and old[name] != now[name]
+    ]
     if of_start:
-        texts = [f"{name} was {value_of(a)}, now {value_of(b)}" for name, a, b in of_start]
+        sentences.append(f"your code uses what differs from start to start: {'; '.join(of_start)}")
+    if opaque := _opaque(new):
+        sentences.append(f"what cannot be looked into is not compared: {', '.join(opaque)}")
+    if sentences:
         warn(
-            f"The search in {str(path)!r} goes on, though your code uses what differs from start "
-            f"to start: {'; '.join(texts)}.",
+            f"The search in {str(path)!r} goes on, though {'; and '.join(sentences)}.",
             UserWarning,
             stacklevel=2,
         )
-    return [change for change in changes if change not in of_start]
 
 
-def _message(
-    found: dict[str, list], old: dict, new: dict, path: str | Path, with_code: bool
-) -> str:
+def _message(found: dict[str, list], new: dict[str, Part], path: str | Path) -> str:
     """Say what differs, what was compared, and what to do."""
     lines = [f"The checkpoint in {str(path)!r} is of another search:"]
     for name, changes in found.items():
-        lines.append(f"  {name} differs: {'; '.join(_sentence(*change) for change in changes)}")
-    if with_code and (changed := _changed_code(old, new)):
-        lines.append(f"  what has changed in the code: {', '.join(changed)}")
+        if name == CODE:
+            changed = ", ".join(change[0] or "your functions and classes" for change in changes)
+            lines.append(f"  code differs: the code of {changed} is another one")
+        else:
+            texts = "; ".join(_sentence(*change) for change in changes)
+            lines.append(f"  {name} differs: {texts}")
     lines.append(compared(new))
     lines.append("Pass another checkpoint_dir, or delete this one to start from the beginning.")
     if "data" in found:
         lines[-1] += OWN
-    is_code = {n: n != GLOBALS and old[n].get("bare") == new[n].get("bare", "") for n in found}
-    if all(is_code[name] or name == GLOBALS for name in found):
-        names = [change[0] or GLOBALS for change in found.get(GLOBALS, [])]
-        names += [CODE_CHANGES] * any(is_code.values())
-        texts = ", ".join(map(repr, [str(path), *names]))
+    if found.keys() <= {CODE, GLOBALS}:
+        names = [each[0] or GLOBALS for each in found.get(GLOBALS, []) if each[1] is not None]
+        is_code = CODE in found or any(each[1] is None for each in found.get(GLOBALS, []))
+        texts = ", ".join(map(repr, [str(path), *names, *([CODE] if is_code else [])]))
         lines.append(
             "If you know that this changes no results, accept it and fit again: "
             f"sksearch.checkpoint.accept_changes({texts})"
@@ -158,27 +199,26 @@ def _message(
     return "\n".join(lines)
 
 
-def _changed_code(old: dict, new: dict) -> list[str]:
-    """Name functions and classes that were there before and are others now."""
-    was, now = (parts.get(GLOBALS, {}).get("code", {}) for parts in (old, new))
-    return [name for name in now if was.get(name, now[name]) != now[name]]
-
-
-def compared(parts: dict) -> str:
+def compared(parts: dict[str, Part]) -> str:
     """Say which parts are compared, and what of them cannot be."""
-    opaque = []
-    for name, part in parts.items():
-        items = part.get("items", {"": part["text"]})
-        found = [key for key, text in items.items() if OPAQUE in text or text == DRAWN]
-        opaque += [key if name == GLOBALS else f"{name} {key}".strip() for key in found]
-    text = f"Compared were {', '.join(parts)}."
+    text, opaque = f"Compared were {', '.join(parts)}.", _opaque(parts)
     return f"{text} What cannot be looked into is not: {', '.join(opaque)}." if opaque else text
+
+
+def _opaque(parts: dict[str, Part]) -> list[str]:
+    """Name what cannot be looked into."""
+    found = []
+    for name, part in parts.items():
+        items = [item for item, text in part.items() if OPAQUE in text]
+        items = [item for item in items if item] or items  # what stands for all is the last resort
+        found += [i if name == GLOBALS and i else f"{name} {i}".strip() for i in items]
+    return found
 
 
 # ---- parts
 
 
-def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) -> dict[str, dict]:
+def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Part]:
     """Describe all but the data."""
     params = dict(params)
     if params["initial_params"] == "auto" and not setup.problem.initial_params:
@@ -219,21 +259,15 @@ def _deciding_metric(setup: Setup, scoring: object) -> str:
     return context.metric or next(iter(named or ["the first"]))
 
 
-def _part(text: str) -> dict[str, Any]:
-    return {"sha": _sha(text), "text": cut(text)}
+def _part(text: str) -> Part:
+    return {WHOLE: cut(text, ITEM_LENGTH)}
 
 
-def _items(texts: dict[str, str]) -> dict[str, Any]:
+def _items(texts: dict[str, str]) -> Part:
     """Make a part of several named things."""
-    text = ", ".join(f"{name}: {texts[name]}" for name in sorted(texts))
-    part: dict[str, Any] = {"sha": _sha(text), "text": cut(text)}
-    if len(texts) <= N_ITEMS:
-        part["items"] = {name: cut(text, ITEM_LENGTH) for name, text in texts.items()}
-    return part
-
-
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    if len(texts) > N_ITEMS:
+        return _part(", ".join(f"{name}: {texts[name]}" for name in sorted(texts)))
+    return {name: cut(text, ITEM_LENGTH) for name, text in sorted(texts.items())}
 
 
 def _settings(text_of: Callable, params: dict) -> dict[str, str]:
@@ -251,7 +285,7 @@ def _settings(text_of: Callable, params: dict) -> dict[str, str]:
     return texts
 
 
-def _estimator(text_of: Callable, estimator: Estimator) -> dict[str, Any]:
+def _estimator(text_of: Callable, estimator: Estimator) -> Part:
     """Describe an estimator as a whole, and each of its nested parameters."""
     part = _part(text_of(estimator))
     shallow = partial(describe, memo={}, deep=False)
@@ -263,8 +297,8 @@ def _estimator(text_of: Callable, estimator: Estimator) -> dict[str, Any]:
         if not is_free(own_name, owners.get(owner, estimator)):
             names.append(name)
     if len(names) <= N_ITEMS:
-        items = {name: cut(shallow(params[name]), ITEM_LENGTH) for name in names}
-        part["items"] = {"class": shallow(type(estimator)), **items}
+        part |= {"class": shallow(type(estimator))}
+        part |= {name: cut(shallow(params[name]), ITEM_LENGTH) for name in names}
     return part
 
 
@@ -299,56 +333,29 @@ def _splitter(text_of: Callable, cv: Folding) -> str:
     return f"given {OPAQUE}" if hasattr(cv, "__next__") else "given"
 
 
-def _random_state(random_state: object) -> dict[str, str]:
+def _random_state(random_state: object) -> Part:
     if isinstance(random_state, Integral):
         return _part(str(int(random_state)))
     if isinstance(random_state, np.random.RandomState):
         return _part("another generator, or one that has drawn numbers since")
-    return {"sha": "", "text": DRAWN}
+    return _part(DRAWN)
 
 
 # ---- differences
 
 
-def _is_equal(name: str, old: dict, new: dict, with_code: bool) -> bool:
-    """Whether a part has not changed, as far as it can be compared."""
-    if name == "random_state" and new["text"] == DRAWN:
-        return True
-    if name == "cv" and new["text"].startswith("given"):
-        return _listed(old) == _listed(new)
-    digests = "sha" if with_code or "bare" not in old else "bare"
-    return old[digests] == new[digests]
-
-
-def _listed(part: dict) -> str:
-    """Describe folds in the same way if they are in a list or come from a generator."""
-    return part["text"].replace(f" {OPAQUE}", "")
-
-
-def _changes(old: dict, new: dict) -> list[tuple]:
-    """List differences as (name, text before, text now); None stands for what is missing."""
-    was, now = old.get("items", {}), new.get("items", {})
-    names = [*now, *(name for name in was if name not in now)]
-    changes = [(n, was.get(n), now.get(n)) for n in names if was.get(n) != now.get(n)]
-    if not (was and now and changes):
-        return [(None, cut(old["text"], ITEM_LENGTH), cut(new["text"], ITEM_LENGTH))]
-    return changes
-
-
-def _has_grown(name: str | None, was: str, now: str) -> bool:
-    if name is None or name.rpartition(".")[2] not in GROWING:
+def _has_grown(name: str, was: str | None, now: str | None) -> bool:
+    if name.rpartition(".")[2] not in GROWING or was is None or now is None:
         return False
     try:
         return float(now) > float(was)
-    except (TypeError, ValueError):  # None or "auto"
+    except ValueError:  # None or "auto"
         return False
 
 
-def _sentence(name: str | None, was: str | None, now: str | None) -> str:
+def _sentence(name: str, was: str | None, now: str | None) -> str:
     if was is None:
-        return f"{name} is new, {now}"
+        return f"{name} is new, {without_marks(now or '')}"
     if now is None:
-        return f"{name} is gone, it was {was}"
-    if DIGEST.sub("", was) == DIGEST.sub("", now):
-        return f"the code of {DIGEST.sub('', now)} is another one"
-    return f"{name or 'it'} was {was}, now {now}"
+        return f"{name} is gone, it was {without_marks(was)}"
+    return f"{name or 'it'} was {without_marks(was)}, now {without_marks(now)}"

@@ -170,7 +170,7 @@ def versions(value: object) -> bool:
 
 def parts(value: object) -> bool:
     """Whether a value is what `fingerprint` returns."""
-    return isinstance(value, dict) and all(map(_is_part, value.values()))
+    return isinstance(value, dict) and all(map(_texts_by_name, value.values()))
 
 
 def plan(value: object) -> bool:
@@ -184,16 +184,6 @@ def _list_of(value: object, kind: Kind) -> TypeGuard[list]:
 
 def _texts_by_name(value: object) -> TypeGuard[dict[str, str]]:
     return isinstance(value, dict) and all(map(text, value.values()))
-
-
-def _is_part(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and text(value.get("sha"))
-        and text(value.get("text"))
-        and _texts_by_name(value.get("items", {}))
-        and _texts_by_name(value.get("code", {}))
-    )
 
 
 def _is_point(value: object) -> bool:

@@ -285,5 +285,5 @@ class _Names:
 
 def _scoring(header: Header) -> str | None:
     """The name of the scorer, which is described as a quoted text; a function has none."""
-    text = header.parts.get("scoring", {"text": ""})["text"]
+    text = header.parts.get("scoring", {}).get("", "")
     return text[1:-1] if re.fullmatch(r"'\w+'|\"\w+\"", text) else None

@@ -23,7 +23,15 @@ from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._evaluations import Evaluations, key_of
 from sksearch.checkpoint._events import WRONG, blaming, check_scores, header_of, read_events
-from sksearch.checkpoint._fingerprint import check_same, compared, fingerprint, fold_part
+from sksearch.checkpoint._fingerprint import (
+    WHOLE,
+    check_same,
+    compared,
+    fingerprint,
+    fold_part,
+    note_changes,
+    user_parts,
+)
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
 from sksearch.checkpoint._records import (
@@ -90,6 +98,8 @@ class JournalRecorder(Recorder):
         self._versions: dict[str, str]
         self._warned = False
         self._spooled: set[str] = set()
+        self._parts: dict[str, dict] = {}
+        self._look: Any = None
 
     # ---- before the search
 
@@ -126,7 +136,8 @@ class JournalRecorder(Recorder):
         self._rungs = {(rung.bracket, rung.n_resources) for rung in setup.plan.rungs}
         self._versions = versions_of_setup(setup)
         seed = self._given_seed(params["random_state"])
-        parts = fingerprint(kind, params, setup, seed)
+        self._parts = parts = fingerprint(kind, params, setup, seed)
+        self._look = partial(user_parts, kind, params, setup)
         if old is not None:
             self._compare(setup, parts)
         self._remember(setup)
@@ -176,6 +187,11 @@ class JournalRecorder(Recorder):
         self.checkpoint.sweep(run.states.files().keys() | known)
         self._time.was_up = self.ending.up
         self._time.stands_still = not self.ending.why and bool(self._memo or self._spooled)
+
+    def close(self) -> None:
+        """Note what this fit has changed of what was compared, for later ones of this process."""
+        if self._look is not None:
+            note_changes(self._parts, self._look())
 
     # ---- while it runs
 
@@ -275,7 +291,7 @@ class JournalRecorder(Recorder):
             raise JournalError(
                 f"{path / 'splits.npz'} has not the folds of {self._journal}: {ANEW}"
             )
-        is_listed = "cv" in parts and parts["cv"]["text"].startswith("given:")
+        is_listed = "cv" in parts and parts["cv"][WHOLE].startswith("given:")
         new = parts if is_listed else {n: part for n, part in parts.items() if n != "folds"}
         same_python = "python" not in changed
         accepted = accepted_names(self.checkpoint.earlier, self.checkpoint.events)

@@ -27,4 +27,8 @@ def recorder_of(
     if DATA in path:
         path = path.replace(DATA, digest(f"{describe(X)} {describe(y)}"))
     with Checkpoint(path) as checkpoint:
-        yield JournalRecorder(checkpoint)
+        recorder = JournalRecorder(checkpoint)
+        try:
+            yield recorder
+        finally:
+            recorder.close()

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from sksearch._description import fingerprint
 from sksearch._extras import missing
 from sksearch._plain import warn
+from sksearch._reached import fingerprint
 from sksearch.base import Sampler, Scheduler
 from sksearch.experiment._journal import Journal, Key
 from sksearch.experiment._one_run import (

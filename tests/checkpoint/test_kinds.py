@@ -12,7 +12,6 @@ POINT = [1, 0.5, None]
 BOUND = ["score", "<=", 0.5]
 SPAN = [0.0, 1.5, "worker"]
 PREDICTION = [0.5, 0.4, 0.6, 1]
-PART = {"sha": "ab", "text": "C: 1"}
 RUNG = [0, 0, 0, 0, 0, 0]
 
 #: By kind: what is of it, and what is not.
@@ -85,9 +84,8 @@ EXAMPLES = {
         [None, {}, {"numpy": "2"}, {"sklearn": 1}, ["sklearn"]],
     ),
     "parts": (
-        [{}, {"space": PART}, {"space": PART | {"items": {"C": "1"}}}],
-        [None, [], {"space": None}, {"space": {"sha": "ab"}}, {"space": {"text": "C: 1"}},
-         {"space": PART | {"items": {"C": 1}}}, {"space": PART | {"items": ["C"]}}],
+        [{}, {"space": {}}, {"space": {"C": "1"}, "cv": {"": "5"}}],
+        [None, [], {"space": None}, {"space": ["C"]}, {"space": {"C": 1}}],
     ),
     "plan": (
         [[], [RUNG], [RUNG, [1, 2, 3, 4, 5, 6]]],

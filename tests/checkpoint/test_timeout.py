@@ -5,7 +5,6 @@ import shutil
 import signal
 import time
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from sksearch.checkpoint import JournalError, read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._records import Spool, output_of_record
 from sksearch.executors import VirtualClock, spend
+from tests.interrupted import Hidden
 
 pytestmark = pytest.mark.filterwarnings("ignore:The first bracket will take")
 
@@ -29,7 +29,7 @@ SECONDS = 5  # simulated ones, of a training
 
 # Counts trainings, and does something in one of them. An object's attributes are no part of the
 # code that a checkpoint compares.
-Meter = SimpleNamespace(n=0, at=None, happens=None)
+Meter = Hidden(n=0, at=None, happens=None)
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import RandomSearchCV, SearchCV, tune
 from sksearch.fitting._out_of_fold import digest_of_folds
 from sksearch.schedulers import FoldRace, SuccessiveHalving
+from tests.interrupted import Hidden
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -154,18 +155,20 @@ def test_who_has_other_parts_hears_nothing_of_races():
 class Moody(Growing):
     """Its folds are alike when it is asked for the first time, and then no more; or vice versa."""
 
+    asked = Hidden(n=0)
+
     def __init__(self, alike_first):
         self.alike_first = alike_first
 
     def split(self, X, y=None, groups=None):
-        Moody.n_asked += 1
-        alike = (Moody.n_asked == 1) == self.alike_first
+        Moody.asked.n += 1
+        alike = (Moody.asked.n == 1) == self.alike_first
         return KFold(4, shuffle=True).split(X) if alike else super().split(X)
 
 
 @pytest.mark.parametrize("alike_first", [True, False])
 def test_a_search_that_goes_on_races_if_it_has_raced(tmp_path, alike_first):
-    Moody.n_asked = 0
+    Moody.asked.n = 0
     kwargs = {"cv": Moody(alike_first), "random_state": 0, "checkpoint_dir": tmp_path}
     first = SearchCV(Ridge(), ALPHAS, n_iter=2, **kwargs).fit(X, Y)
     again = SearchCV(Ridge(), ALPHAS, n_iter=3, **kwargs).fit(X, Y)

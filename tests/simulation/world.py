@@ -5,6 +5,7 @@ import itertools
 import re
 import signal
 import traceback
+import uuid
 import warnings
 from collections import Counter
 
@@ -197,7 +198,8 @@ class World:
         computer = Computer(self.disk, fate, self.new_pid(), self.alive)
         search, handlers = (drawn or self.drawn).make(FOLDER, **self.size), _handlers()
         self.described_by = None if drawn or y is not Y else str(self.size)
-        learners.RUN, learners.NOTE = f"run {self.pid}", self.note
+        learners.RUN = uuid.UUID(int=self.pid, version=4).hex
+        learners.NOTE = self.note
         n_began, found_before, ended_before = self.n_began, self.found, set(self.ended)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

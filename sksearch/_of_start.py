@@ -1,0 +1,240 @@
+"""What differs between two starts by its nature, recognised in the values themselves.
+
+Readings of a clock, random identifiers, the number of this process, names of temporary files and
+of this computer. Each is written with its kind, as ``⟦time 1.5⟧``. Parts of identifiers look like
+anything: they are recognised by the statement that makes them.
+"""
+
+import ast
+import collections
+import datetime
+import functools
+import linecache
+import os
+import re
+import socket
+import sys
+import tempfile
+import time
+import uuid
+from contextlib import suppress
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from sksearch._clock import BEGAN, was_counted, was_read
+
+LEAST_PID = 1000  # smaller ones are settings more often than numbers of processes
+UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
+HAS_DIGIT = re.compile("[0-9]|tmp")
+MARK = re.compile("⟦([a-z]+) ([^⟦⟧]*)⟧")
+# A statement of nothing but these, constants, and variables that such statements set.
+SOURCES = {
+    "time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow",
+    "ctime", "asctime", "localtime", "gmtime", "strftime", "uuid1", "uuid4", "token_hex",
+    "token_bytes", "token_urlsafe", "urandom", "getpid", "getppid", "gethostname", "node",
+    "mkdtemp", "mkstemp", "mktemp", "get_ident",
+}  # fmt: skip
+FORMS = {
+    "hex", "int", "bytes", "str", "float", "round", "format", "isoformat", "timestamp", "replace",
+    "split", "join", "encode", "decode", "Path", "path", "name", "datetime", "date", "timezone",
+    "utc", "UTC",
+}  # fmt: skip
+MODULES = {"time", "datetime", "uuid", "os", "secrets", "tempfile", "socket", "platform",
+           "threading", "pathlib"}  # fmt: skip
+PLAIN = (
+    str, bytes, int, float, np.generic, datetime.date, datetime.time, uuid.UUID, PurePath,
+    time.struct_time,
+)  # fmt: skip
+PATTERN = r"""
+(?P<name>(?<![0-9a-f])[0-9a-f]{{8}}(?P<hyphen>-?)[0-9a-f]{{4}}(?P=hyphen)[14][0-9a-f]{{3}}(?P=hyphen)
+    [89ab][0-9a-f]{{3}}(?P=hyphen)[0-9a-f]{{12}}(?![0-9a-f]))
+|(?P<stamp>(?<!\d)(20\d\d)(?P<dash>[-_/.]?)([01]\d)(?P=dash)([0-3]\d)
+    (?:[ T_-]{{0,2}}([0-2]\d)(?P<colon>[:_.h-]?)([0-5]\d)
+        (?:(?P=colon)([0-5]\d)(?:[.,]?\d{{6}})?)?)?
+    (?:[+-]00:00|Z)?(?!\d))
+|(?P<digits>(?<![\d.])\d{{10,19}}(?:\.\d+)?(?!\d))
+|(?P<file>(?<![a-z0-9_])tmp[a-z0-9_]{{8}}(?![a-z0-9_])
+    |(?<={folder}[/\\])[^/\\']*[-_.](?=[a-z_]{{0,7}}[0-9])[a-z0-9_]{{8}}(?![^/\\'.]))
+|(?P<process>(?<![\d.]){pid}(?![\d.]))
+|(?P<host>(?<!\w){host}(?!\w))
+"""  # a uuid1 or uuid4, a date with its time or without, a time in seconds, ...
+
+
+def marked(value: Any) -> str | None:
+    """Return a text of a value in which what is of this start is marked; None if nothing is."""
+    if value is None or value is True or value is False:
+        return None
+    if isinstance(value, (int, float)):
+        kind = _kind_of_number(value)
+        return None if kind is None else _mark(kind, repr(value))
+    if isinstance(value, uuid.UUID):
+        return _mark("name", str(value)) if value.version in (1, 4) else None
+    if isinstance(value, np.datetime64) and not np.isnat(value):
+        value = value.astype("datetime64[us]").item()
+        return marked(value) if isinstance(value, datetime.date) else None
+    if isinstance(value, (datetime.date, str, PurePath)):
+        text = repr(str(value))
+        text_now = _marked_text(text)
+        return None if text_now == text else text_now
+    return None
+
+
+def marked_by_statement(name: str, value: Any, text: str) -> str:
+    """Mark the text of a variable as a whole if nothing but this start is in its statement."""
+    module, _, own_name = name.rpartition(".")
+    while module and module not in sys.modules:
+        module = module.rpartition(".")[0]
+    if not module or not isinstance(value, PLAIN) or isinstance(value, bool):
+        return text
+    statements = _statements_of_start(_sources(sys.modules[module]), own_name)
+    return text if statements is None else f"{_mark('start', without_marks(text))} = {statements}"
+
+
+def _sources(module):
+    """The texts of a module: its file, or the cells of a notebook."""
+    cells, file = vars(module).get("In"), getattr(module, "__file__", None)
+    if isinstance(cells, list):
+        return tuple(map(str, cells))
+    if not file:
+        return ()
+    linecache.checkcache(file)
+    return ("".join(linecache.getlines(file)),)
+
+
+@functools.lru_cache(1000)
+def _statements_of_start(sources, name):
+    """What a variable is set to, if only a clock, chance or the process is in it; else None."""
+    settings, waiting = _settings(sources), [name]
+    texts: list[str] = []
+    for each in waiting:  # which grows
+        values = settings.get(each, [None])
+        found = {None if value is None else ast.unparse(value) for value in values}
+        if None in found or len(found) > 1:  # nobody knows which one it is
+            return None
+        texts += found
+        names, attributes = _words(values[0])
+        known = SOURCES | FORMS
+        if not (attributes <= known and names <= known | MODULES | settings.keys()):
+            return None
+        waiting += sorted((names & settings.keys()).difference(waiting))
+    words = set.union(*_words(ast.parse(";".join(texts))))
+    return ", ".join(texts) if SOURCES & words else None
+
+
+def _words(node):
+    """The names and the attributes in a piece of code."""
+    nodes = [*ast.walk(node)]
+    names = {each.id for each in nodes if isinstance(each, ast.Name)}
+    return names, {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+
+
+@functools.lru_cache(100)
+def _settings(sources):
+    """List what each name is set to in a module, None if it is not known."""
+    found: dict[str, list] = collections.defaultdict(list)
+    for source in sources:
+        with suppress(SyntaxError, ValueError):
+            nodes = [*ast.walk(ast.parse(source))]
+            assigned = [each for each in nodes if isinstance(each, ast.Assign)]
+            values = {id(each.targets[0]): each.value for each in assigned}
+            for node in nodes:
+                if isinstance(getattr(node, "ctx", None), ast.Store):
+                    name = getattr(node, "id", getattr(node, "attr", ""))
+                    found[name].append(values.get(id(node)))
+                for each in getattr(node, "names", ()):  # of imports, or declared as global
+                    name = getattr(each, "asname", None) or getattr(each, "name", each)
+                    found[name].append(_source(node, each))
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg)):
+                    found[getattr(node, "name", getattr(node, "arg", ""))].append(None)
+    return dict(found)
+
+
+def _source(node, each):
+    """The name of what is imported if it is a clock, chance or the process; else None."""
+    if isinstance(node, ast.Import):
+        is_source = each.name in MODULES
+    else:
+        is_source = getattr(node, "module", None) in MODULES and each.name in SOURCES | FORMS
+    return ast.Name(each.name) if is_source else None
+
+
+def without_marks(text: str) -> str:
+    """Return a text as it is without marks."""
+    return MARK.sub(r"\2", text) if "⟦" in text else text
+
+
+def neutral(text: str) -> str:
+    """Return a text with marks, and without what is marked."""
+    return MARK.sub(r"⟦\1⟧", text) if "⟦" in text else text
+
+
+def _mark(kind, text):
+    return f"⟦{kind} {text}⟧"
+
+
+def _kind_of_number(value):
+    """The kind of a number that is of this start, None for others."""
+    if -LEAST_PID < value < LEAST_PID:  # the clock that counts from any point has more
+        return "time" if value % 1 and was_counted(value) else None
+    if isinstance(value, int) and value == os.getpid():
+        return "process"
+    if value >= BEGAN and any(was_read(value / unit) for unit in UNITS.values()):
+        return "time"
+    is_counted = isinstance(value, float) and not value.is_integer() and was_counted(value)
+    return "time" if is_counted else None
+
+
+def _marked_text(text):
+    """Mark the parts of a text that are of this start."""
+    if not HAS_DIGIT.search(text) and _host() not in text:
+        return text
+    return _pattern(os.getpid()).sub(_marked_part, text)
+
+
+@functools.cache
+def _host():
+    return socket.gethostname()
+
+
+@functools.lru_cache(1)
+def _pattern(pid):
+    """Compile what identifiers, times and names of this process look like."""
+    host = _host()
+    return re.compile(
+        PATTERN.format(
+            folder=re.escape(tempfile.gettempdir()),
+            pid=pid if pid >= LEAST_PID else "(?!)",
+            host=re.escape(host) if len(host) > 2 and host != "localhost" else "(?!)",
+        ),
+        re.VERBOSE,
+    )
+
+
+def _marked_part(found):
+    """Mark a part of a text, unless it is a time of another start."""
+    kind = next(name for name, part in found.groupdict().items() if part is not None)
+    if kind in ("stamp", "digits"):
+        is_now = _is_now(found) if kind == "stamp" else _is_time(found[0])
+        return _mark("time", found[0]) if is_now else found[0]
+    return _mark(kind, found[0])
+
+
+def _is_time(digits):
+    """Whether digits are a time since this process began, in seconds or parts of them."""
+    unit = UNITS.get(len(digits.partition(".")[0]))
+    return unit is not None and was_read(float(digits) / unit)
+
+
+def _is_now(found):
+    """Whether a date, or a date and a time, lies within the life of this process."""
+    parts = [int(found[n]) for n in (4, 6, 7, 8, 10, 11) if found[n] is not None]
+    with suppress(ValueError, OverflowError, OSError):
+        year, month, day, *rest = parts
+        moment = datetime.datetime(year, month, day, *rest)  # type: ignore[arg-type]
+        for zone in (None, datetime.UTC):  # precise to a day, a minute or a second
+            precision = {3: 86_400, 5: 60}.get(len(parts), 1)
+            if was_read(moment.replace(tzinfo=zone).timestamp(), precision):
+                return True
+    return False

@@ -1,0 +1,388 @@
+"""A setting that code loads, another one at the next start: refused by its name, or let go on."""
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import types
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+
+from sksearch import RandomSearchCV, _description
+from sksearch.checkpoint import SearchMismatchError
+from tests.checkpoint.test_globals import accept
+
+EST = """
+import argparse, collections, dataclasses, datetime, enum, functools, importlib, json, os, pathlib
+import random, socket, sys, tempfile, threading, time, uuid
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import make_scorer
+class Est(BaseEstimator):
+    def __init__(self, a=0.5):
+        self.a = a
+    def fit(self, X, y=None):
+        return self
+    def predict(self, X):
+        return np.full(len(X), self.a)
+    def score(self, X, y=None):
+        return float(self.a * value())
+"""
+# What sets a value, and the value that the score uses; `given` differs at the next start.
+OWN = "import own_settings\nown_settings.ALPHA = given"
+LOADED = {
+    "a dict that a function updates": (
+        "CFG = {}\ndef load(d):\n    CFG.update(d)\nload({'w': given})",
+        "CFG['w']",
+    ),
+    "an item": (
+        "D = {}\ndef init(v):\n    D['w'] = v\ninit(given)",
+        "D['w']",
+    ),
+    "a global of main": (
+        "def main(alpha):\n    global ALPHA\n    ALPHA = alpha\nmain(given)",
+        "ALPHA",
+    ),
+    "a list that is appended to": (
+        "L = []\nL.append(given)",
+        "L[0]",
+    ),
+    "the command line": (
+        "W = float(sys.argv[1])",
+        "W",
+    ),
+    "the command line when it is used": (
+        "",
+        "float(sys.argv[1])",
+    ),
+    "the environment": (
+        "W = float(os.environ['W_OF_TESTS'])",
+        "W",
+    ),
+    "the environment when it is used": (
+        "",
+        "float(os.environ['W_OF_TESTS'])",
+    ),
+    "the environment by a global that names it": (
+        "NAME = 'W_OF_TESTS'",
+        "float(os.environ[NAME])",
+    ),
+    "the environment in lower case": (
+        "",
+        "float(os.environ['w_of_tests'])",
+    ),
+    "the environment by a prefix": (
+        "",
+        "float(next(v for k, v in os.environ.items() if k.startswith('W_OF_')))",
+    ),
+    "getenv with a default": (
+        "",
+        "float(os.getenv('W_OF_TESTS', 1))",
+    ),
+    "a file of JSON": (
+        "W = json.loads((folder / 'w.json').read_text())['w']",
+        "W",
+    ),
+    "an item of an array": (
+        "W = np.load(folder / 'w.npy')[0]",
+        "W",
+    ),
+    "a whole array": (
+        "W = np.load(folder / 'w.npy')",
+        "W[0]",
+    ),
+    "arguments": (
+        "p = argparse.ArgumentParser()\np.add_argument('w', type=float)\nargs = p.parse_args()",
+        "args.w",
+    ),
+    "a dataclass": (
+        "@dataclasses.dataclass\nclass S:\n    w: float = 0.0\nS_ = S(given)",
+        "S_.w",
+    ),
+    "an attribute of a class": (
+        "class C:\n    w = 0\nC.w = given",
+        "C.w",
+    ),
+    "setattr on a class": (
+        "class C: pass\nsetattr(C, 'w', given)",
+        "C.w",
+    ),
+    "an attribute of a function": (
+        "def value():\n    return value.w\nvalue.w = given",
+        None,
+    ),
+    "a default": (
+        "def value(w=given):\n    return w",
+        None,
+    ),
+    "a closure": (
+        "def make(w):\n    return lambda: w\nvalue = make(given)",
+        None,
+    ),
+    "a closure in a closure": (
+        "def make(w):\n    def inner():\n        return w\n"
+        "    return lambda: inner()\nvalue = make(given)",
+        None,
+    ),
+    "a partial function": (
+        "def two(w):\n    return w\nvalue = functools.partial(two, given)",
+        None,
+    ),
+    "a callable with state": (
+        "class V:\n    def __call__(self):\n        return self.w\nvalue = V()\nvalue.w = given",
+        None,
+    ),
+    "another module": (
+        OWN,
+        "own_settings.ALPHA",
+    ),
+    "another module by text": (
+        OWN,
+        "getattr(own_settings, 'AL' + 'PHA')",
+    ),
+    "a module that is handed on": (
+        OWN + "\ndef get(m, n):\n    return getattr(m, n)",
+        "get(own_settings, 'ALP' + 'HA')",
+    ),
+    "an imported module by its name": (
+        OWN,
+        "importlib.import_module('own_settings').ALPHA",
+    ),
+    "sys.modules": (
+        OWN,
+        "sys.modules['own_settings'].ALPHA",
+    ),
+    "an import in a function": (
+        OWN + "\ndef get():\n    from own_settings import ALPHA\n    return ALPHA",
+        "get()",
+    ),
+    "globals": (
+        "W = given",
+        "globals()['W']",
+    ),
+    "globals by a name that is made": (
+        "_w = given",
+        "globals()['_' + chr(119)]",
+    ),
+    "an attribute of a thread": (
+        "T = threading.local()\nT.w = given",
+        "T.w",
+    ),
+    "eval": (
+        "W = given",
+        "eval('W')",
+    ),
+    "vars of a module": (
+        OWN,
+        "vars(own_settings)['ALPHA']",
+    ),
+    "a builtin": (
+        "import builtins\nbuiltins.W_OF_TESTS = given",
+        "W_OF_TESTS",
+    ),
+    "what is set in place": (
+        "W = np.zeros(2)\nW[:] = given",
+        "W[1]",
+    ),
+    "a path": (
+        "P = pathlib.Path(f'runs/{given}')",
+        "float(P.name)",
+    ),
+    "a member of an enum": (
+        "class M(enum.Enum):\n    A = given",
+        "M.A.value",
+    ),
+    "a date": (
+        "T = datetime.date(2020 + int(given), 1, 1)",
+        "T.year",
+    ),
+    "a named setting beside a time": (
+        "CFG = {'w': given, 't': time.time()}",
+        "CFG['w']",
+    ),
+    "many objects": (
+        "class O: pass\nL = [O() for _ in range(20_000)]\nL[-1].w = given",
+        "L[-1].w",
+    ),
+}
+# Whatever the start, `value` is the same; what else it names is of the start by its nature.
+OF_START = {
+    "seconds": "time.time()", "nanoseconds": "time.time_ns()", "whole seconds": "int(time.time())",
+    "a counter": "time.perf_counter()", "a moment": "datetime.datetime.now()",
+    "a moment in a text": "f'out-{datetime.datetime.now():%Y%m%d-%H%M%S}'",
+    "a moment as NumPy has it": "np.datetime64('now')", "a random name": "uuid.uuid4()",
+    "a random name in a path": "pathlib.Path('runs') / uuid.uuid4().hex",
+    "a temporary folder": "tempfile.mkdtemp()",
+    "a generator that chance seeds": "np.random.default_rng()",
+    "another generator": "np.random.RandomState()", "a lock": "threading.Lock()",
+    "a dict with a time": "{'w': 1, 'began': time.time()}",
+}  # fmt: skip
+
+
+def start(source, given, folder, monkeypatch):
+    """Execute the user's module, and fit a search with its estimator."""
+    monkeypatch.setattr(sys, "argv", ["script.py", str(given)])
+    for name in ("W_OF_TESTS", "w_of_tests"):
+        monkeypatch.setenv(name, str(given))
+    (folder / "w.json").write_text(json.dumps({"w": given}))
+    np.save(folder / "w.npy", np.array([given, 0.0]))
+    for name in ("own_settings", "users_script"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    module = sys.modules["users_script"]
+    vars(module).update(given=given, folder=folder)
+    exec(EST, vars(module))
+    exec(source, vars(module))
+    del module.given, module.folder
+    search = RandomSearchCV(
+        module.Est(), {"a": [0.1, 0.5, 0.9]}, n_iter=3, cv=2, random_state=0, refit=False,
+        checkpoint_dir=folder / "run",
+    )  # fmt: skip
+    return search.fit(np.zeros((4, 1)), np.zeros(4))
+
+
+@pytest.mark.filterwarnings("ignore:.*uses what differs from start to start:UserWarning")
+@pytest.mark.parametrize("what", LOADED)
+def test_a_setting_that_is_another_one_is_refused_and_can_be_accepted(what, tmp_path, monkeypatch):
+    source, value = LOADED[what]
+    if value is not None:
+        source += f"\ndef value():\n    return {value}"
+    start(source, 1.0, tmp_path, monkeypatch)
+    start(source, 1.0, tmp_path, monkeypatch)  # the same goes on
+    with pytest.raises(SearchMismatchError, match=r"globals differs: .* was .*, now ") as caught:
+        start(source, 2.0, tmp_path, monkeypatch)
+    accept(caught.value)
+    start(source, 2.0, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("what", OF_START)
+def test_what_is_of_a_start_by_its_nature_goes_on(what, tmp_path, monkeypatch):
+    source = f"W = {OF_START[what]}\ndef value():\n    return W is not None"
+    start(source, 1.0, tmp_path, monkeypatch)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        start(source, 1.0, tmp_path, monkeypatch)
+    assert len(caught) <= (what != "a lock")  # in the same second there may be none
+    assert all("users_script.W was" in str(each.message) for each in caught)
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        "[datetime.date.fromordinal(i + 1) for i in range(2000)]",
+        "{i: {i, os.getpid()} for i in range(2000)}",
+        "[lambda i=i: i for i in range(2000)]",
+        "[[[j] for j in range(20)] for i in range(300)]",
+        "{(i, 'a'): np.zeros(1) for i in range(2000)}",
+    ],
+)
+def test_what_is_made_of_very_many_objects_is_named_and_costs_no_more(many, tmp_path, monkeypatch):
+    monkeypatch.setattr(_description, "MOST", 20_000)
+    source = f"W = given\nL = {many}\ndef value():\n    return W * len(L)"
+    start(source, 1.0, tmp_path, monkeypatch)
+    with pytest.warns(UserWarning, match=r"not compared: users_script\.L\."):
+        start(source, 1.0, tmp_path, monkeypatch)
+    with pytest.raises(SearchMismatchError, match=r"differs: users_script\.W was 1\.0, now 2"):
+        start(source, 2.0, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        "{n + i for i in range(-2000, 2000)}", "[n + i for i in range(-2000, 2000)]",
+        "[{n + i} for i in range(-2000, 2000)]", "{str(n + i) for i in range(-2000, 2000)}",
+        "{(n + i, i): n + i for i in range(-2000, 2000)}",
+    ],
+)  # fmt: skip
+def test_that_one_of_many_numbers_is_that_of_a_process_is_chance(many, tmp_path, monkeypatch):
+    """The second process has another number."""
+    source = f"n = {os.getpid()}\nL = {many}\ndef value():\n    return len(L)"
+    start(source, 1.0, tmp_path, monkeypatch)
+    monkeypatch.setattr(os, "getpid", functools.partial(int, os.getpid() + 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start(source, 1.0, tmp_path, monkeypatch)
+
+
+ONE, TWO = "def value():\n    return 1.0", "def value():\n    return f()"
+ITEM = "def value():\n    return D['a']"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def value():\n    return 1.0", "# text\ndef value():\n    'Docs.'\n    return 1.0"),
+        ("def value():\n    w = 1.0\n    return w", "def value():\n    v = 1.0\n    return v"),
+        (ONE, f"def unused():\n    pass\n\n{ONE}"),
+        (f"{TWO}\ndef f():\n    return 1", f"def f():\n    return 1\n{TWO}"),
+        (f"D = {{'a': 1, 'b': 2}}\n{ITEM}", f"D = dict(b=2, a=1)\n{ITEM}"),
+        (f"D = {{'a': 2}}\n{ITEM}", f"D = {{'a': 1 + 1}}\n{ITEM}"),
+        (ONE, f"UNUSED = 3\n{ONE}"),
+    ],
+)
+def test_a_harmless_change_goes_on(old, new, tmp_path, monkeypatch):
+    start(old, 1.0, tmp_path, monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start(new, 1.0, tmp_path, monkeypatch)
+
+
+DATES = pd.date_range("2020-01-01", periods=4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: X.set_axis([4, 3, 2, 1]),
+        lambda X: X.set_axis(DATES),
+        lambda X: X.rename_axis("rows"),
+        lambda X: X.rename_axis("features", axis=1),
+        lambda X: X.astype({"b": "category"}),
+        lambda X: X.astype({"a": "float32"}),
+        lambda X: X.rename(columns={"a": "c"}),
+        lambda X: X.attrs.update(unit="m") or X,
+    ],
+)
+def test_what_a_frame_carries_beside_its_values_is_compared(change, tmp_path):
+    def fit(X):
+        search = RandomSearchCV(
+            DummyRegressor(), {"strategy": ["mean", "median"]}, n_iter=2, cv=2, random_state=0,
+            refit=False, checkpoint_dir=tmp_path,
+        )  # fmt: skip
+        return search.fit(X, np.arange(4.0))
+
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [1, 2, 1, 2]})
+    fit(X)
+    fit(X.copy())
+    with pytest.raises(SearchMismatchError, match="data differs: X was"):
+        fit(change(X.copy()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["script", "-c"])
+def test_real_starts_see_the_value_whatever_the_seed_of_hashes(how, tmp_path):
+    code = EST + (
+        "CFG = {}\ndef load(w):\n    CFG.update(w=w, names={'a', 'b', 'c'}, at=time.time())\n"
+        "def value():\n    return CFG['w'] * len(CFG['names'])\nload(float(sys.argv[1]))\n"
+        "from sksearch import RandomSearchCV\n"
+        "s = RandomSearchCV(Est(), {'a': [.1, .9]}, n_iter=2, cv=2, random_state=0, refit=False,\n"
+        "    checkpoint_dir=sys.argv[2]).fit(np.zeros((4, 1)), np.zeros(4))\n"
+        "print(s.best_score_)\n"
+    )
+    (tmp_path / "s.py").write_text(code)
+    command = [sys.executable, *(["-c", code] if how == "-c" else [str(tmp_path / "s.py")])]
+
+    def run(w, seed):
+        env = os.environ | {"PYTHONHASHSEED": str(seed)}
+        done = subprocess.run(
+            [*command, str(w), str(tmp_path / "run")], capture_output=True, text=True, env=env,
+            timeout=120,
+        )  # fmt: skip
+        return done.stdout, done.stderr
+
+    assert run(1.0, 1)[0] == run(1.0, 2)[0] == "2.7\n"
+    assert "__main__.CFG was {'at'" in run(-1.0, 3)[1]
