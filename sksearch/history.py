@@ -63,6 +63,9 @@ class Problem:
         Where the user expects good candidates; None: nowhere.
     repeats : bool
         Whether a candidate that is known may be tried again.
+    started : tuple of (dict or None)
+        Candidates of the smaller search that this one extends: the first trials have these params,
+        in this order. None: the params could not be stored, and are proposed again.
 
     Examples
     --------
@@ -91,6 +94,7 @@ class Problem:
     changing: tuple[str, ...] | None = None
     prior: Beliefs | None = None
     repeats: bool = False
+    started: tuple[Params | None, ...] = ()
 
     def point(self, params: Params) -> np.ndarray:
         """Return the coordinates of a candidate, or of a model outside of the space."""

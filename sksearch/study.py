@@ -196,9 +196,11 @@ class Study:
         history = self.history
         if start.params is not None:
             return start.params
-        guesses = history.problem.initial_params
-        if (trial_id := len(history.trials)) < len(guesses):
-            return guesses[trial_id]
+        trial_id = len(history.trials)
+        # What a smaller search has paid for comes before what a larger one would begin with.
+        for known in (history.problem.started, history.problem.initial_params):
+            if trial_id < len(known) and (params := known[trial_id]) is not None:
+                return params
         if trial_id < history.problem.size:
             for attempt in range(N_TRIES):
                 rng = rng if attempt == 0 else self._rng(trial_id, attempt)

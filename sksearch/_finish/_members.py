@@ -217,7 +217,7 @@ def train_member(
             state = State(training.run(context, training.untrained(context)))
         return (state if environment.shares_memory else dump_state(state)), ""
     except BaseException as error:
-        Interrupts.heed()
+        Interrupts.let_pass(error)
         return None, first_line(error)
 
 

@@ -28,16 +28,34 @@ def key_of(
 
 
 class Evaluations:
-    """Evaluations of an earlier, smaller search, read from its events into a dict by key."""
+    """Evaluations of an earlier, smaller search, read from its events into a dict by key.
+
+    Of smaller searches with other resources there is nothing but these.
+
+    Attributes
+    ----------
+    asked, told : set of (str or None)
+        Keys of those that were asked for, and of those that ended.
+    started : dict of int to (dict or None)
+        Params of trials as they are encoded.
+    n_unknown : int
+        Number of evaluations whose params could not be stored.
+    """
 
     def __init__(
         self, setup: Setup, memo: dict[str | None, Output], key: Callable[..., str | None]
     ) -> None:
         self._resource, self._n_splits = setup.context.resource, len(setup.context.splits)
         self._memo, self._key = memo, key
-        self._begin()
+        self._top = -1
+        self._begin(0)
 
-    def _begin(self) -> None:
+    def _begin(self, top: int) -> None:
+        if top != self._top:
+            self.asked: set[str | None] = set()
+            self.told: set[str | None] = set()
+            self.started: dict[int, Any] = {}
+            self.n_unknown, self._top = 0, top
         self._params: dict[int, Any] = {}
         self._done: dict[int, tuple[tuple[Any, int], ...]] = {}  # params and resource of each leg
         self._open: dict[tuple[int, int], range] = {}
@@ -45,23 +63,35 @@ class Evaluations:
     def read(self, event: Event | None) -> None:
         """Enter one event."""
         match event:
-            case Header():
-                self._begin()
+            case Header(max_resources=top):
+                self._begin(top)
             case Asked(trial_id=i, resource=resource, parent=parent):
                 self._params.setdefault(i, event.params)
+                self.started[i] = self._params[i]
                 above = () if parent is None else self._done.get(parent, ())
                 done = self._done.setdefault(i, tuple(leg for leg in above if leg[1] < resource))
                 spent = done[-1][1] if done else 0
-                self._open[i, resource] = self._resource.folds(self._n_splits, resource, spent)
+                folds = self._resource.folds(self._n_splits, resource, spent)
+                self._open[i, resource] = folds
+                self.asked.update(self._key(done, self._params[i], resource, k) for k in folds)
             case Told(trial_id=i, resource=resource):
                 done, params = self._done[i], self._params[i]
                 folds = self._open.pop((i, resource))
                 for fold, output in zip(folds, event.outputs, strict=True):
-                    self._memo[self._key(done, params, resource, fold)] = output
+                    key = self._key(done, params, resource, fold)
+                    self._memo[key] = output
+                    self.told.add(key)
+                    self.n_unknown += key is None
                 self._done[i] = (*done, (params, resource))
             case Kept(trial_id=i, resource=resource, fold=fold):
                 key = self._key(self._done[i], self._params[i], resource, fold)
                 self._memo[key] = event.output
+                self.told.add(key)
+
+    def candidates(self, space: Space, top: int) -> tuple[dict[str, Any] | None, ...]:
+        """Return the trials' params, if they were brought up to `top`; None if not stored."""
+        encoded = self.started.values() if top == self._top else ()
+        return tuple(decode_params(space, each) for each in encoded)
 
     def in_spool(self, find: Callable[[str], Output | None]) -> list[Kept]:
         """List what workers had left of jobs that were never told; `find` returns an output."""

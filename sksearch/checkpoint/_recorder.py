@@ -94,9 +94,11 @@ class JournalRecorder(Recorder):
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
         self._memo: dict[str | None, Output] = {}
+        self._known: Evaluations | None = None  # of the smaller search, until this one is ahead
+        self._taken: set[str | None] = set()  # of them, those that this one has asked for
         self._extends, self._same_versions = False, True
         self._versions: dict[str, str]
-        self._warned = False
+        self._warned = self._says_lost = False
         self._spooled: set[str] = set()
         self._parts: dict[str, dict] = {}
         self._look: Any = None
@@ -198,15 +200,26 @@ class JournalRecorder(Recorder):
     def recorded_output(self, task: Task) -> Output | None:
         """Return the output of a task that was run before, None if there is none."""
         output = self._in_spool(task.name) if task.name in self._spooled else None
-        if output is None and self._memo:
+        if output is None and (self._memo or self._known):
             params = encode_params(self._space, task.params)
             before = [
                 (encode_params(self._space, leg.params), leg.resource) for leg in task.before
             ]
             key = key_of(self._space, before, params, task.resource, task.fold)
             output = self._memo.get(key)
+            self._see_what_is_left(key)
         if output is None:
             self._time.stands_still = False
+            if self._extends and task.continues and task.state is None and not self._says_lost:
+                self._says_lost = True
+                n = sum(output.n_steps > 0 for output in self._memo.values())
+                warn(
+                    f"The fitted models of {n} evaluations in {str(self.checkpoint.path)!r} are "
+                    "gone, as a search that has ended keeps none: those that the larger search "
+                    "brings further are trained again from their beginning.",
+                    UserWarning,
+                    stacklevel=2,
+                )
             return None
         return self._with_state(output)
 
@@ -369,8 +382,27 @@ class JournalRecorder(Recorder):
             )
         return job
 
+    def _see_what_is_left(self, key: str | None) -> None:
+        """Warn of what is not taken over, at the first evaluation that is new."""
+        if self._known is None or key in self._known.asked:
+            self._taken.add(key)
+            return
+        n_all = len(self._known.told) + self._known.n_unknown
+        n_left, self._known = n_all - len(self._taken & self._known.told), None
+        if n_left:
+            warn(
+                f"The larger search does not begin with {n_left} of the {n_all} evaluations in "
+                f"{str(self.checkpoint.path)!r}: it takes them over only where it comes to the "
+                "same candidates by the same rungs, and pays for all others.",
+                UserWarning,
+                stacklevel=2,
+            )
+
     def _remember(self, setup: Setup) -> None:
-        """Know what the search did before it was extended, by params, rungs and fold."""
+        """Know what the search did before it was extended, by params, rungs and fold.
+
+        Where each candidate gets all at once, the larger search begins with those of the smaller.
+        """
         checkpoint = self.checkpoint
         known = Evaluations(setup, self._memo, partial(key_of, self._space))
         records: Any = checkpoint.earlier
@@ -384,6 +416,12 @@ class JournalRecorder(Recorder):
                 checkpoint.append(kept.to_record(), sync=False)  # the header's sync is for these
                 known.read(kept)
         self._memo.pop(None, None)
+        for keys in (known.asked, known.told):
+            keys.discard(None)
+        self._known = known if self._extends else None
+        if setup.problem.n_candidates is not None and not setup.is_namesake:
+            started = known.candidates(self._space, setup.problem.max_resources)
+            setup.problem = replace(setup.problem, started=started)
 
 
 def _ending(event: Event | None, before: Ending) -> Ending:

@@ -86,6 +86,7 @@ def drive(
     ------
     KeyboardInterrupt, SystemExit
         On Ctrl-C and SIGTERM, after telling all jobs that had ended; those that run have a second.
+        So is anything else that is not an Exception.
     """
     jobs = _PendingJobs(study, executor, workload)
     try:
@@ -97,9 +98,10 @@ def drive(
             _tell_as_they_come(jobs, executor)
         else:
             _tell_in_turn(jobs, executor, batch_size)
-    except (KeyboardInterrupt, SystemExit):
-        workload.on_interrupt()
-        jobs.finish_interrupted()
+    except BaseException as error:
+        if not isinstance(error, Exception):
+            workload.on_interrupt()
+            jobs.finish_interrupted()
         raise
     jobs.finish()
 

@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -26,6 +27,21 @@ class Interrupts:
         if cls.pending:
             is_ctrl_c = cls._number == signal.SIGINT
             raise KeyboardInterrupt if is_ctrl_c else SystemExit(128 + cls._number)
+
+    @classmethod
+    def let_pass(cls, error: BaseException) -> None:
+        """Raise an error again unless it is a failure of the code that has raised it.
+
+        As in scikit-learn only exceptions are failures, so that the timeout of a test runner or a
+        task that was cancelled ends a search. A KeyboardInterrupt or SystemExit is one where no
+        signal has raised it: some library calls ``sys.exit``.
+        """
+        is_exit = isinstance(error, KeyboardInterrupt | SystemExit)
+        if not isinstance(error, Exception | KeyboardInterrupt | SystemExit) or (
+            is_exit and (cls.pending or _is_of_handler(error))
+        ):
+            raise error
+        cls.heed()  # numpy may make another error of Ctrl-C
 
     @classmethod
     @contextmanager
@@ -76,3 +92,10 @@ class Interrupts:
             before(number, frame)
         else:
             sys.exit(128 + number)
+
+
+def _is_of_handler(error: BaseException) -> bool:
+    """Whether the handler of a signal, a timer's for instance, has raised an error."""
+    handlers = map(signal.getsignal, signal.valid_signals())
+    codes = {getattr(handler, "__code__", None) for handler in handlers}
+    return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))

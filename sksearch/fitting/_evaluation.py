@@ -201,7 +201,7 @@ def load_state(context: Context, task: Task) -> tuple[State, str, list[Leg]]:
         if task.state is not None:
             return as_state(task.state, context.home), "", [at, task.leg]
     except BaseException as error:  # a model may raise anything when it is read
-        Interrupts.heed()
+        Interrupts.let_pass(error)
         lost = first_line(error)
     # Values may be estimators themselves, hence the clone.
     legs = [NOTHING, *task.before, task.leg] if task.continues else [at, task.leg]
@@ -224,7 +224,7 @@ def _save_state(environment: TaskEnvironment, task: Task, output: Output, state:
         else:
             output.state = SavedState.write(content, environment.folder, task.name)
     except BaseException as error:  # an attribute without pickle, a full disk
-        Interrupts.heed()
+        Interrupts.let_pass(error)
         output.lost_state = first_line(error)
 
 

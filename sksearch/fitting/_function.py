@@ -72,7 +72,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
         found = context.func(params, *units)
         _enter(context, output, found)
     except (Exception, SystemExit) as error:
-        Interrupts.heed()
+        Interrupts.let_pass(error)
         context.error = error
         output.status, output.error = failure(error)
         output.fit_error = shortened(printable(format_exc()))

@@ -46,9 +46,7 @@ class InvalidScoreError(TypeError, ValueError):
 
 def reraise_if_not_the_candidates(context: Context, error: BaseException) -> None:
     """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
-    if isinstance(error, KeyboardInterrupt | SystemExit) and Interrupts.pending:
-        raise error
-    Interrupts.heed()  # numpy may make another error of Ctrl-C
+    Interrupts.let_pass(error)
     if context.error_score == "raise" and isinstance(error, Exception):
         raise error
 

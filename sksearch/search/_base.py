@@ -4,6 +4,7 @@ scikit-learn's ``evaluate_candidates`` throws fitted estimators away and cannot 
 number of folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
 """
 
+import copy
 import os
 from abc import abstractmethod
 from contextlib import suppress
@@ -60,7 +61,7 @@ from sksearch.reporting import AfterSearch, autologged
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
 from sksearch.search._winner import WinnerChoice
-from sksearch.space import Space
+from sksearch.space import Space, with_frozen_laws
 
 
 @documented
@@ -205,6 +206,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self._reset()
         check_folder(self.checkpoint_dir)
         with recorder_of(self.checkpoint_dir, X, y) as recorder:
+            self._cv()  # folds of a generator are drawn before all else, as by scikit-learn
             setup = self._prepare(X, y, params, recorder.rng(self.random_state), recorder.unit)
             if not recorder.goes_on:
                 choose_rows(self._options(), setup)
@@ -290,17 +292,24 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         unit: str | None = None,
     ) -> Setup:
         """Check all input, freeze the folds and compose the search."""
-        return prepare(self, self._options(), X, y, params, rng, unit)
+        own = rng
+        if self._is_namesake:  # what the user passed has only the draws of scikit-learn's search
+            own = copy.deepcopy(rng)
+            self._draw_candidates(rng)
+        return prepare(self, self._options(), X, y, params, own, unit)
+
+    def _draw_candidates(self, rng: np.random.RandomState) -> None:
+        """Draw from the user's generator what scikit-learn draws before the folds."""
 
     def _options(self) -> Options:
         """What the user has asked for, by concern."""
-        may_be_stopped = self.overtime is not None
+        may_be_stopped, space = self.overtime is not None, self.param_distributions
         limits = Limits(
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
         )
         return Options(
             estimator=self.estimator,
-            space=self.param_distributions,
+            space=with_frozen_laws(space) if self._is_namesake else space,
             cv=self.cv,
             goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
             knowledge=Knowledge(self.initial_params, self.prior_results, self.prior),

@@ -57,8 +57,8 @@ best_n_resources_ : int
     "halving_notes": """
 Candidates, rows of data, scores, promotions and ``cv_results_`` are those of scikit-learn, with
 its ranks, which are by score over all iterations; the winner is the best of the last one.
-With a ``RandomState`` or None as `random_state` it draws as scikit-learn from the same state, but
-the generator that was passed goes on from another one. These differ:
+With a ``RandomState`` or None as `random_state` it draws as scikit-learn from the same state.
+These differ:
 
 - Repeated iterations, of `aggressive_elimination` or of a `factor` so small that rounded resources
   are equal, show again what is known of a candidate. scikit-learn trains it again; with an int as
@@ -68,6 +68,10 @@ the generator that was passed goes on from another one. These differ:
 - Splitters that shuffle without a seed are taken, as folds are made once.
 """,
 }
+
+
+#: How often scikit-learn draws the candidates, where rows are not the resource.
+N_PASSES = 2
 
 
 def _iterations_of(setup: Setup) -> HalvingIterations:
@@ -119,19 +123,23 @@ class _Halving(BaseSearch):
         generator = copy.deepcopy(rng)
         setup = super()._prepare(X, y, params, rng, unit)
         context, problem = setup.context, setup.problem
+        in_sequence = not isinstance(self.random_state, Integral)
         if isinstance(context.resource, SubsamplesResource):
             if setup.ensemble:
                 raise ValueError(
                     "ensemble averages predictions for whole test folds, and this search draws "
                     "rows from them: take SuccessiveHalvingSearchCV, or leave ensemble out."
                 )
-            in_sequence = not isinstance(self.random_state, Integral)
             if in_sequence:
                 self._draw(problem, generator)
             amounts = [rung.resource for rung in _iterations_of(setup).iterations(problem)]
             of = context.splits, num_samples(context.X), in_sequence
             context.resource = context.resource.drawing(generator, amounts, *of)
             context.blocks = None  # a part of the test rows tells little of the others
+        elif in_sequence:
+            for _ in range(N_PASSES):
+                self._draw(problem, generator)
+        rng.set_state(generator.get_state())
         return setup
 
     def _draw(self, problem: Problem, generator: np.random.RandomState) -> None:
@@ -291,7 +299,7 @@ class HalvingRandomSearchCV(_Halving):
             return RandomSampler(), self._scheduler(n)
         # Of several passes over a generator scikit-learn takes the last.
         by_rows = isinstance(self.resource, SubsamplesResource)
-        n_passes = 1 if by_rows or isinstance(self.random_state, Integral) else 2
+        n_passes = 1 if by_rows or isinstance(self.random_state, Integral) else N_PASSES
         draws = SettledDraws(space.given, n, rng, n_passes)
         return draws, self._scheduler(n, len(ParameterSampler(space.given, ALL)))
 

@@ -1,14 +1,17 @@
 """The searches of scikit-learn's names: with the same candidates, in the same rows."""
 
 import warnings
+from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Integral
 from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import model_selection
-from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from sksearch._typing import Estimator
 from sksearch.base import Sampler, Scheduler
@@ -151,6 +154,13 @@ class RandomizedSearchCV(RandomSearchCV):
             sampler = ListedSampler(sampler.candidates, repeats=True)
             scheduler = FullFidelity(len(sampler.candidates))
         return sampler, scheduler
+
+    def _draw_candidates(self, rng: np.random.RandomState) -> None:
+        if self.n_iter is None or isinstance(self.random_state, Integral):
+            return
+        with warnings.catch_warnings(), suppress(Exception):  # which come when it is composed
+            warnings.simplefilter("ignore")
+            deque(ParameterSampler(self.param_distributions, self.n_iter, random_state=rng), 0)
 
     def _rows(self, run: Run) -> list[Row]:
         return run.rows()  # of which none stands for two draws

@@ -9,6 +9,7 @@ from ._beliefs import Beliefs
 from ._conditions import When
 from ._converters import from_configspace, from_optuna, from_skopt
 from ._distributions import LogRandInt
+from ._distributions import with_frozen_laws as with_frozen_laws
 from ._outcome import Outcome, Threshold
 from ._outcome import outcome_named as outcome_named
 from ._scaling import scaled as scaled

@@ -217,6 +217,8 @@ def make_dimension(
             f"{where} is the class {values.__name__}: pass an instance, {values.__name__}(...)."
         )
     _refuse_foreign(values, where)
+    if isinstance(values, UNFROZEN) and values is not getattr(stats, str(values.name), None):
+        values = _frozen(values)  # a law of the user's own
     if isinstance(values, UNFROZEN):
         example = _frozen_example(values)
         raise TypeError(f"{where} is scipy.stats.{values.name} itself: freeze it: {example}.")
@@ -233,6 +235,23 @@ def make_dimension(
     if hasattr(values, "rvs"):
         return Opaque(name, values)
     return Categorical(name, _choices(name, values, accepts, where))
+
+
+def with_frozen_laws(space: Any) -> Any:
+    """Return a space in which laws such as ``scipy.stats.uniform`` have their default arguments.
+
+    scikit-learn's searches draw from them as they are.
+    """
+    if isinstance(space, Mapping):
+        return {name: _frozen(values) for name, values in space.items()}
+    if isinstance(space, list | tuple):
+        return [with_frozen_laws(each) for each in space]
+    return space
+
+
+def _frozen(values: Any) -> Any:
+    """Return a law that needs no arguments as a frozen one, all else as it is."""
+    return values() if isinstance(values, UNFROZEN) and not values.numargs else values
 
 
 def _frozen_example(distribution):

@@ -318,6 +318,7 @@ def test_to_read_what_is_known_trains_nothing_but_the_best(folder, log):
 
 # ---- more of the same
 
+AGAIN = "ignore:The (larger search does not begin|fitted models of).*:UserWarning"
 MORE = {
     "random": {"n_iter": 20},
     "tpe": {"n_iter": 20},
@@ -351,6 +352,7 @@ def evaluations(folder):
 
 
 @pytest.mark.few(4)
+@pytest.mark.filterwarnings(AGAIN)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path):
@@ -366,6 +368,7 @@ def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path)
 
 
 @pytest.mark.few(3)
+@pytest.mark.filterwarnings(AGAIN)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_it_may_be_interrupted_before_it_grows_and_while_it_does(name, folder, log, tmp_path):
@@ -413,6 +416,7 @@ def test_a_search_may_grow_twice(folder, log):
         search.set_params(n_iter=12).fit(X, Y)
 
 
+@pytest.mark.filterwarnings(AGAIN)
 def test_an_asynchronous_search_may_have_more_candidates(folder, log):
     make("asha", folder, log).fit(X, Y)
     search = make("asha", folder, log, n_candidates=20).fit(X, Y)

@@ -5,12 +5,21 @@ from functools import singledispatch
 
 import numpy as np
 import pytest
-from scipy.stats import loguniform, randint, uniform
+from scipy.stats import (
+    expon,
+    halfnorm,
+    loguniform,
+    randint,
+    rv_continuous,
+    rv_discrete,
+    uniform,
+)
 from sklearn import model_selection
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_iris
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, ParameterGrid
+from sklearn.model_selection import GroupKFold, KFold, ParameterGrid, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -92,6 +101,13 @@ def test_options_do_what_they_do_in_scikit_learn(options):
     assert_equal_to_scikit_learn("GridSearchCV", estimator=TREE, param_grid=grid, **options)
 
 
+class Triangular(rv_continuous):
+    """A law as SciPy's guide writes them."""
+
+    def _pdf(self, x):
+        return 2 * x
+
+
 DRAWS = {
     "real numbers": (SVC(), {"C": loguniform(0.1, 10), "kernel": ["rbf", "linear"]}, 6),
     "integers, of which many are drawn twice": (KNN, {"n_neighbors": randint(1, 6)}, 10),
@@ -100,6 +116,10 @@ DRAWS = {
     "lists": (KNN, {"n_neighbors": list(range(1, 9)), "weights": WEIGHTS}, 7),
     "whole lists": (KNN, {"n_neighbors": [1, 2, 3]}, 3),
     "fewer than asked for": (KNN, {"n_neighbors": [1, 2, 3]}, 5),
+    "laws without arguments": (SVC(), {"C": uniform, "tol": [1e-3]}, 4),
+    "unfrozen laws in a union": (SVC(), [{"C": expon}, {"C": halfnorm, "gamma": [1, 2]}], 5),
+    "laws of listed values": (KNN, {"p": rv_discrete(values=([1, 2, 5], [0.2, 0.3, 0.5]))}, 4),
+    "a law of one's own": (SVC(), {"C": Triangular(a=0, b=1, name="triangular")}, 3),
 }  # fmt: skip
 
 
@@ -109,6 +129,57 @@ def test_draws_are_those_of_scikit_learn(name, seed):
     estimator, space, n_iter = DRAWS[name]
     options = {"n_iter": n_iter, "random_state": seed, "cv": 3}
     assert_equal_to_scikit_learn("RandomizedSearchCV", estimator, space, **options)
+
+
+GENERATORS = {
+    "laws": (lambda rng: 2, {"p": loguniform(1, 5), "n_neighbors": randint(1, 20)}),
+    "lists": (lambda rng: 2, {"n_neighbors": list(range(1, 20)), "p": [1, 2]}),
+    "few": (lambda rng: 2, {"n_neighbors": [1, 2, 3]}),
+    "a union": (lambda rng: 2, [{"p": uniform(1, 3)}, {"n_neighbors": [1, 9]}]),
+    "folds of the global generator": (lambda rng: KFold(2, shuffle=True), {"p": uniform(1, 3)}),
+    "folds of the same one": (
+        lambda rng: ShuffleSplit(2, random_state=rng), {"p": uniform(1, 3)},
+    ),
+    "folds that are drawn at first": (
+        lambda rng: ShuffleSplit(2, random_state=rng).split(X), {"p": uniform(1, 3)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:The total space")
+@pytest.mark.parametrize("name", GENERATORS)
+@pytest.mark.parametrize("kind", ["global", "shared"])
+@pytest.mark.parametrize("cls", ["RandomizedSearchCV", "HalvingRandomSearchCV"])
+def test_a_generator_is_used_as_by_scikit_learn_and_left_where_that_leaves_it(cls, kind, name):
+    make_cv, space = GENERATORS[name]
+    if cls == "HalvingRandomSearchCV" and name in (
+        "folds of the global generator",
+        "folds of the same one",
+    ):
+        pytest.skip("which scikit-learn's refuses")
+    size = {"n_iter": 4} if cls[0] == "R" else {"n_candidates": 4, "min_resources": 50}
+    found = []
+    for module in (model_selection, sksearch):
+        np.random.seed(3)
+        rng = None if kind == "global" else np.random.RandomState(5)
+        rows = []
+        for _ in range(2):
+            search = getattr(module, cls)(KNN, space, cv=make_cv(rng), random_state=rng, **size)
+            rows.append(search.fit(X, y).cv_results_)
+        ends = [np.random.random(), (rng or np.random).random()]
+        found.append([[each["params"] for each in rows], ends])
+        found[-1].append([each["mean_test_score"].tolist() for each in rows])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("cls", ["GridSearchCV", "HalvingGridSearchCV"])
+def test_a_grid_draws_nothing(cls):
+    np.random.seed(3)
+    getattr(sksearch, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
+    after = np.random.random()
+    np.random.seed(3)
+    getattr(model_selection, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
+    assert np.random.random() == after
 
 
 @pytest.mark.filterwarnings("ignore:param_distributions")

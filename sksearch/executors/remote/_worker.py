@@ -86,7 +86,9 @@ def run_message(message: bytes, payload: Any = None, alone: bool = True) -> byte
     try:
         with _ignore_sigint():
             return dumps((False, _run_once(read, payload, alone)))
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):  # of this process
+        raise
+    except BaseException as error:
         return dumps((True, picklable_error(error)))
 
 
