@@ -16,6 +16,7 @@ from sksearch.fitting import (
     Row,
     RowScores,
     Run,
+    luck_of_counts,
     name_error_scores,
     results_of,
     schedule_of,
@@ -74,6 +75,11 @@ class Found:
     def row_scores(self) -> RowScores | None:
         """Return what blocks of test rows contribute to the scores."""
         return RowScores.of(self.rows, self.run.context)
+
+    def outcome_luck(self) -> float:
+        """Return by how much scores are too good as they chose what training finds."""
+        curves = [[output.curve or [] for output in row.outputs] for row in self.rows]
+        return luck_of_counts([each for each in curves if all(each)], self.run.context.metric)
 
     def untuned_scores(self) -> list[float] | None:
         """Return the scores of the untuned estimator, by fold, at its own count of iterations.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sksearch.fitting._callbacks import CallbackContext as CallbackContext
     from sksearch.fitting._callbacks import callback_arguments as callback_arguments
     from sksearch.fitting._callbacks import root_callback_context as root_callback_context
+    from sksearch.fitting._curves import luck_of_counts as luck_of_counts
     from sksearch.fitting._curves import scores_at as scores_at
     from sksearch.fitting._curves import value_of as value_of
     from sksearch.fitting._ensemble import AveragedClassifier, AveragedRegressor

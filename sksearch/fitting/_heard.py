@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import listening, to_numpy
+from sksearch._compat import listening
 from sksearch._typing import Scorer, Targets
-from sksearch.fitting._row_metrics import contributions, value_by_formula
+from sksearch.fitting._row_metrics import contributions, raveled, value_by_formula
 from sksearch.fitting._tasks import Context
 
 
@@ -28,7 +28,7 @@ class Call:
     sign : int
         Of the score.
     y, predicted : ndarray
-        Its arguments.
+        Its arguments, one column raveled.
     kwargs : dict
         Further arguments.
     contributions : ndarray of shape (n_rows,)
@@ -44,6 +44,7 @@ class Call:
 
     def value(self, predicted: np.ndarray) -> float:
         """Return the score of other predictions, by the formula of the metric."""
+        predicted = raveled(predicted)
         return self.sign * value_by_formula(self.function, self.y, predicted, **self.kwargs)
 
 
@@ -77,5 +78,5 @@ class Heard:
         found = contributions(function, sign * score, *args, **kwargs)
         if found is None or len(found) != len(args[0]):
             return None
-        y, predicted = map(to_numpy, args)
+        y, predicted = map(raveled, args)
         return Call(function, sign, y, predicted, kwargs, found)

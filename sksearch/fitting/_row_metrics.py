@@ -23,6 +23,12 @@ from sksearch._typing import Targets
 ROUNDING = 1e-6
 
 
+def raveled(values: Targets) -> np.ndarray:
+    """Return true or predicted values as an array; one column is raveled, as metrics do."""
+    array = to_numpy(values)
+    return array.ravel() if array.ndim == 2 and array.shape[1] == 1 else array
+
+
 def contributions(
     function: Callable, value: float, y: Targets, predicted: Targets, **kwargs: Any
 ) -> np.ndarray | None:
@@ -48,7 +54,7 @@ def contributions(
         return None
     try:
         with np.errstate(all="ignore"):
-            c = FORMULAS[function](to_numpy(y), to_numpy(predicted), **kwargs)
+            c = FORMULAS[function](raveled(y), raveled(predicted), **kwargs)
             c = np.asarray(c, dtype=float)  # of numbers in an array of objects, too
     except Exception:  # arguments that the formula does not know, labels of two kinds, ...
         return None

@@ -11,7 +11,6 @@ import numpy as np
 
 from sksearch._compat import to_numpy
 from sksearch._typing import Scorer, Targets
-from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._heard import Heard
 from sksearch.fitting._results import Row
@@ -119,13 +118,10 @@ class RowScores:
         ``cv_results_``: 0 of folds that were not evaluated, NaN where an output has none.
     n_samples : int
         Count of the rows of X that folds test.
-    count_luck : float
-        By how much scores are too good since counts of iterations were chosen on the same folds.
     """
 
     contributions: np.ndarray
     n_samples: int
-    count_luck: float
 
     @classmethod
     def of(cls, rows: list[Row], context: Context) -> "RowScores | None":
@@ -150,6 +146,4 @@ class RowScores:
         tested = np.zeros(len(context.blocks), dtype=bool)
         for test in tests:
             tested[test] = True
-        curves = [[output.curve or [] for output in row.outputs] for row in rows]
-        luck = luck_of_counts([each for each in curves if all(each)], context.metric)
-        return cls(found, int(tested.sum()), luck)
+        return cls(found, int(tested.sum()))

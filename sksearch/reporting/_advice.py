@@ -24,7 +24,7 @@ from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
 from sksearch.reporting._failures import Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
-from sksearch.reporting._rivals import Untuned, finalists, fold_ratio
+from sksearch.reporting._rivals import Untuned, finalists, fold_ratio, outcomes_of
 from sksearch.stats import SelectedScore, Ties, selected_score
 
 EDGE = 0.05  # share of a range that counts as its end
@@ -223,13 +223,17 @@ def one_candidate(facts: Facts) -> list[Advice]:
         )
         text = f"The time was up before {what}. Give more time."
         return [Advice("one_candidate", text, f"timeout={10 * timeout:g}")]
+    params = facts.table.candidates[0].params
+    found = outcomes_of(facts.table, params)
+    chosen = f"only {words.listed(found)}" if found else "nothing"
+    text, code = f"There was one candidate, so {chosen} was chosen. ", ""
     if (space is not None and space.size == 1) or not hasattr(facts.table.source, "n_iter"):
-        text, code = "There was one candidate, so nothing was chosen. Give several values.", ""
-        for name, value in facts.table.candidates[0].params.items():
-            if (values := around(facts.table, name, value)) and not code:
+        text += "Give several values" + (" of other parameters." if found else ".")
+        for name, value in params.items():
+            if name not in found and (values := around(facts.table, name, value)) and not code:
                 code = set_values(facts.table, name, words.code_of(values))
     else:
-        text, code = "There was one candidate, so nothing was chosen. Try more.", "n_iter=50"
+        text, code = f"{text}Try more.", "n_iter=50"
     return [Advice("one_candidate", text, code)]
 
 

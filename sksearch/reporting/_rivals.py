@@ -8,6 +8,13 @@ import numpy as np
 
 from sksearch._reader import FinishedSearch, SearchTable, key_of, read
 from sksearch.estimators import WHICH, OneOf
+from sksearch.history import Params
+
+
+def outcomes_of(table: SearchTable, params: Params) -> Params:
+    """Return what training has found of a candidate: a count of iterations, or a threshold."""
+    names = () if table.space is None else table.space.outcomes
+    return {name: value for name, value in params.items() if name in names}
 
 
 def read_results(search: FinishedSearch) -> SearchTable:

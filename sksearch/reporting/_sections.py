@@ -21,6 +21,7 @@ from sksearch.reporting._rivals import (
     finalists,
     fold_ratio,
     is_allowed,
+    outcomes_of,
     rivals,
     untuned,
 )
@@ -64,17 +65,23 @@ def find_facts(table: SearchTable) -> Facts:
         return Facts(table, None, none, None, failures, [])
     could_win = np.where(is_allowed(table)[:, np.newaxis], aligned(table), np.nan)
     selected = selected_score(could_win, chosen=table.best, test_ratio=fold_ratio(table))
-    lowest, highest = limits = _limits(table)
-    selected = replace(selected, low=max(selected.low, lowest), high=min(selected.high, highest))
+    limits = _limits(table)
     rows, others = rivals(table)
     chosen = int(np.flatnonzero(rows == table.winner.index)[0])
     row_scores = getattr(table.source, "_row_scores", None)
     selected = corrected_by_rows(selected, others, chosen, row_scores, rows, limits)
+    selected = _lowered(selected, getattr(table.source, "_outcome_luck", 0.0), *limits)
     own = untuned(table)
     ties, by_luck = _ties(table, own, row_scores)
     given = importance_of(table)
     useless = useless_params(table, given)
     return Facts(table, selected, ties.tied, given, failures, useless, own, by_luck, ties)
+
+
+def _lowered(selected, luck, lowest, highest):
+    """Take off what it brought to choose counts or thresholds by the same scores."""
+    low, high = max(selected.low - luck, lowest), min(selected.high - luck, highest)
+    return replace(selected, corrected=selected.corrected - luck, low=low, high=max(low, high))
 
 
 def _ties(table, own, row_scores):
@@ -176,7 +183,7 @@ def _score(facts):
         other = words.score(selected.tibshirani, error)
         other = "" if math.isnan(selected.tibshirani) else f" (Tibshirani and Tibshirani: {other})"
         lines.append(
-            f"The best of {n} scores is partly luck.{other}" if n > 1 else "Nothing was chosen."
+            f"The best of {n} scores is partly luck.{other}" if n > 1 else _chosen_alone(table)
         )
     else:
         lines.append("One fold does not tell how sure this is.")
@@ -185,6 +192,14 @@ def _score(facts):
         of = f"{sample.n_rows:,} rows"
         lines.append(f"All scores are of models trained on {of}. The winner has all.")
     return Section("Score", tuple(lines))
+
+
+def _chosen_alone(table):
+    """What was chosen where there is one candidate."""
+    found = outcomes_of(table, table.winner.params)
+    if not found:
+        return "Nothing was chosen."
+    return f"{words.params(found)} was chosen by these scores, which is partly luck."
 
 
 def _folds(facts):

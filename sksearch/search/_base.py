@@ -388,6 +388,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         found.name_scores()
         self.multimetric_ = isinstance(found.test_scores, dict)
         self._row_scores, self._untuned_scores = found.row_scores(), found.untuned_scores()
+        self._outcome_luck = found.outcome_luck()
         refit_metric: Any = setup.refit_metric
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(found.test_scores)

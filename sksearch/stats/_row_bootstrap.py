@@ -82,8 +82,7 @@ def corrected_by_rows(
     keep = scored & known
     y, z, chosen = scores[keep], z[keep], int(keep[:chosen].sum())
     s = np.nanmean(y - additive_model(y)[1], axis=1)
-    luck = _luck(s, z, chosen) + row_scores.count_luck
-    corrected = selected.seen - luck
+    corrected = selected.seen - _luck(s, z, chosen)
     own = z[chosen] * y.shape[1] / np.isfinite(y[chosen]).sum()
     variance = np.sum(own**2)
     if np.isfinite(limits).all():  # where no row is wrong, the next one may be

@@ -201,7 +201,7 @@ def test_contributions_add_up_to_nothing_and_report_names_the_rows(kind):
 def test_where_training_finds_the_count_rows_are_known():
     search = SearchCV(GradientBoostingClassifier(random_state=0), n_iter=2, cv=3, random_state=0)
     search.fit(X[::2], Y[::2])
-    assert search._row_scores.count_luck >= 0
+    assert search._outcome_luck >= 0
     assert "(75 rows)" in words_of(search)
 
 

@@ -8,14 +8,22 @@ import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.metrics import cohen_kappa_score, make_scorer
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    KFold,
+    cross_val_score,
+)
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, report
+from sksearch.space import Outcome, Threshold
 
 X = np.random.default_rng(0).standard_normal((200, 3))
 Y = X[:, 0]
@@ -188,6 +196,40 @@ def test_a_space_of_one_candidate_wants_more_values():
     search = random_search({"a": [0.5]}, n_iter=1, noise=0.01)
     code = advice_of(search, "one_candidate").code
     assert code == "param_distributions['a'] = [0.25, 0.5, 1.0]"
+
+
+def costs(y, predicted):
+    return -float(np.mean(np.where(y == 1, 5 * (predicted == 0), predicted == 1)))
+
+
+@pytest.mark.parametrize(
+    "scoring", ["f1", "balanced_accuracy", "matthews_corrcoef", make_scorer(cohen_kappa_score),
+                make_scorer(costs)],
+    ids=["f1", "balanced", "MCC", "kappa", "costs"],
+)  # fmt: skip
+def test_the_choice_of_a_threshold_is_a_choice(scoring):
+    X, y = make_classification(60, 4, flip_y=0.4, weights=[0.7], random_state=0)
+    model = FixedThresholdClassifier(GaussianNB())
+    search = RandomSearchCV(model, {"threshold": Threshold(20)}, n_iter=1, scoring=scoring)
+    search.fit(X, y)
+    text, selected = str(told(search)), told(search)._facts.selected
+    assert selected.corrected <= selected.seen - search._outcome_luck < selected.seen
+    assert selected.low <= selected.corrected <= selected.high
+    assert f"threshold={search.best_params_['threshold']} was chosen by these scores" in text
+    advice = advice_of(search, "one_candidate")
+    assert "only threshold was chosen" in advice.text
+    assert not advice.code
+
+
+def test_a_count_of_iterations_that_training_finds_is_a_choice():
+    X, y = make_classification(60, 4, flip_y=0.4, random_state=0)
+    model = GradientBoostingClassifier(random_state=0)
+    space = {"n_estimators": Outcome(20), "learning_rate": [0.3]}
+    search = RandomSearchCV(model, space, n_iter=1, scoring=make_scorer(costs)).fit(X, y)
+    selected = told(search)._facts.selected
+    assert selected.corrected == pytest.approx(selected.seen - search._outcome_luck)
+    code = advice_of(search, "one_candidate").code
+    assert code == "param_distributions['learning_rate'] = [0.15, 0.3, 0.6]"
 
 
 def test_a_grid_of_scikit_learn_is_read_as_well():

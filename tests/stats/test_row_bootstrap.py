@@ -17,10 +17,9 @@ class Rows:
 
     contributions: np.ndarray
     n_samples: int
-    count_luck: float = 0.0
 
 
-def interval(right, chosen=None, n_folds=5, limits=SHARE, count_luck=0.0):
+def interval(right, chosen=None, n_folds=5, limits=SHARE):
     """The corrected score of candidates that are right on rows, shape (n_candidates, n_rows)."""
     n = right.shape[1]
     folds = right.reshape(len(right), n_folds, -1)
@@ -28,7 +27,7 @@ def interval(right, chosen=None, n_folds=5, limits=SHARE, count_luck=0.0):
     z = (folds - scores[:, :, None]).reshape(right.shape) / n
     chosen = int(scores.mean(axis=1).argmax()) if chosen is None else chosen
     selected = selected_score(scores, chosen=chosen)
-    rows = Rows(z, n, count_luck)
+    rows = Rows(z, n)
     return corrected_by_rows(selected, scores, chosen, rows, np.arange(len(right)), limits)
 
 
@@ -66,11 +65,6 @@ def test_a_winner_far_ahead_keeps_its_score():
 def test_candidates_that_are_right_on_the_same_rows_share_their_luck():
     right = (np.random.default_rng(0).random((1, 200)) < 0.7).astype(float)
     assert interval(right.repeat(50, axis=0)).corrected == pytest.approx(right.mean())
-
-
-def test_a_count_that_was_chosen_by_luck_is_taken_off():
-    right = (np.random.default_rng(0).random((1, 200)) < 0.7).astype(float)
-    assert interval(right, count_luck=0.03).corrected == pytest.approx(right.mean() - 0.03)
 
 
 def test_a_winner_that_is_not_the_best_was_chosen_for_less_luck():
