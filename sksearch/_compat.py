@@ -58,6 +58,7 @@ from sklearn.utils.validation import (
     _num_samples as num_samples,
 )
 
+from sksearch._numerics import with_users_errors
 from sksearch._overrides import PREDICTION, TRAINING, overridden
 
 try:
@@ -171,8 +172,11 @@ else:
 
 
 def configured(function: Callable) -> Callable:
-    """Make a picklable `function` that takes this thread's configuration and warning filters."""
-    wrapper = delayed(function)()[0]
+    """Make a picklable `function` that runs with what this thread's user has set.
+
+    That is scikit-learn's configuration, warning filters, and errors of floating-point numbers.
+    """
+    wrapper = delayed(with_users_errors(function))()[0]
     return wrapper.with_config_and_warning_filters(get_config(), list(warnings.filters))
 
 

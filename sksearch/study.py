@@ -6,6 +6,7 @@ from typing import cast
 
 import numpy as np
 
+from sksearch._numerics import own_numerics
 from sksearch._plain import warn
 from sksearch.base import Job, Resume, Sampler, Scheduler, Start
 from sksearch.history import History, Params, Prediction, Problem, Result
@@ -65,6 +66,7 @@ class Study:
         self.scheduler = scheduler
         self.history = History(problem)
 
+    @own_numerics()
     def ask(self) -> Job | None:
         """Return the next job for a free worker.
 
@@ -101,6 +103,7 @@ class Study:
         history.resume(trial.id, decision.resource)
         return Job(trial.id, trial.params, decision.resource, spent, trial.bracket)
 
+    @own_numerics()
     def replay(
         self,
         trial_id: int,
@@ -146,6 +149,7 @@ class Study:
         history.resume(trial_id, resource)
         return Job(trial_id, trial.params, resource, spent, trial.bracket)
 
+    @own_numerics()
     def tell(self, job: Job, result: Result) -> None:
         """Enter the result of a job that was asked for.
 

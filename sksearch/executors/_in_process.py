@@ -9,7 +9,7 @@ import joblib
 from joblib.parallel import ParallelBackendBase
 
 from sksearch._compat import configured
-from sksearch._threads import one_blas_thread
+from sksearch._numerics import one_blas_thread
 from sksearch.executors._base import (
     Executor,
     Finished,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sksearch._clock import _open_clock
-from sksearch._threads import one_blas_thread
+from sksearch._numerics import one_blas_thread
 from sksearch.executors._base import Executor, environment_of_this_thread
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._limits import Limits, LostTask

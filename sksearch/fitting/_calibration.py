@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 
 from sksearch._compat import to_numpy
+from sksearch._numerics import own_numerics
 from sksearch._typing import Samples
 from sksearch.fitting._predictions import Classes, decisions_of
 
@@ -47,6 +48,7 @@ class Sigmoid:
     b: float
 
     @classmethod
+    @own_numerics()
     def fit(cls, d: np.ndarray, positive: np.ndarray) -> "Sigmoid":
         """Fit it by maximum likelihood ([1]_, section 2.2; t keeps a finite)."""
         known = np.isfinite(d)
@@ -68,6 +70,7 @@ class Sigmoid:
             w, loss = w + step, new
         return cls(float(w[0] / scale), float(w[1]))
 
+    @own_numerics()
     def __call__(self, d: np.ndarray) -> np.ndarray:
         """Return probabilities; 0 for -inf."""
         return np.where(

@@ -33,6 +33,7 @@ import math
 
 import numpy as np
 
+from sksearch._numerics import own_numerics
 from sksearch.acquisition import LogEI, candidates, maximise
 from sksearch.base import Start
 from sksearch.history import History
@@ -65,6 +66,7 @@ class Convergence:
     def __init__(self, max_resources: int) -> None:
         self._max_resources, self._asked_at = max_resources, 0.0
 
+    @own_numerics()
     def reached(self, history: History) -> bool:
         """Whether to stop, after a result.
 

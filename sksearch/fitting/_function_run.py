@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._threads import one_blas_thread
+from sksearch._numerics import one_blas_thread
 from sksearch.base import Job
 from sksearch.executors import (
     Executor,

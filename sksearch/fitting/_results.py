@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sksearch._compat import masked_param_columns, normalize_score_results
+from sksearch._numerics import own_numerics
 from sksearch._plain import warn
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
@@ -117,6 +118,7 @@ class Outputs:
         return sorted(rows, key=lambda row: (row.bracket, row.iter, row.trial_id))
 
 
+@own_numerics()
 def job_result(reached: list[Output], new: list[Output], metric: str | None, aims: Aims) -> Result:
     """Return the mean score over folds, their scores and the cost; NaN if a fold failed.
 
@@ -387,6 +389,7 @@ class _Table:
         array[self.at] = values
         return array
 
+    @own_numerics()
     def store(
         self, results: dict[str, Any], name: str, array: np.ndarray, splits: bool = False
     ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._extras import missing
+from sksearch._numerics import own_numerics
 from sksearch._reader import FinishedSearch, key_of_params
 from sksearch.fitting import METHODS, RowSample, digest_of_folds, out_of_fold
 from sksearch.history import History, Params
@@ -44,6 +45,7 @@ class AfterSearch:
     _sample: RowSample | None
     _prepare: Callable[..., Any]
 
+    @own_numerics()
     def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> "Report":
         """Tell what the search has found, and what to do next.
 
@@ -63,6 +65,7 @@ class AfterSearch:
 
         return report_of(self, path, full=full)
 
+    @own_numerics()
     def show(self) -> Any:
         """Draw what matters on one sheet: curves, importance, slices, and rungs or two parameters.
 
@@ -172,6 +175,7 @@ class AfterSearch:
         return np.column_stack(predictions)
 
 
+@own_numerics()
 def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     """Return the best candidates of a fitted search, each once.
 
@@ -222,6 +226,7 @@ def _best_ids(table, n):
     return list(distinct.values())[: int(n)]
 
 
+@own_numerics()
 def to_frame(search: FinishedSearch) -> "DataFrame":
     """Return the candidates of a fitted search as a table of pandas: the winner, then best first.
 

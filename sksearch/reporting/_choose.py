@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
+from sksearch._numerics import own_numerics
 from sksearch._plain import warn
 from sksearch._reader import fold_scores, is_finite
 from sksearch.estimators import families
@@ -48,6 +49,7 @@ def complexity(params: Sequence[Params]) -> np.ndarray:
     return np.mean(columns, axis=0) if columns else np.zeros(len(params))
 
 
+@own_numerics()
 def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int:
     """Choose the simplest candidate within one standard error of the best.
 
@@ -95,6 +97,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
     return _one_standard_error(results, metric)
 
 
+@own_numerics()
 def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
     """Choose the simplest candidate of those that are tied with the best.
 
@@ -133,6 +136,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
     return _simplest(results, metric)
 
 
+@own_numerics()
 def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
     """Choose the candidate that is trained and scored fastest of those tied with the best.
 
@@ -170,6 +174,7 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
     return _fastest(results, metric)
 
 
+@own_numerics()
 def _one_standard_error(results, metric, row_scores=None):
     rows, scores, best = _finalists(results, metric)
     if scores.shape[1] < 2:
@@ -182,12 +187,14 @@ def _one_standard_error(results, metric, row_scores=None):
     return _first(results, rows, means, near, _complexity_of(results))
 
 
+@own_numerics()
 def _simplest(results, metric, row_scores=None):
     rows, scores, best = _finalists(results, metric)
     tied = _tied(rows, scores, best, row_scores)
     return _first(results, rows, scores.mean(axis=1), tied, _complexity_of(results))
 
 
+@own_numerics()
 def _fastest(results, metric, row_scores=None):
     rows, scores, best = _finalists(results, metric)
     seconds = np.asarray(results["mean_fit_time"]) + np.asarray(results["mean_score_time"])

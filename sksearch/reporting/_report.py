@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sksearch._numerics import own_numerics
 from sksearch._plain import printable
 from sksearch._reader import FinishedSearch
 from sksearch.reporting import _words as words
@@ -53,6 +54,7 @@ class Report:
         self._sections: list[Section] = write_sections(facts, full)
         self.advice: list[Advice] = advise(facts)
 
+    @own_numerics()
     def __str__(self) -> str:
         lines = [headline(self._facts.table)]
         for section in self._sections:
@@ -62,9 +64,11 @@ class Report:
     def __repr__(self) -> str:
         return str(self)
 
+    @own_numerics()
     def _repr_html_(self) -> str:
         return fragment(headline(self._facts.table), self._sections, self._shown_advice())
 
+    @own_numerics()
     def save(self, path: str | os.PathLike) -> Path:
         """Write a page of HTML with pictures, which needs no other file.
 
@@ -165,6 +169,7 @@ def report(
     return NestedReport(search) if is_nested(search) else report_of(search, path, full=full)
 
 
+@own_numerics()
 def report_of(
     search: FinishedSearch, path: str | os.PathLike | None = None, *, full: bool = False
 ) -> Report:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_finite
 
 # Silverman's 0.9 for the normal kernel, times the ratio of the two kernels' canonical
@@ -138,6 +139,7 @@ def _integral(u: np.ndarray) -> np.ndarray:
     return 0.5 + u * (3 - u * u) / 4
 
 
+@own_numerics()
 def silverman_bandwidth(values: ArrayLike) -> float:
     """Return a bandwidth for Epanechnikov's kernel by Silverman's rule of thumb.
 

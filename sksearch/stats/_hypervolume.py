@@ -6,9 +6,11 @@ import numpy as np
 
 from sksearch._compat import BaseSearchCV
 from sksearch._fronts import hypervolume
+from sksearch._numerics import own_numerics
 from sksearch.history import History
 
 
+@own_numerics()
 def hypervolume_curve(
     search: BaseSearchCV, reference: Sequence[float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from sksearch._numerics import own_numerics
 from sksearch._reader import FinishedSearch
 from sksearch.models import Forest
 from sksearch.stats._candidates import Axis, Candidates
@@ -89,6 +90,7 @@ class Importance:
         return "\n".join(rows)
 
 
+@own_numerics()
 def importance(
     search: FinishedSearch, *, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:

@@ -4,10 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, polygamma
 
+from sksearch._numerics import own_numerics
+
 FLAT = 1e-12  # relative noise below which scores are equal but for rounding
 MOST_DF = 1e4  # as good as infinite
 
 
+@own_numerics()
 def pooled_variances(
     variances: np.ndarray, df: np.ndarray, like: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:

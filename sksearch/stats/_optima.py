@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import ks_2samp, kstest
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_count, check_finite, check_fraction
 from sksearch.stats._density import Density
 from sksearch.stats._profiles import Profiles, order_kept, profiles
@@ -86,6 +87,7 @@ class OptimaComparison:
         return "\n".join(lines)
 
 
+@own_numerics()
 def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> OptimaComparison:
     """Compare the best losses of optimizers pair by pair, by Kolmogorov-Smirnov and means.
 
@@ -159,6 +161,7 @@ def _square(pairs, values, diagonal):
     return matrix
 
 
+@own_numerics()
 def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], ArrayLike]) -> Any:
     """Test whether losses are distributed as the best of `n_draws` independent draws.
 
@@ -236,6 +239,7 @@ class IdealEvaluation:
     order_at_top_quartile: float
 
 
+@own_numerics()
 def ideal_evaluation(
     optima: Mapping[str, Mapping[str, ArrayLike]], bandwidth: float = 0.05, n_grid: int = 221
 ) -> dict[str, IdealEvaluation]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 from scipy.stats import kendalltau
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_finite
 
 
@@ -47,6 +48,7 @@ class Profiles:
     order_at_ends: float
 
 
+@own_numerics()
 def profiles(curves: ArrayLike) -> Profiles:
     """Return mean, median, standard deviation and order of loss curves, epoch by epoch.
 
@@ -103,6 +105,7 @@ def profiles(curves: ArrayLike) -> Profiles:
     )
 
 
+@own_numerics()
 def order_kept(before: ArrayLike, after: ArrayLike) -> float:
     """Return the share of pairs that are in the same order in two lists of values.
 
@@ -160,6 +163,7 @@ def _pairs(counts: np.ndarray) -> int:
     return int((counts * (counts - 1) // 2).sum())
 
 
+@own_numerics()
 def area_under_curve(curves: ArrayLike, resources: ArrayLike | None = None) -> np.ndarray:
     """Return the area under each loss curve: the sooner a loss falls, the smaller is the area.
 

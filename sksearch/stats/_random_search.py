@@ -11,9 +11,11 @@ from bisect import bisect_left
 from fractions import Fraction
 from math import perm
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_count
 
 
+@own_numerics()
 def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
     """Return the probability that random draws hit one of the best models.
 
@@ -50,6 +52,7 @@ def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
     return (ways - misses) / ways
 
 
+@own_numerics()
 def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> int:
     """Return how many random draws hit one of the best models with more than a probability.
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_count, check_fraction, check_losses
 from sksearch.stats._ties import holm
 
@@ -70,6 +71,7 @@ class Friedman:
     critical_difference: float
 
 
+@own_numerics()
 def friedman(losses: ArrayLike, alpha: float = 0.05) -> Friedman:
     """Test whether methods differ over problems, and by how much mean ranks must differ.
 
@@ -119,6 +121,7 @@ def friedman(losses: ArrayLike, alpha: float = 0.05) -> Friedman:
     return Friedman(float(statistic), float(p_value), r.mean(axis=0), cd)
 
 
+@own_numerics()
 def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) -> float:
     """Return by how much two mean ranks must differ to be significant (Nemenyi).
 
@@ -153,6 +156,7 @@ def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) ->
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_problems)))
 
 
+@own_numerics()
 def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     """Compare methods over problems by Wilcoxon's signed ranks, adjusted by Holm's method.
 

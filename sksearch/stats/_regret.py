@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike
 from scipy.stats import DegenerateDataWarning, bootstrap
 from sklearn.utils import check_random_state
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_count, check_finite, check_fraction
 
 BLOCK = 2**22  # resampled values at a time: 32 MB
 
 
+@own_numerics()
 def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) -> np.ndarray:
     """Return losses on a scale where 0 is the best known and 1 a reference.
 
@@ -52,6 +54,7 @@ def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) 
     return (np.asarray(losses, dtype=float) - best) / (reference - best)
 
 
+@own_numerics()
 def anytime_regret(
     resources: ArrayLike, incumbents: ArrayLike, grid: ArrayLike, before: float = np.nan
 ) -> np.ndarray:
@@ -100,6 +103,7 @@ def anytime_regret(
     return np.concatenate([[before], incumbents])[known]
 
 
+@own_numerics()
 def bootstrap_interval(
     values: ArrayLike,
     statistic: Callable = np.mean,

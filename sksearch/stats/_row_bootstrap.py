@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as t_distribution
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._selection import SelectedScore, additive_model
 
 N_RESAMPLES = 500
@@ -24,6 +25,7 @@ KNOWN = 0.9  # of the candidates, whose contributions have to be known
 OVERLAP = 1.4
 
 
+@own_numerics()
 def corrected_by_rows(
     selected: SelectedScore,
     scores: np.ndarray,

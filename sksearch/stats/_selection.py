@@ -19,6 +19,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import norm
 from scipy.stats import t as t_distribution
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
@@ -76,6 +77,7 @@ class SelectedScore:
     n_samples: int = 0
 
 
+@own_numerics()
 def selected_score(
     scores: ArrayLike,
     *,

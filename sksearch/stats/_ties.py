@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 from scipy.stats import t as t_distribution
 
+from sksearch._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
@@ -44,6 +45,7 @@ class Ties:
     visible: float
 
 
+@own_numerics()
 def tied_candidates(
     scores: ArrayLike,
     chosen: int,
@@ -110,6 +112,7 @@ def tied_candidates(
     return find_ties(y, chosen, z, test_ratio=test_ratio, level=level).tied
 
 
+@own_numerics()
 def find_ties(
     y: np.ndarray,
     chosen: int,

@@ -15,7 +15,7 @@ import joblib
 from joblib.parallel import ParallelBackendBase
 
 from sksearch._compat import configured
-from sksearch._threads import one_blas_thread
+from sksearch._numerics import one_blas_thread
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import Limits
