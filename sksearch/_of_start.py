@@ -113,7 +113,7 @@ def _statements_of_start(sources, name):
         found = {None if value is None else ast.unparse(value) for value in values}
         if None in found or len(found) > 1:  # nobody knows which one it is
             return None
-        texts += found
+        texts += map(str, found)
         names, attributes = _words(values[0])
         known = SOURCES | FORMS
         if not (attributes <= known and names <= known | MODULES | settings.keys()):
