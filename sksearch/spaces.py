@@ -83,8 +83,19 @@ def default_models(
         raise ValueError(f"task={task!r} must be 'classification', 'regression' or None.")
     target = to_numpy(y)
     shape: Any = getattr(X, "shape", ())
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target.ravel()
+    if target.ndim == 2:
+        raise ValueError(
+            f"y has {target.shape[1]} columns, and these models are for one target: pass one "
+            "column, or list models of your own that take several, such as "
+            "SearchCV([Ridge(), RandomForestRegressor()])."
+        )
     if len(shape) != 2 or target.ndim != 1 or len(target) != shape[0]:
-        raise ValueError("X must be a table, and y one target for each of its rows.")
+        raise ValueError(
+            f"X must be a table, and y one target for each of its rows, got X of shape {shape} "
+            f"and y of shape {target.shape}: pass an array, a sparse matrix or a DataFrame as X."
+        )
     classifies = _has_classes(target) if task is None else task == "classification"
     models = _classifiers() if classifies else _regressors()
     if num_samples(X) > MOST_FOR_KERNELS:

@@ -2,12 +2,15 @@
 
 import re
 import warnings
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_regression
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -15,17 +18,33 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.metrics import accuracy_score, make_scorer, mean_squared_error
+from sklearn.metrics import (
+    accuracy_score,
+    log_loss,
+    make_scorer,
+    mean_squared_error,
+    zero_one_loss,
+)
+from sklearn.model_selection import GridSearchCV as TheirGridSearchCV
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, minimize, report, tune
+from sksearch import (
+    GridSearchCV,
+    HyperbandSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    minimize,
+    report,
+    tune,
+)
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import Hyperband
+from sksearch.spaces import default_models
 
 X, Y = load_iris(return_X_y=True)
 X_NUMBERS, Y_NUMBERS = make_regression(60, 4, random_state=0)
@@ -33,6 +52,13 @@ TEXTS = pd.DataFrame({"city": ["a", "b", "c"] * 50, "n": range(150)})
 WITH_GAPS = np.where(X > 6, np.nan, X)
 SPACE = {"C": [1.0, 2.0]}
 PIPE = make_pipeline(StandardScaler(), SVC())
+NAMESAKE = GridSearchCV
+ENCODER = OneHotEncoder(handle_unknown="ignore")
+FRAME = pd.DataFrame(X, columns=list("abcd"))
+FOUR = make_pipeline(
+    FunctionTransformer(lambda X: np.asarray(X)[:, :4].astype(float)), GaussianNB()
+)
+SMOOTH = {"gaussiannb__var_smoothing": [1e-9, 1e-8]}
 LINE = {"x": uniform(0, 1)}
 
 
@@ -274,7 +300,87 @@ MISTAKES = {
     "a constant target": (
         lambda: fit(SVR(), data=(X, np.full(len(X), 2.0))), r"y is 2\.0 in each row.*nothing",
     ),
+    "an unknown class": (lambda: SearchCV(Unknown(), n_iter=2).fit(X, Y), "register_space"),
+    "another name of a step": (lambda: fit(PIPE, {"lr__C": [1, 2]}), "Did you mean 'svc__C'"),
+    "a step that is not there": (lambda: fit(space={"lr__C": [1, 2]}), "Did you mean 'C'"),
+    "a step of no model": (
+        lambda: SearchCV([SVC(), LogisticRegression()], {"lr__C": [1]}, n_iter=2).fit(X, Y),
+        "'svc__C' or 'logisticregression__C'",
+    ),
+    "a result before fit": (lambda: SearchCV(SVC()).best_params_, r"best_params_': call fit"),
+    "a table before fit": (lambda: NAMESAKE(SVC(), {}).cv_results_, r"cv_results_': call fit"),
+    "a history before fit": (lambda: SearchCV(SVC()).history_, r"history_': call fit"),
+    "predict without a model": (
+        lambda: NAMESAKE(SVC(), {"C": [1]}, cv=2, refit=False).fit(X, Y).predict(X),
+        "has no attribute 'predict': refit=False.*pass refit=True",
+    ),
+    "a model that is not refitted": (
+        lambda: NAMESAKE(SVC(), {"C": [1]}, cv=2, refit=False).fit(X, Y).best_estimator_,
+        "pass refit=True",
+    ),
+    "the best by several metrics": (
+        lambda: NAMESAKE(
+            SVC(), {"C": [1]}, cv=2, refit=False, scoring=["accuracy", "f1_macro"]
+        ).fit(X, Y).best_params_,
+        "refit='a metric'",
+    ),
+    "models for several targets": (
+        lambda: default_models(X, np.column_stack([Y, Y])), "y has 2 columns.*one column",
+    ),
+    "a class for each row": (
+        lambda: fit(cv=5, data=(X, np.arange(len(Y)))), r"y has \d+ classes in \d+ rows",
+    ),
+    "rows that are dicts": (
+        lambda: fit(data=([{"a": float(row[0])} for row in X], Y)), r"pandas\.DataFrame\(X\)",
+    ),
+    "a tuple of dicts": (
+        lambda: SearchCV(SVC(), n_iter=2).fit(tuple({"a": 1} for _ in X), Y), "DictVectorizer",
+    ),
+    "IDs of text": (
+        lambda: fit(FOUR, SMOOTH, data=(FRAME.assign(who=[f"u{i}" for i in range(150)]), Y)),
+        "Column 'who' of X has another value in each of the 150 rows.*leave it out",
+    ),
+    "IDs of numbers": (
+        lambda: fit(FOUR, SMOOTH, data=(FRAME.assign(user_id=range(7, 157)), Y)),
+        "Column 'user_id' of X has another value",
+    ),
+    "IDs that are categories": (
+        lambda: fit(FOUR, SMOOTH, data=(
+            FRAME.assign(key=pd.Categorical([f"u{i}" for i in range(150)])), Y)),
+        "Column 'key' of X has another value",
+    ),
+    "IDs in an array": (
+        lambda: fit(FOUR, SMOOTH, data=(
+            np.column_stack([X.astype(object), [uuid4() for _ in X]]), Y)),
+        "Column 4 of X has another value",
+    ),
+    "IDs of digits": (
+        lambda: fit(FOUR, SMOOTH, data=(FRAME.assign(zip=[f"{i:05}" for i in range(150)]), Y)),
+        "Column 'zip' of X has another value",
+    ),
+    "IDs that a step takes": (
+        lambda: fit(
+            make_pipeline(ColumnTransformer([("all", ENCODER, ["who"])]), SVC()),
+            {"svc__C": [1, 2]}, data=(FRAME.assign(who=[f"u{i}" for i in range(150)]), Y),
+        ),
+        "Column 'who' of X has another value",
+    ),
 }  # fmt: skip
+
+
+class Unknown(ClassifierMixin, BaseEstimator):
+    """Of a library that is not known."""
+
+    def __init__(self, rate=1):
+        self.rate = rate
+
+    def fit(self, X, y):
+        """Learn nothing."""
+        return self
+
+    def predict(self, X):
+        """Predict one class."""
+        return np.zeros(len(X), int)
 
 
 def told(mistake):
@@ -318,13 +424,51 @@ def test_what_looks_like_a_mistake_and_is_none_is_allowed(search):
     [
         (np.column_stack([X, Y != 0]), Y),
         (np.arange(10.0)[:, None], np.arange(10.0)),  # so few rows are a toy
+        (pd.DataFrame({"n": X[:, 0], "day": range(150)}), Y),
         (sparse.csr_array(X), Y),
         (X, np.where(np.arange(150) == 149, 1.0, 0.0)),
     ],
-    ids=["nearly the target", "few rows", "sparse", "nearly constant"],
+    ids=["nearly the target", "few rows", "a counter", "sparse", "nearly constant"],
 )
 def test_data_that_only_look_wrong_are_allowed(data):
     fit(SVR(), data=data, cv=KFold(2), scoring="neg_mean_absolute_error")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "column",
+    [
+        [f"Mrs. {i} Smith" for i in range(150)],
+        [f"{i / 7:.3f}" for i in range(150)],
+        [f"u{i // 2}" for i in range(150)],
+        pd.date_range("2020-01-01", periods=150),
+        np.linspace(0, 1, 150),
+        [np.arange(i) for i in range(150)],
+    ],
+    ids=["names", "measurements", "pairs", "days", "numbers", "arrays"],
+)
+def test_columns_that_are_no_ids_are_not_warned_of(column):
+    fit(FOUR, SMOOTH, data=(FRAME.assign(own=column), Y))
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_id_that_no_step_takes_is_not_warned_of():
+    data = FRAME.assign(who=[f"u{i}" for i in range(150)])
+    model = make_pipeline(ColumnTransformer([("some", "passthrough", ["a", "b"])]), GaussianNB())
+    fit(model, SMOOTH, data=(data, Y))
+
+
+@pytest.mark.parametrize("scoring", [mean_squared_error, log_loss, zero_one_loss])
+def test_a_loss_is_searched_as_by_scikit_learn_with_a_warning(scoring):
+    scorer = make_scorer(
+        scoring, **({"response_method": "predict_proba"} if scoring is log_loss else {})
+    )
+    args = {"scoring": scorer, "cv": 2}
+    with pytest.warns(UserWarning, match="greater_is_better=False"):
+        ours = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, **args).fit(X, Y)
+    theirs = TheirGridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, **args).fit(X, Y)
+    found, expected = (each.cv_results_["mean_test_score"].tolist() for each in (ours, theirs))
+    assert (found, ours.best_index_) == (expected, theirs.best_index_)
 
 
 def test_there_are_sixty():

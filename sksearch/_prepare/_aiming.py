@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sksearch._compat import is_scorer
 from sksearch._earlier import check_same_task
 from sksearch._prepare._options import Goal
-from sksearch._prepare._scoring import check_losses, check_target_score
+from sksearch._prepare._scoring import check_target_score, warn_of_losses
 from sksearch._typing import Estimator, Scorer
 from sksearch.base import Sampler
 from sksearch.fitting import Aims, Allows, Bound, make_aims, make_allows
@@ -78,7 +78,7 @@ def rule_for(
 
 
 def check_metric(goal: Goal, target_score: float | None, scorers: Scorer, metric: str) -> None:
-    """Raise ValueError where the metric that decides is large for a bad model, or out of reach."""
+    """Warn where the metric that decides is large for a bad model; refuse one out of reach."""
     if not (goal.objectives or callable(goal.refit)):
-        check_losses(scorers, metric)
+        warn_of_losses(scorers, metric)
         check_target_score(target_score, scorers, metric)

@@ -224,8 +224,9 @@ def check_names(estimator: Estimator, space: Space) -> None:
         if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
             prefix = name.removesuffix(leaf)
             known = [*known, *(prefix + other for other in unlisted)]
-            # The name alone, without the step that has it, is the commonest slip.
-            close = [each for each in known if each.endswith(f"__{name}")][:3]
+            # The name alone, without the step that has it, is the commonest slip; or another step.
+            last = name.rpartition("__")[2]
+            close = [each for each in known if each == last or each.endswith(f"__{last}")][:3]
             close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             raise ValueError(

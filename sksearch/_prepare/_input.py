@@ -145,6 +145,18 @@ def _has_rows(data: object) -> bool:
     return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
 
 
+def doubt_of_rows(X: Samples) -> str:
+    """Say why rows that are dicts are likely to fail, "" if they are something else."""
+    first = X[0] if isinstance(X, list | tuple) and len(X) else None
+    if not isinstance(first, Mapping):
+        return ""
+    return (
+        f"X is a {type(X).__name__} of dicts, which the estimator does not take: pass "
+        "pandas.DataFrame(X), or make sklearn.feature_extraction.DictVectorizer() the first step "
+        "of a Pipeline."
+    )
+
+
 def doubt_of_target(estimator: Estimator, y: Targets) -> str:
     """Say why no candidate is likely to be fitted to a target, "" if nothing speaks against it."""
     name = type(estimator).__name__
@@ -160,8 +172,19 @@ def doubt_of_target(estimator: Estimator, y: Targets) -> str:
                 f"Unknown label type: {name} is a classifier, and y holds continuous values. "
                 "Pass class labels, or search over a regressor."
             )
-        return doubt
+        return doubt or glance(_doubt_of_classes, to_numpy(y), otherwise="")
     return _doubt_of_numbers(name, to_numpy(y)) if is_regressor(estimator) else ""
+
+
+def _doubt_of_classes(labels: np.ndarray) -> str:
+    """Name classes of one row each, which no fold can have in both parts."""
+    n = len(labels)
+    if labels.ndim > 1 or n < 3 or len(np.unique(labels)) < n:
+        return ""
+    return (
+        f"y has {n} classes in {n} rows, so no class is in two folds: pass the column that you "
+        "want to predict, or search over a regressor if y is a quantity."
+    )
 
 
 def _doubt_of_numbers(name: str, values: np.ndarray) -> str:

@@ -32,11 +32,12 @@ from sksearch._prepare._input import (
     check_pre_dispatch,
     check_refit,
     check_sample_weight,
+    doubt_of_rows,
     doubt_of_target,
     warn_of_index,
     with_plain_numbers,
 )
-from sksearch._prepare._leaks import warn_of_target
+from sksearch._prepare._leaks import warn_of_ids, warn_of_target
 from sksearch._prepare._options import Composer, Options
 from sksearch._prepare._problem import adapt, make_problem
 from sksearch._prepare._scoring import check_scoring, doubt_of_task, warn_of_task
@@ -175,7 +176,7 @@ def _data_of(
     """Check the data, and freeze the folds."""
     X, y, params = _checked_input(options, X, y, params)
     routed = search._get_routed_params_for_fit(params)
-    doubt = _doubt_of(options, y)
+    doubt = _doubt_of(options, X, y)
     try:
         folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
     except Exception as error:
@@ -185,11 +186,13 @@ def _data_of(
     return Data(X, y, params, routed, folds, *classes_of(options.estimator, y), doubt)
 
 
-def _doubt_of(options: Options, y: Targets) -> str:
-    """Say why no candidate is likely to succeed with a target, "" if nothing speaks against it."""
+def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
+    """Say why no candidate is likely to succeed with these data, "" if nothing says so."""
     scoring, estimator = options.goal.scoring, options.estimator
-    return glance(doubt_of_target, estimator, y, otherwise="") or glance(
-        doubt_of_task, scoring, estimator, y, otherwise=""
+    return (
+        glance(doubt_of_target, estimator, y, otherwise="")
+        or glance(doubt_of_task, scoring, estimator, y, otherwise="")
+        or glance(doubt_of_rows, X, otherwise="")
     )
 
 
@@ -273,5 +276,6 @@ def _checked_input(
     check_labels(options.estimator, y)
     warn_of_task(options.goal.scoring, options.estimator, y)
     warn_of_target(options.estimator, X, y)
+    warn_of_ids(options.estimator, X)
     check_sample_weight(X, params)
     return X, y, params

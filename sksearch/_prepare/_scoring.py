@@ -140,8 +140,9 @@ def _is_metric(scorer: Scorer, n_arguments: int) -> bool:
     return False
 
 
-def check_losses(scorers: Scorer, metric: str | None) -> None:
-    """Raise ValueError where the scorer that decides is large for a bad model.
+@advice
+def warn_of_losses(scorers: Scorer, metric: str | None) -> Iterator[str]:
+    """Warn where the scorer that decides is large for a bad model.
 
     Parameters
     ----------
@@ -153,8 +154,8 @@ def check_losses(scorers: Scorer, metric: str | None) -> None:
     function, sign = _metric_that_decides(scorers, metric)
     name = getattr(function, "__name__", "")
     if sign > 0 and name.endswith(LOSSES) and function.__module__.startswith(METRICS):
-        raise ValueError(
-            f"scoring=make_scorer({name}) looks for the largest {name}, that of the worst model: "
+        yield (
+            f"scoring=make_scorer({name}) looks for the largest {name}, so the worst model wins: "
             f"pass make_scorer({name}, greater_is_better=False)."
         )
 

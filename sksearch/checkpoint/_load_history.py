@@ -28,6 +28,11 @@ from sksearch.fitting import (
 from sksearch.history import History, Params, Problem
 from sksearch.space import outcome_named
 
+#: Searches that rank as scikit-learn's.
+NAMESAKES = (
+    "GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV",
+)  # fmt: skip
+
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
     """Read what a search has found so far from its ``checkpoint_dir``.
@@ -253,7 +258,7 @@ class SavedSearch:
             warnings.simplefilter("ignore", UserWarning)
             return cv_results(
                 rows, header.n_splits, header.return_train_score, () if header.whole else COLUMNS,
-                header.any_rung_wins, violations, self.plan_.by_folds,
+                header.any_rung_wins, violations, self.plan_.by_folds, header.search in NAMESAKES,
             )  # fmt: skip
 
     def _keep_best(self, rows: list[Row]) -> None:

@@ -11,7 +11,8 @@ from ._parts import Size, SpaceDict
 
 _BY_HAND = (
     'Write the space by hand, such as {"alpha": loguniform(1e-4, 1.0)}; '
-    "sorted(estimator.get_params()) are the names."
+    "sorted(estimator.get_params()) are the names. Or name it once for all models of a class: "
+    "sksearch.spaces.register_space(TheClass, space)."
 )
 
 

@@ -192,6 +192,7 @@ def cv_results(
     any_rung_wins: bool = False,
     violations: ArrayLike | None = None,
     by_folds: bool = False,
+    is_namesake: bool = False,
 ) -> dict[str, Any]:
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
@@ -200,6 +201,7 @@ def cv_results(
     What was measured beside the scores has columns like ``mean_fit_time``; `violations`, by how
     much bounds are broken, are the column ``violation``, and such rows rank behind all others. If
     `by_folds`, units are folds: a mean over fewer of them than others have is none, and is NaN.
+    With the names of scikit-learn's searches infinite scores rank as there, as numbers.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}
@@ -222,6 +224,7 @@ def cv_results(
         _warn_if_not_finite(results, "test", name)
         # A number as error_score is for the eye: what cannot be trained is never the best.
         means = np.where(failed, np.nan, results[f"mean_test_{name}"])
+        means = means if is_namesake else np.where(np.isinf(means), np.nan, means)
         results[f"rank_test_{name}"] = rank(means, levels, any_rung_wins, violations)
         if return_train_score:
             table.store(results, f"train_{name}", train[name], splits=True)
@@ -239,7 +242,7 @@ def table_of(setup: Setup, history: History, rows: list[Row]) -> dict[str, Any]:
     violations = [each.violation for each in results] if setup.context.aims.bounds else None
     shown = len(setup.context.splits), setup.context.return_train_score, setup.columns
     wins, by_folds = setup.plan.any_rung_wins, setup.plan.by_folds
-    return cv_results(rows, *shown, wins, violations, by_folds)
+    return cv_results(rows, *shown, wins, violations, by_folds, setup.is_namesake)
 
 
 def results_of(history: History, rows: list[Row]) -> list[Result]:
@@ -315,25 +318,24 @@ def rank(
 
     Where scores of different rungs cannot be compared, one at 1 must not outrank one at 81:
     everybody's first line is ``sort_values("rank_test_score")``. Where they can, the score comes
-    first, and the resource decides between equal ones. Infinite scores are none: they rank with
-    NaN. A candidate that violates a bound ranks below every one that satisfies all, the less it
-    violates, the better.
+    first, and the resource decides between equal ones. A candidate that violates a bound ranks
+    below every one that satisfies all, the less it violates, the better.
     """
     means = np.asarray(means, dtype=float)
-    finite = np.isfinite(means)
-    if violations is not None and (broken := finite & (np.asarray(violations) > 0)).any():
+    known = ~np.isnan(means)
+    if violations is not None and (broken := known & (np.asarray(violations) > 0)).any():
         ranks = rank(np.where(broken, np.nan, means), resources, any_rung_wins)
-        n_kept = np.count_nonzero(finite & ~broken)
+        n_kept = np.count_nonzero(known & ~broken)
         ranks[broken] = n_kept + rankdata(np.asarray(violations)[broken], method="min")
-        ranks[~finite] = finite.sum() + 1
+        ranks[~known] = known.sum() + 1
         return ranks
-    ranks = np.full(len(means), finite.sum() + 1, dtype=np.int32)
-    if finite.any():
-        _, level = np.unique(np.asarray(resources)[finite], return_inverse=True)
-        within = rankdata(means[finite], method="dense")
+    ranks = np.full(len(means), known.sum() + 1, dtype=np.int32)
+    if known.any():
+        _, level = np.unique(np.asarray(resources)[known], return_inverse=True)
+        within = rankdata(means[known], method="dense")
         major, minor = (within, level) if any_rung_wins else (level, within)
         keys = major * (minor.max() + 1) + minor
-        ranks[finite] = rankdata(-keys, method="min")
+        ranks[known] = rankdata(-keys, method="min")
     return ranks
 
 

@@ -9,6 +9,14 @@ from sksearch._compat import BaseSearchCV
 from sksearch.fitting import COLUMNS, Setup
 from sksearch.reporting import choose, index_by_rule, rule_of
 
+#: Attributes that need a winner, and those that need a model trained on all rows.
+OF_THE_WINNER = ("best_params_", "best_score_", "best_index_")
+OF_THE_MODEL = (
+    "best_estimator_", "refit_time_", "classes_", "n_features_in_", "feature_names_in_", "predict",
+    "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform",
+    "inverse_transform",
+)  # fmt: skip
+
 
 class WinnerChoice(BaseSearchCV):
     """What a search does with `refit`, where it has several objectives and where it has one."""
@@ -40,6 +48,32 @@ class WinnerChoice(BaseSearchCV):
         single = copy.copy(self)
         single.refit, single.objectives = self.metric_, None
         return BaseSearchCV.score(single, X, y, **params)
+
+    def __getattr__(self, name: str) -> Any:
+        """Name the cure of an attribute that is not there yet, or that `refit` leaves out."""
+        try:
+            return object.__getattribute__(self, name)
+        except AttributeError as error:
+            if cure := self._cure_of(name):
+                error.args = (f"{error}: {cure}",)
+            raise
+
+    def _cure_of(self, name: str) -> str:
+        """Say how to get an attribute, "" if nothing is known of it."""
+        known = vars(self)
+        is_fitted, is_outcome = "cv_results_" in known, name.endswith("_") and name[0] != "_"
+        if not is_fitted and is_outcome and not hasattr(type(self), name):
+            return "call fit(X, y) first."
+        if name in OF_THE_WINNER and is_fitted:
+            return "with several metrics and refit=False none is the best; pass refit='a metric'."
+        if known.get("refit", True) is False and (name in OF_THE_MODEL):
+            return (
+                "refit=False trains no model on all rows; pass refit=True, or train one: "
+                "clone(search.estimator).set_params(**search.best_params_).fit(X, y)."
+            )
+        if name == "best_estimator_" and known.get("interrupted_"):
+            return "the search was interrupted before its last training; call fit(X, y) again."
+        return ""
 
     def _check_refit_for_multimetric(self, scores: object) -> None:
         if not self.objectives:

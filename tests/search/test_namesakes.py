@@ -172,6 +172,34 @@ def test_a_generator_is_used_as_by_scikit_learn_and_left_where_that_leaves_it(cl
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [0.1, np.inf, 0.3],
+        [0.1, -np.inf, 0.3],
+        [np.inf, -np.inf, np.nan],
+        [np.nan, -np.inf, 0.2, np.inf, np.inf],
+        [np.inf] * 3,
+        [-np.inf, -np.inf, 0.5],
+        [np.nan, -np.inf, 0.1],
+        [-np.inf, np.nan],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore:invalid value:RuntimeWarning")
+def test_infinite_scores_rank_as_numbers(scores, refit):
+    def scoring(model, X, y):
+        return scores[model.n_neighbors - 1]
+
+    grid = {"n_neighbors": list(range(1, 1 + len(scores)))}
+    found = []
+    for module in (model_selection, sksearch):
+        search = module.GridSearchCV(KNN, grid, cv=2, refit=refit, scoring=scoring).fit(X, y)
+        found.append([search.cv_results_["rank_test_score"].tolist(), search.best_index_])
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("cls", ["GridSearchCV", "HalvingGridSearchCV"])
 def test_a_grid_draws_nothing(cls):
     np.random.seed(3)

@@ -151,7 +151,7 @@ def test_of_equal_scores_that_of_the_larger_resource_wins():
 
 
 def test_ranks():
-    means, resources = [0.5, 0.9, 0.9, np.nan, 0.7, np.inf], [1, 1, 3, 9, 9, 1]
+    means, resources = [0.5, 0.9, 0.9, np.nan, 0.7, np.nan], [1, 1, 3, 9, 9, 1]
     assert rank(means, resources).tolist() == [4, 3, 2, 5, 1, 5]
     assert rank(means, resources, any_rung_wins=True).tolist() == [4, 2, 1, 5, 3, 5]
 
