@@ -5,6 +5,7 @@ are neither equal nor unequal to anything, objects whose comparison raises.
 """
 
 import functools
+import logging
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from sksearch._plain import warn
+
+LONGEST = 200  # characters of an error in a report
 
 
 def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
@@ -36,6 +39,30 @@ def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
         try:
             return look(*args)
         except Exception:
+            return otherwise
+
+
+class Parts:
+    """The parts of a report, of which one that fails ends no other.
+
+    Attributes
+    ----------
+    faults : dict of str to str
+        A line for each part that has failed, by its title. The log has the error.
+    """
+
+    def __init__(self) -> None:
+        self.faults: dict[str, str] = {}
+
+    def make(self, title: str, look: Callable, *args: Any, otherwise: Any = None) -> Any:
+        """Return the result of a look, or `otherwise` if it fails."""
+        try:
+            return look(*args)
+        except Exception as error:
+            logging.getLogger("sksearch").error("Report: %s failed.", title, exc_info=True)
+            text = f"{type(error).__name__}: {glance(str, error, otherwise='')}"[:LONGEST]
+            text = " ".join(text.removesuffix(": ").split())
+            self.faults.setdefault(title, f"This part of the report could not be made ({text}).")
             return otherwise
 
 

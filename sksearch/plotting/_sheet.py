@@ -1,7 +1,9 @@
 """What matters about a search on one sheet."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+from sksearch._advice import Parts
 from sksearch._reader import FinishedSearch, SearchTable, read
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
@@ -110,23 +112,34 @@ class SearchDisplay:
         self.figure_ = figure or plt.figure(figsize=(13.5, 9.5), layout="constrained")
         parts: Any = self.figure_.subfigures(2, 2, squeeze=False, hspace=0.05, wspace=0.04)
         history, importance, slices, last = (part.subplots() for part in parts.ravel())
-        self.displays_: list = [HistoryDisplay.from_search(search, ax=history)]
+        self.displays_: list = []
+        self._add(HistoryDisplay, search, history)
         if len(found.scores) < MIN_FOR_EFFECTS or not names:
-            self.displays_.append(DistributionDisplay.from_search(search, ax=importance))
+            self._add(DistributionDisplay, search, importance)
         else:
-            self.displays_.append(ImportanceDisplay.from_search(search, ax=importance))
+            self._add(ImportanceDisplay, search, importance)
         if names:
-            shown = names[:N_SLICES]
-            self.displays_.append(SliceDisplay.from_search(search, params=shown, ax=slices))
+            self._add(SliceDisplay, search, slices, params=names[:N_SLICES])
         else:
             slices.set_axis_off()
         if len(search.levels) > 1:
-            self.displays_.append(RungDisplay.from_search(search, ax=last))
+            self._add(RungDisplay, search, last)
         elif len(found.scores) >= MIN_FOR_EFFECTS and len(names) > 1:
             self._draw_two(search, found, names, last)
         else:
             last.set_axis_off()
         return self
+
+    def _add(self, display: Any, search: SearchTable, ax: Any, **options: Any) -> None:
+        """Draw a part; one that fails leaves a line in its place."""
+        parts, name = Parts(), display.__name__
+        drawn = parts.make(name, partial(display.from_search, search, ax=ax, **options))
+        if name in parts.faults:
+            ax.clear()
+            ax.set_axis_off()
+            ax.text(0.5, 0.5, f"{name}: {parts.faults[name]}", ha="center", wrap=True)
+        else:
+            self.displays_.append(drawn)
 
     def _draw_two(self, search: SearchTable, found: Candidates, names: list[str], ax: Any) -> None:
         """Draw the most important parameter with the next one that is active with it."""
@@ -137,5 +150,4 @@ class SearchDisplay:
         if not n_both[second]:
             ax.set_axis_off()
         else:
-            pair = (names[0], second)
-            self.displays_.append(ContourDisplay.from_search(search, params=pair, ax=ax))
+            self._add(ContourDisplay, search, ax, params=(names[0], second))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -18,6 +18,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
+from sksearch._advice import Parts
 from sksearch._description import counted
 from sksearch._reader import SearchTable
 from sksearch.reporting import _words as words
@@ -114,6 +115,8 @@ class Facts:
         Whether the winner cannot be told from the untuned estimator.
     ties : Ties or None, default=None
         How sharply candidates were compared with the winner.
+    parts : Parts
+        Parts of the report that could not be made.
     """
 
     table: SearchTable
@@ -125,6 +128,7 @@ class Facts:
     untuned: Untuned | None = None
     by_luck: bool = False
     ties: Ties | None = None
+    parts: Parts = field(default_factory=Parts)
 
     @property
     def n_scored(self) -> int:
@@ -151,7 +155,8 @@ class Facts:
 
 def advise(facts: Facts) -> list[Advice]:
     """Apply all rules, the most urgent first."""
-    return [advice for rule in RULES for advice in rule(facts)]
+    make = facts.parts.make
+    return [advice for rule in RULES for advice in make("Next", rule, facts, otherwise=())]
 
 
 # ---- rules

@@ -265,7 +265,7 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     [3, 2, 1]
     """
     try:
-        from pandas import DataFrame
+        from pandas import DataFrame, Series
     except ImportError as error:
         raise missing("to_frame needs pandas", "experiment") from error
     table = read_results(search)
@@ -283,7 +283,11 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
         "status": [candidate.status for candidate in table.candidates],
         "error": [candidate.error for candidate in table.candidates],
     }
-    return DataFrame(columns).iloc[table.order]
+    try:
+        frame = DataFrame(columns)
+    except Exception:  # values that pandas looks into, such as texts that it cannot encode
+        frame = DataFrame({name: Series(v, dtype=object) for name, v in columns.items()})
+    return frame.iloc[table.order]
 
 
 def check_count(n: Any) -> None:

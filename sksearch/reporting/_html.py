@@ -6,7 +6,7 @@ from sksearch._html import Markup, element, join, paragraphs, void
 from sksearch._html import page as document
 from sksearch.reporting._advice import Advice, Facts
 from sksearch.reporting._pictures import pictures
-from sksearch.reporting._sections import Section, headline
+from sksearch.reporting._sections import Section
 
 # All rules begin with the class, so that a notebook keeps its own looks. Colours by the scheme of
 # the reader, of enough contrast in both.
@@ -69,14 +69,13 @@ def fragment(
     return join(element("style", Markup(STYLE)), report)
 
 
-def page(facts: Facts, sections: Sequence[Section], advice: Sequence[Advice]) -> str:
+def page(facts: Facts, title: str, sections: Sequence[Section], advice: Sequence[Advice]) -> str:
     """Return a report as a page, with its pictures in it."""
-    title = headline(facts.table)
     figures = [
         element(
             "figure",
             element("figcaption", caption),
-            void("img", alt=caption, src=f"data:image/png;base64,{png}"),
+            *[void("img", alt=caption, src=f"data:image/png;base64,{png}")] * bool(png),
         )
         for caption, png in pictures(facts)
     ]

@@ -2,7 +2,8 @@
 
 import base64
 import io
-from contextlib import suppress
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
     Returns
     -------
     pictures : list of (str, str)
-        Caption and image of each.
+        Caption and image of each; "" for one that could not be drawn, whose caption says why.
     """
     if facts.table.best is None:
         return []
@@ -56,12 +57,23 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
             "The best candidates: each fold a dot, the mean a line. Those in blue cannot be told "
             "from the winner."
         )
-        drawn.append((caption, _as_png(plt, _draw_best(plt, facts))))
-        for caption, display in DISPLAYS:
-            with suppress(ValueError):  # there is nothing of this kind in the search
-                figure = display.from_search(facts.table).figure_
-                drawn.append((caption, _as_png(plt, figure)))
+        drawings = [(caption, partial(_draw_best, plt, facts))]
+        drawings += [(caption, partial(_draw, each, facts)) for caption, each in DISPLAYS]
+        for caption, draw in drawings:
+            png = facts.parts.make(caption, _as_png, plt, draw, otherwise="")
+            if fault := facts.parts.faults.get(caption):
+                drawn.append((f"{caption} {fault}", ""))
+            elif png:
+                drawn.append((caption, png))
     return drawn
+
+
+def _draw(display: Any, facts: Facts) -> Any:
+    """A figure; None if there is nothing of its kind in the search."""
+    try:
+        return display.from_search(facts.table).figure_
+    except ValueError:
+        return None
 
 
 def _draw_best(plt: Any, facts: Facts) -> Any:
@@ -101,7 +113,10 @@ def _draw_best(plt: Any, facts: Facts) -> Any:
     return figure
 
 
-def _as_png(plt: Any, figure: Any) -> str:
+def _as_png(plt: Any, draw: Callable[[], Any]) -> str:
+    figure = draw()
+    if figure is None:
+        return ""
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=110)
     plt.close(figure)

@@ -56,7 +56,7 @@ class Report:
 
     @own_numerics()
     def __str__(self) -> str:
-        lines = [headline(self._facts.table)]
+        lines = [self._headline()]
         for section in self._sections:
             lines += words.block(section.title, (*section.lines, *section.notes))
         return printable("\n".join([*lines, *self._next()]))
@@ -66,7 +66,7 @@ class Report:
 
     @own_numerics()
     def _repr_html_(self) -> str:
-        return fragment(headline(self._facts.table), self._sections, self._shown_advice())
+        return fragment(self._headline(), self._sections, self._shown_advice())
 
     @own_numerics()
     def save(self, path: str | os.PathLike) -> Path:
@@ -92,9 +92,14 @@ class Report:
             raise ValueError(
                 f"path={str(path)!r} must end with .html: a report is a page of HTML."
             )
-        text = page(self._facts, self._sections, self._shown_advice())
+        text = page(self._facts, self._headline(), self._sections, self._shown_advice())
         file.write_text(text, encoding="utf-8")
         return file
+
+    def _headline(self):
+        table = self._facts.table
+        name = type(table.source).__name__
+        return self._facts.parts.make("Search", headline, table, otherwise=name)
 
     def _shown_advice(self):
         return self.advice if self._full else self.advice[:N_ADVICE]

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
+from sksearch._advice import Parts
 from sksearch._description import counted
 from sksearch._reader import SearchTable, folds_text
 from sksearch.estimators import each_of
@@ -59,23 +60,30 @@ class Section:
 
 def find_facts(table: SearchTable) -> Facts:
     """Compute what a report tells."""
-    failures = group_failures(table)
+    parts = Parts()
+    failures = parts.make("Failed", group_failures, table, otherwise=[])
     none = np.zeros(len(table.candidates), dtype=bool)
     if table.best is None or table.winner is None:
-        return Facts(table, None, none, None, failures, [])
+        return Facts(table, None, none, None, failures, [], parts=parts)
+    row_scores = getattr(table.source, "_row_scores", None)
+    selected = parts.make("Score", _selected, table, row_scores)
+    own = parts.make("Untuned", untuned, table)
+    ties, by_luck = parts.make("Tied", _ties, table, own, row_scores, otherwise=(None, False))
+    given = parts.make("Params", importance_of, table)
+    useless = parts.make("Params", useless_params, table, given, otherwise=[])
+    tied = none if ties is None else ties.tied
+    return Facts(table, selected, tied, given, failures, useless, own, by_luck, ties, parts)
+
+
+def _selected(table, row_scores):
+    """The winner's score, corrected for all choices that it was the best of."""
     could_win = np.where(is_allowed(table)[:, np.newaxis], aligned(table), np.nan)
     selected = selected_score(could_win, chosen=table.best, test_ratio=fold_ratio(table))
     limits = _limits(table)
     rows, others = rivals(table)
     chosen = int(np.flatnonzero(rows == table.winner.index)[0])
-    row_scores = getattr(table.source, "_row_scores", None)
     selected = corrected_by_rows(selected, others, chosen, row_scores, rows, limits)
-    selected = _lowered(selected, getattr(table.source, "_outcome_luck", 0.0), *limits)
-    own = untuned(table)
-    ties, by_luck = _ties(table, own, row_scores)
-    given = importance_of(table)
-    useless = useless_params(table, given)
-    return Facts(table, selected, ties.tied, given, failures, useless, own, by_luck, ties)
+    return _lowered(selected, getattr(table.source, "_outcome_luck", 0.0), *limits)
 
 
 def _lowered(selected, luck, lowest, highest):
@@ -103,11 +111,14 @@ def _ties(table, own, row_scores):
 
 
 def write_sections(facts: Facts, full: bool) -> list[Section]:
-    """Write all sections that have something to say."""
-    sections = [_winner(facts), _score(facts), _folds(facts), _default(facts), _ensemble(facts)]
-    sections += [_tied(facts, full), _params(facts, full), _rungs(facts, full)]
-    sections += [_failed(facts, full)]
-    return [section for section in sections if section is not None]
+    """Write all sections that have something to say, a line for each that fails."""
+    found = []
+    for title, write in SECTIONS.items():
+        section = facts.parts.make(title, write, facts, full)
+        if fault := facts.parts.faults.get(title):
+            section = Section(title, (fault,))
+        found.append(section)
+    return [section for section in found if section is not None]
 
 
 def headline(table: SearchTable) -> str:
@@ -146,7 +157,7 @@ def _limits(table):
 # ---- sections
 
 
-def _winner(facts):
+def _winner(facts, full):
     """The winner, and what it was trained with."""
     table = facts.table
     best = table.winner
@@ -163,7 +174,7 @@ def _winner(facts):
     return Section("Winner", tuple(lines))
 
 
-def _score(facts):
+def _score(facts, full):
     """The score, as it was seen and corrected."""
     table, selected = facts.table, facts.selected
     if selected is None:
@@ -202,13 +213,13 @@ def _chosen_alone(table):
     return f"{words.params(found)} was chosen by these scores, which is partly luck."
 
 
-def _folds(facts):
+def _folds(facts, full):
     """What the search has decided about its folds."""
     notes = getattr(facts.table.source, "_notes_on_folds", ())
     return Section("Folds", notes) if notes else None
 
 
-def _default(facts):
+def _default(facts, full):
     """The untuned estimator, beside the winner."""
     table = facts.table
     own = facts.untuned
@@ -230,7 +241,7 @@ def _default(facts):
     return Section("Untuned", (f"{score}  for {own.name}{folds}: tuning gains {gained}{tail}",))
 
 
-def _ensemble(facts):
+def _ensemble(facts, full):
     """Candidates that are averaged, and what that brings on folds that did not choose it."""
     ensemble = getattr(facts.table.source, "ensemble_", None)
     if ensemble is None:
@@ -383,3 +394,16 @@ def _failed(facts, full):
 def _error(facts):
     """Half of the half interval: what digits are worth showing."""
     return (facts.selected.high - facts.selected.low) / 4
+
+
+SECTIONS = {
+    "Winner": _winner,
+    "Score": _score,
+    "Folds": _folds,
+    "Untuned": _default,
+    "Ensemble": _ensemble,
+    "Tied": _tied,
+    "Params": _params,
+    "Rungs": _rungs,
+    "Failed": _failed,
+}
