@@ -4,7 +4,9 @@ Each candidate's interval is made before it is evaluated. On 20 functions of one
 dimensions, smooth ones, rough ones, ones with noise and ones with a cliff (two seeds of 45
 evaluations), and in ten searches of real models, also in the earlier and the later half of the
 predictions, and as it would be by the model's own spread. ``width`` is the median width of an
-interval, in standard deviations of all scores.
+interval, and ``loss`` the mean interval score (the width, and 40 times the distance of a score
+outside), both in standard deviations of all scores; ``simple`` is the loss of the mean of the
+scores so far and 1.96 of their standard deviations.
 
     python examples/benchmarks/intervals.py [--seeds 2]
 """
@@ -135,19 +137,33 @@ def real_searches(seed):
 
 
 def counted(history):
-    """Whether each score was inside, and would have been by the spread alone; and the width."""
-    found = []
+    """Whether each score was inside, and by the spread alone; width; losses of it, and simple."""
+    found, scores = [], []
     for trial in history.trials:
         expected, result = trial.prediction, trial.results.get(1)
-        if expected is None or result is None or not np.isfinite(result.score):
+        if result is None or not np.isfinite(result.score):
             continue
-        y, middle, factor = result.score, expected.score, expected.widened
-        own = middle + (expected.low - middle) / factor, middle + (expected.high - middle) / factor
-        found.append((expected.low <= y <= expected.high, own[0] <= y <= own[1],
-                      expected.high - expected.low))  # fmt: skip
-    inside, by_spread, widths = np.array(found, dtype=float).T
-    scores = [result.score for trial in history.trials for result in trial.results.values()]
-    return inside, by_spread, np.median(widths) / (np.std(scores) or 1.0)
+        y = result.score
+        if expected is not None and scores:
+            middle, factor = expected.score, expected.widened
+            own = [middle + (end - middle) / factor for end in (expected.low, expected.high)]
+            half = 1.96 * np.std(scores)
+            simple = interval_loss(np.mean(scores) - half, np.mean(scores) + half, y)
+            loss, width = (
+                interval_loss(expected.low, expected.high, y),
+                expected.high - expected.low,
+            )
+            inside = expected.low <= y <= expected.high
+            found.append((inside, own[0] <= y <= own[1], width, loss, simple))
+        scores.append(y)
+    inside, by_spread, widths, *losses = np.array(found, dtype=float).T
+    unit = np.std(scores) or 1.0
+    return inside, by_spread, np.median(widths) / unit, *(np.mean(x) / unit for x in losses)
+
+
+def interval_loss(low, high, y):
+    """Return the interval score of an interval of 95 %."""
+    return high - low + 40 * max(low - y, y - high, 0)
 
 
 def main():
@@ -156,7 +172,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=2)
     args = parser.parse_args()
-    print(f"{'':28}{'inside':>8}{'early':>8}{'late':>8}{'by spread':>11}{'width':>8}")
+    print(
+        f"{'':28}{'inside':>8}{'early':>8}{'late':>8}{'by spread':>11}{'width':>8}"
+        f"{'loss':>8}{'simple':>8}"
+    )
     rows = {"functions": [], "models": []}
     for seed in range(args.seeds):
         for function, n_dims, noise in FUNCTIONS:
@@ -167,7 +186,7 @@ def main():
             rows["models"].append((name, counted(history)))
             show(*rows["models"][-1])
     for kind, found in rows.items():
-        columns = [[each[i] for _, each in found] for i in range(3)]
+        columns = [[each[i] for _, each in found] for i in range(5)]
         halves = [
             np.concatenate([part[k] for part in (np.array_split(x, 2) for x in columns[0])])
             for k in (0, 1)
@@ -176,16 +195,17 @@ def main():
         print(
             f"{'all ' + kind:28}{inside.mean():>8.1%}{halves[0].mean():>8.1%}"
             f"{halves[1].mean():>8.1%}{by_spread.mean():>11.1%}{np.median(columns[2]):>8.2f}"
+            f"{np.mean(columns[3]):>8.2f}{np.mean(columns[4]):>8.2f}"
         )
 
 
 def show(name, found):
     """Print a line."""
-    inside, by_spread, width = found
+    inside, by_spread, width, loss, simple = found
     early, late = np.array_split(inside, 2)
     print(
         f"{name:28}{inside.mean():>8.1%}{early.mean():>8.1%}{late.mean():>8.1%}"
-        f"{by_spread.mean():>11.1%}{width:>8.2f}",
+        f"{by_spread.mean():>11.1%}{width:>8.2f}{loss:>8.2f}{simple:>8.2f}",
         flush=True,
     )
 

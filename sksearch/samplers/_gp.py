@@ -14,7 +14,7 @@ from sksearch.models import FAMILIES, GaussianProcess, MixedKernel, prior
 from sksearch.samplers._extract import Extract
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
-from sksearch.samplers._misses import widening
+from sksearch.samplers._misses import widening, widest
 from sksearch.samplers._observations import TRANSFERS, Observations
 from sksearch.samplers._surrogate import LearningSampler, first_new
 
@@ -168,7 +168,7 @@ class GPSampler(LearningSampler):
 
         Running candidates are left out. Where several processes are averaged over, their mixture
         has the mean and the variance. The interval is widened by how far scores of earlier
-        proposals were off.
+        proposals were off, and is not wider than that of a score drawn like those before.
 
         Parameters
         ----------
@@ -201,7 +201,9 @@ class GPSampler(LearningSampler):
         factor = widening(history, at)
         z = mean + factor * Z_95 * spread * np.array([-1.0, 0.0, 1.0])
         low, score, high = map(float, models.as_scores(z))
-        return Prediction(score, low, high, at, factor)
+        share = min(1.0, widest(history, at) / (high - low)) if high > low else 1.0
+        low, high = score - share * (score - low), score + share * (high - score)
+        return Prediction(score, low, high, at, factor * share)
 
     def _without_model(
         self, history: History, data: Observations, start: Start, rng: np.random.Generator

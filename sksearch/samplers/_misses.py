@@ -4,12 +4,16 @@ A proposal is where a model hopes for much, and so where it errs more than its s
 misses are compared with those of earlier proposals, as in split conformal prediction: the interval
 of the next one is so wide that 95 % of the last ones would have been in theirs. Ten misses that
 nobody has made stand for what is usual, until there are others.
+
+A factor carries misses of narrow intervals over to wide ones, so no interval is wider than what is
+known without the model: the interval of a score drawn like those before, and 95 % of the misses.
 """
 
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from sksearch.history import History, Prediction
 
@@ -41,15 +45,50 @@ def widening(history: History, resource: int) -> float:
     return float(min(misses[min(place, len(misses) - 1)], MOST))
 
 
+def widest(history: History, resource: int) -> float:
+    """Return the width that the interval of the next prediction has at most.
+
+    Parameters
+    ----------
+    history : History
+        The history of the search.
+    resource : int
+        Count of units that the prediction is for.
+
+    Returns
+    -------
+    width : float
+        Infinite if too little is known.
+    """
+    found = [
+        trial.results[resource].score for trial in history.trials if resource in trial.results
+    ]
+    scores = np.array(found)[np.isfinite(found)]
+    n, limits = len(scores), [np.inf]
+    if n >= 2:
+        limits.append(t.ppf(0.5 + LEVEL / 2, n - 1) * scores.std(ddof=1) * np.sqrt(1 + 1 / n))
+    last = islice(_predicted(history, resource), N_LAST)
+    off = np.sort([abs(score - expected.score) for expected, score in last])
+    if (place := int(np.ceil(LEVEL * (len(off) + 1))) - 1) < len(off):
+        limits.append(off[place])
+    # Where all were equal, or foretold, nothing is known of the first one that is not.
+    return 2 * float(min(limit for limit in limits if limit > 0))
+
+
 def _misses(history, resource):
     """How far scores were off, in half widths of the model's own intervals; the last one first."""
+    return (_miss(expected, score) for expected, score in _predicted(history, resource))
+
+
+def _predicted(history: History, resource: int) -> Iterator[tuple[Prediction, float]]:
+    """Pairs of what was expected and the score that came; the last one first."""
     for trial in reversed(history.trials):
         expected = trial.prediction
         if expected is None or expected.resource != resource:
             continue
         result = trial.results.get(resource)
         if result is not None and np.isfinite(result.score):
-            yield _miss(expected, result.score)
+            yield expected, result.score
 
 
 def _miss(expected: Prediction, score: float) -> float:

@@ -11,7 +11,7 @@ from sksearch.history import History, Prediction, Problem, Result
 from sksearch.models import inverse_power_transform, robust_power_transform
 from sksearch.plotting import PredictionDisplay
 from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
-from sksearch.samplers._misses import widening
+from sksearch.samplers._misses import widening, widest
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -114,6 +114,61 @@ def test_an_interval_is_as_wide_as_earlier_misses_demand():
     assert widening(history(-5.0, *[0.0] * 20), 1) == usual  # long ago
     assert widening(history(-5.0), 3) == usual  # at another resource
     assert widening(history(np.nan), 1) == usual
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected", "width"),
+    [
+        ([], 0.0, np.inf),
+        ([1.0], 0.0, np.inf),
+        ([3.0, 3.0, 3.0], 0.0, np.inf),  # nothing is known of the first that is not equal
+        ([0.0, 1.0], 0.0, 2 * 12.706 * np.sqrt(0.5 * 1.5)),  # Student's t of two scores
+        ([0.0, 1.0, np.nan], 0.0, 2 * 12.706 * np.sqrt(0.5 * 1.5)),
+        ([0.0, 1.0] * 9, 0.5, 2 * 2.1098 * np.sqrt(18 / 17 / 4 * 19 / 18)),
+        ([0.0, 1.0] * 10, 0.5, 1.0),  # the misses of twenty
+        ([1e9] + [0.0, 1.0] * 10, 0.5, 1.0),  # long ago
+        ([0.0, 1.0] * 10, np.nan, 2 * 2.093 * np.sqrt(20 / 19 / 4 * 21 / 20)),  # no predictions
+    ],
+)
+def test_an_interval_is_no_wider_than_what_is_known_without_a_model(scores, expected, width):
+    history = History(Problem(Space({"x": uniform(0, 1)})))
+    for i, score in enumerate(scores):
+        middle = None if np.isnan(expected) else Prediction(expected, -9.0, 9.0, 1)
+        history.start({"x": i / 1e3}, 0, 1, None, middle)
+        history.tell(i, 1, Result(score))
+    np.testing.assert_allclose(widest(history, 1), width, rtol=1e-3)
+    assert widest(history, 3) == np.inf, "at another resource"
+
+
+def test_intervals_of_a_rough_function_are_better_than_the_mean_and_its_spread():
+    def rough(params, rng):
+        x = np.array([params["x"], np.log10(params["lr"])])
+        return -float((x**2 - 10 * np.cos(2 * np.pi * x)).sum())
+
+    history = played(GPSampler(), 25, function=rough)
+    scores = np.array([trial.results[1].score for trial in history.trials])
+    ours, simple = [], []
+    for i, trial in enumerate(history.trials):
+        if (found := trial.prediction) is None:
+            continue
+        middle, half = scores[:i].mean(), 1.96 * scores[:i].std()
+        for losses, low, high in ((ours, found.low, found.high),
+                                  (simple, middle - half, middle + half)):  # fmt: skip
+            off = max(low - scores[i], scores[i] - high, 0)
+            losses.append(high - low + 40 * off)
+        assert found.high - found.low <= widest(
+            history_before(history, i), found.resource
+        ) * (1 + 1e-9)  # fmt: skip
+    assert np.mean(ours) < np.mean(simple)
+
+
+def history_before(history, n):
+    """The history as it was when trial n was proposed."""
+    before = History(history.problem)
+    for trial in history.trials[:n]:
+        before.start(trial.params, 0, 1, None, trial.prediction)
+        before.tell(trial.id, 1, trial.results[1])
+    return before
 
 
 def test_a_prediction_says_by_how_much_it_is_widened():
