@@ -334,11 +334,23 @@ def test_a_harmless_change_goes_on(old, new, tmp_path, monkeypatch):
 DATES = pd.date_range("2020-01-01", periods=4)
 
 
+class Measured(pd.DataFrame):
+    """A table that notes a unit."""
+
+    _metadata = ["unit"]  # as pandas has it
+
+    @property
+    def _constructor(self):
+        return Measured
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda X: X.set_axis([4, 3, 2, 1]),
-        lambda X: X.set_axis(DATES),
+        lambda X: X.set_axis(DATES + pd.Timedelta(1, "D")),
+        lambda X: X.set_axis(pd.DatetimeIndex(DATES, freq=None)),
+        lambda X: setattr(X, "unit", "m") or X,
         lambda X: X.rename_axis("rows"),
         lambda X: X.rename_axis("features", axis=1),
         lambda X: X.astype({"b": "category"}),
@@ -355,7 +367,8 @@ def test_what_a_frame_carries_beside_its_values_is_compared(change, tmp_path):
         )  # fmt: skip
         return search.fit(X, np.arange(4.0))
 
-    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [1, 2, 1, 2]})
+    X = Measured({"a": [1.0, 2.0, 3.0, 5.0], "b": [1, 2, 1, 2]}, index=DATES)
+    X.unit = "mm"
     fit(X)
     fit(X.copy())
     with pytest.raises(SearchMismatchError, match="data differs: X was"):
