@@ -104,8 +104,11 @@ class TableTexts:
         if isinstance(value, np.ma.MaskedArray):
             return f"masked {self._array(value.filled())} {self._array(value.mask)}"
         # One of a class whose arrays calculate otherwise.
-        is_other = type(value) not in (np.ndarray, np.memmap)
-        return f"{self._visit(type(value)) if is_other else ''}{self._array(value)}"
+        if type(value) in (np.ndarray, np.memmap):
+            return self._array(value)
+        noted = getattr(value, "__dict__", None)
+        noted = f" {self._visit(noted)}" if noted else ""
+        return f"{self._visit(type(value))}{self._array(value)}{noted}"
 
     def _array(self, array):
         head = f"ndarray {array.shape} {array.dtype}"
@@ -128,11 +131,14 @@ class TableTexts:
             return f"{name} {index.start}:{index.stop}:{index.step} {self._visit(index.name)}"
         frame = index.to_frame(index=False)
         columns = [self._pandas_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
-        return f"{name} {' '.join(columns)} names={self._visit(list(index.names))}"
+        freq = f" freq={index.freqstr}" if getattr(index, "freq", None) is not None else ""
+        return f"{name} {' '.join(columns)} names={self._visit(list(index.names))}{freq}"
 
     def _pandas(self, frame):
         """Describe a DataFrame or Series, with its index and what is noted in it."""
-        beside = self._index(frame.index) + (f" {self._visit(frame.attrs)}" if frame.attrs else "")
+        own = {name: getattr(frame, name, None) for name in frame._metadata if name != "_name"}
+        noted = [self._visit(each) for each in (frame.attrs, own) if each]
+        beside = " ".join([self._index(frame.index), *noted])
         if frame.ndim == 1:
             name = self._visit(frame.name)
             return f"Series {frame.shape} {self._pandas_column(frame)} name={name} {beside}"

@@ -110,7 +110,6 @@ STATIC = "class Own:\n    @staticmethod\n    def get(x={}):\n        return x"
 CLASSMETHOD = "class Own:\n    x = {}\n    @classmethod\n    def get(cls):\n        return cls.x"
 WEAK = "import weakref\nclass Own:\n    pass\nOWN = Own()\nOWN.x = {}\nW = weakref.ref(OWN)"
 RECURSIVE = "L = [{}]\nL.append(L)"
-SLOTS = "class Own:\n    __slots__ = ('x',)\nO = Own()\nO.x = {}"
 FROZEN = """
 @dataclasses.dataclass(frozen=True)
 class P:
@@ -160,7 +159,6 @@ CHANGES = {
     "what a class method reads": ("Own.get()", CLASSMETHOD, 1.0, 2.0),
     "what a weak reference leads to": ("W().x", WEAK, 1.0, 2.0),
     "a list in itself": ("L[1][0]", RECURSIVE, 1.0, 2.0),
-    "an attribute in a slot": ("O.x", SLOTS, 1.0, 2.0),
     "what a factory of a field returns": ("O.x", FROZEN, 1.0, 2.0),
     "an array of records": ("W['b'][0]", STRUCTURED, 1.0, 2.0),
     "an array of objects": ("W[0]['x']", OBJECTS, 1.0, 2.0),

@@ -112,29 +112,12 @@ LOADED = {
         "class C: pass\nsetattr(C, 'w', given)",
         "C.w",
     ),
-    "an attribute of a function": (
-        "def value():\n    return value.w\nvalue.w = given",
-        None,
-    ),
-    "a default": (
-        "def value(w=given):\n    return w",
-        None,
-    ),
     "a closure": (
         "def make(w):\n    return lambda: w\nvalue = make(given)",
         None,
     ),
-    "a closure in a closure": (
-        "def make(w):\n    def inner():\n        return w\n"
-        "    return lambda: inner()\nvalue = make(given)",
-        None,
-    ),
     "a partial function": (
         "def two(w):\n    return w\nvalue = functools.partial(two, given)",
-        None,
-    ),
-    "a callable with state": (
-        "class V:\n    def __call__(self):\n        return self.w\nvalue = V()\nvalue.w = given",
         None,
     ),
     "another module": (
@@ -188,18 +171,6 @@ LOADED = {
     "what is set in place": (
         "W = np.zeros(2)\nW[:] = given",
         "W[1]",
-    ),
-    "a path": (
-        "P = pathlib.Path(f'runs/{given}')",
-        "float(P.name)",
-    ),
-    "a member of an enum": (
-        "class M(enum.Enum):\n    A = given",
-        "M.A.value",
-    ),
-    "a date": (
-        "T = datetime.date(2020 + int(given), 1, 1)",
-        "T.year",
     ),
     "a named setting beside a time": (
         "CFG = {'w': given, 't': time.time()}",
@@ -334,11 +305,23 @@ def test_a_harmless_change_goes_on(old, new, tmp_path, monkeypatch):
 DATES = pd.date_range("2020-01-01", periods=4)
 
 
+class Measured(pd.DataFrame):
+    """A table that notes a unit."""
+
+    _metadata = ["unit"]  # as pandas has it
+
+    @property
+    def _constructor(self):
+        return Measured
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda X: X.set_axis([4, 3, 2, 1]),
-        lambda X: X.set_axis(DATES),
+        lambda X: X.set_axis(DATES + pd.Timedelta(1, "D")),
+        lambda X: X.set_axis(pd.DatetimeIndex(DATES, freq=None)),
+        lambda X: setattr(X, "unit", "m") or X,
         lambda X: X.rename_axis("rows"),
         lambda X: X.rename_axis("features", axis=1),
         lambda X: X.astype({"b": "category"}),
@@ -355,7 +338,8 @@ def test_what_a_frame_carries_beside_its_values_is_compared(change, tmp_path):
         )  # fmt: skip
         return search.fit(X, np.arange(4.0))
 
-    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [1, 2, 1, 2]})
+    X = Measured({"a": [1.0, 2.0, 3.0, 5.0], "b": [1, 2, 1, 2]}, index=DATES)
+    X.unit = "mm"
     fit(X)
     fit(X.copy())
     with pytest.raises(SearchMismatchError, match="data differs: X was"):
@@ -363,8 +347,7 @@ def test_what_a_frame_carries_beside_its_values_is_compared(change, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["script", "-c"])
-def test_real_starts_see_the_value_whatever_the_seed_of_hashes(how, tmp_path):
+def test_real_starts_see_the_value_whatever_the_seed_of_hashes(tmp_path):
     code = EST + (
         "CFG = {}\ndef load(w):\n    CFG.update(w=w, names={'a', 'b', 'c'}, at=time.time())\n"
         "def value():\n    return CFG['w'] * len(CFG['names'])\nload(float(sys.argv[1]))\n"
@@ -374,13 +357,12 @@ def test_real_starts_see_the_value_whatever_the_seed_of_hashes(how, tmp_path):
         "print(s.best_score_)\n"
     )
     (tmp_path / "s.py").write_text(code)
-    command = [sys.executable, *(["-c", code] if how == "-c" else [str(tmp_path / "s.py")])]
 
     def run(w, seed):
         env = os.environ | {"PYTHONHASHSEED": str(seed)}
         done = subprocess.run(
-            [*command, str(w), str(tmp_path / "run")], capture_output=True, text=True, env=env,
-            timeout=120,
+            [sys.executable, tmp_path / "s.py", str(w), tmp_path / "run"],
+            capture_output=True, text=True, env=env, timeout=120,
         )  # fmt: skip
         return done.stdout, done.stderr
 
