@@ -66,8 +66,9 @@ def corrected_by_rows(
     Notes
     -----
     This is the bootstrap bias correction of [1]_, with each candidate's score taken as linear in
-    the counts of rows. A candidate that was dropped before the last fold is taken to be on the
-    others what it was on its own ones.
+    the counts of rows. The variance is the larger one of the chosen candidate's own and of the
+    scores on the rows left out, whose candidates differ. A candidate that was dropped before the
+    last fold is taken to be on the others what it was on its own ones.
 
     References
     ----------
@@ -84,9 +85,11 @@ def corrected_by_rows(
     keep = scored & known
     y, z, chosen = scores[keep], z[keep], int(keep[:chosen].sum())
     s = np.nanmean(y - additive_model(y)[1], axis=1)
-    corrected = selected.seen - _luck(s, z, chosen)
+    luck, spread = _resampled(s, z, chosen)
+    corrected = selected.seen - luck
     own = z[chosen] * y.shape[1] / np.isfinite(y[chosen]).sum()
-    variance = np.sum(own**2)
+    # A winner without a row that costs as much as all others may have been lucky in this, too.
+    variance = max(np.sum(own**2), spread)
     if np.isfinite(limits).all():  # where no row is wrong, the next one may be
         variance += (np.diff(limits)[0] / row_scores.n_samples) ** 2
     quantile = t_distribution.ppf((1 + confidence) / 2, np.count_nonzero(own) or len(own))
@@ -97,14 +100,19 @@ def corrected_by_rows(
     )
 
 
-def _luck(s: np.ndarray, z: np.ndarray, chosen: int) -> float:
-    """By how much the chosen candidate is expected to be worse than it seems; 0 at least."""
+def _resampled(s: np.ndarray, z: np.ndarray, chosen: int) -> tuple[float, float]:
+    """Choose in resamples of the rows, and score the choice on the rows left out.
+
+    Returns by how much the chosen candidate is expected to be worse than it seems, 0 at least, and
+    the variance of these scores, as if they were of as many rows as all.
+    """
     if len(s) == 1:
-        return 0.0
+        return 0.0, 0.0
     n_blocks = z.shape[1]
     rng = np.random.default_rng(0)
     w = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=N_RESAMPLES)
     best = np.argmax(s[:, np.newaxis] + z @ (w - 1.0).T, axis=0)
     left_out = (w == 0) * (n_blocks / (w == 0).sum(axis=1, keepdims=True))
-    gaps = s[chosen] - s[best] + ((z[chosen] - z[best]) * left_out).sum(axis=1)
-    return max(0.0, float(gaps.mean()))
+    honest = s[best] + (z[best] * left_out).sum(axis=1)
+    gaps = s[chosen] + left_out @ z[chosen] - honest
+    return max(0.0, float(gaps.mean())), float(honest.var() * (w == 0).mean())

@@ -91,3 +91,18 @@ def test_candidates_whose_rows_are_not_known_are_left_out_if_they_are_few(n_unkn
 def test_few_rows_leave_it_to_the_folds():
     right = np.tile([1.0, 0.0], (3, 5))
     assert interval(right).n_samples == 0
+
+
+@pytest.mark.parametrize(
+    ("share", "loss"), [(0.005, 10.0), (0.005, 36.0), (0.02, 5.0), (0.02, 36.0), (0.04, 8.0)]
+)
+def test_a_winner_without_a_very_wrong_row_may_be_lucky(share, loss):
+    """Candidates lose as much on few rows as on all others, as by log loss of a sure class."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(30):
+        is_wrong = rng.random((12, 200)) < share
+        scores = -np.where(is_wrong, loss, rng.normal(0.5, 0.1, is_wrong.shape))
+        found.append(interval(scores, limits=(-np.inf, 0.0)))
+    truth = -(share * loss + (1 - share) * 0.5)
+    is_in = [each.low <= truth <= each.high for each in found]
+    assert np.mean(is_in) >= 0.86

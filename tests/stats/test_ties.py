@@ -77,3 +77,18 @@ def test_a_rule_chooses_no_candidate_that_the_rows_refute(refit, estimator):
     tied = tied_candidates(scores, best, rows=search._row_scores.contributions)
     assert tied[search.best_index_]
     assert "row by row" in " ".join(str(search.report()).split())
+
+
+@pytest.mark.parametrize(
+    ("n", "of_best", "low", "high"),
+    [(10, False, 0.0, 0.1), (10, True, 0.08, 0.24)],
+)
+def test_the_level_is_what_the_docstring_says(n, of_best, low, high):
+    rng = np.random.default_rng(0)
+    rejected = []
+    for _ in range(150):
+        z = rng.standard_normal((n, 100)) / 100
+        y = z.reshape(n, 5, 20).sum(axis=2) * 5
+        chosen = int(y.mean(axis=1).argmax()) if of_best else 0
+        rejected.append(not tied_candidates(y, chosen, rows=z).all())
+    assert low <= np.mean(rejected) <= high
