@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import numpy as np
@@ -54,14 +54,14 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str
 @advice
 def warn_of_ids(estimator: Estimator, X: Samples) -> Iterator[str]:
     """Warn of columns that name the rows, and so tell nothing of new ones."""
-    n = num_samples(X)
+    n, table = num_samples(X), cast(Any, X)
     if n < MANY_ROWS:
         return
-    names = getattr(X, "columns", None)
+    names = getattr(table, "columns", None)
     if names is not None:
-        columns = [(name, glance(X.__getitem__, name)) for name in names]
-    elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OUS":
-        columns = list(enumerate(X.T))
+        columns = [(name, glance(table.__getitem__, name)) for name in names]
+    elif getattr(table, "ndim", 0) == 2 and table.dtype.kind in "OUS":
+        columns = list(enumerate(table.T))
     else:
         return
     used = glance(_used_columns, estimator, X)
