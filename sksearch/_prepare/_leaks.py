@@ -10,7 +10,6 @@ from uuid import UUID
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
-from sklearn.compose import ColumnTransformer
 
 from sksearch._advice import advice, glance
 from sksearch._compat import num_samples, to_numpy
@@ -94,7 +93,10 @@ def _is_id(name: object, column: Any) -> bool:
 def _used_columns(estimator: Estimator, X: Any) -> set | None:
     """Names of the columns that a ColumnTransformer takes; None if all may be used."""
     parts = [estimator, *estimator.get_params().values()]
-    found = [part for part in parts if isinstance(part, ColumnTransformer)]
+    # A ColumnTransformer: its module imports all linear models.
+    found = [
+        part for part in parts if hasattr(part, "transformers") and hasattr(part, "remainder")
+    ]
     if not found or found[0].remainder != "drop":
         return None
     used: set = set()
