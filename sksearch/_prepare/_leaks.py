@@ -10,7 +10,6 @@ from uuid import UUID
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
-from sklearn.compose import ColumnTransformer
 
 from sksearch._advice import advice, glance
 from sksearch._compat import num_samples, to_numpy
@@ -94,7 +93,8 @@ def _is_id(name: object, column: Any) -> bool:
 def _used_columns(estimator: Estimator, X: Any) -> set | None:
     """Names of the columns that a ColumnTransformer takes; None if all may be used."""
     parts = [estimator, *estimator.get_params().values()]
-    found = [part for part in parts if isinstance(part, ColumnTransformer)]
+    # By name: importing the class would take longer than all else here.
+    found: list[Any] = [p for p in parts if type(p).__name__ == "ColumnTransformer"]
     if not found or found[0].remainder != "drop":
         return None
     used: set = set()
