@@ -276,10 +276,17 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
     return int(index)
 
 
-def best_of_last_iteration(results: dict[str, Any], metric: str) -> int:
-    """Return the row that wins in a halving search of scikit-learn, whose ranks are by score."""
+def best_of_last_iteration(results: dict[str, Any], metric: str | None) -> int:
+    """Return the row that wins in a halving search of scikit-learn, whose ranks are by score.
+
+    Without a metric it is the row with the best mean score.
+    """
     last = np.flatnonzero(results["iter"] == np.max(results["iter"]))
-    return int(last[np.argmin(results[f"rank_test_{metric}"][last])])
+    if metric is None:
+        losses = np.nan_to_num(-results["mean_test_score"], nan=np.inf)
+    else:
+        losses = results[f"rank_test_{metric}"]
+    return int(last[np.argmin(losses[last])])
 
 
 def try_rule(refit: Callable, results: dict[str, Any]) -> None:

@@ -97,7 +97,10 @@ class ParameterResource(Resource):
             close = difflib.get_close_matches(self.name, known, n=2)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             model = type(estimator).__name__
-            raise ValueError(f"resource={self.name!r} is no parameter of {model}.{hint} {WAYS}")
+            raise ValueError(
+                f"Cannot use resource={self.name} which is not supported by estimator {model}, as "
+                f"it has no such parameter.{hint} {WAYS}"
+            )
         value = owner.get_params().get(leaf)
         if isinstance(value, str | bool) and not is_valid_value(estimator, self.name, 2):
             raise ValueError(
@@ -106,8 +109,9 @@ class ParameterResource(Resource):
             )
         if self.name in names:
             raise ValueError(
-                f"resource={self.name!r} is also in param_distributions: the search sets it "
-                "from rung to rung. Take it out of the space."
+                f"Cannot use parameter {self.name} as the resource since it is part of the "
+                "searched parameters: the search sets it from rung to rung. Take it out of "
+                "param_distributions."
             )
         others = _aliases(owner, leaf) - {leaf}
         prefix = self.name.removesuffix(leaf)

@@ -66,6 +66,9 @@ These differ:
 - A function as `refit` chooses the winner; scikit-learn's says so, and ignores it.
 - A number as `error_score` is shown, and the candidate is among the last nevertheless.
 - Splitters that shuffle without a seed are taken, as folds are made once.
+- ``max_resources="auto"`` with a parameter as the resource is the estimator's own value.
+- Within an iteration the candidates with the best scores are fitted first, and callbacks see each
+  iteration as a task.
 """,
 }
 
@@ -120,6 +123,8 @@ class _Halving(BaseSearch):
         unit: str | None = None,
     ) -> Setup:
         """Settle which rows are drawn, once it is known how many candidates are drawn before."""
+        if num_samples(X) == 0:
+            raise ValueError("min_resources_=0: you might have passed an empty dataset X.")
         generator = copy.deepcopy(rng)
         setup = super()._prepare(X, y, params, rng, unit)
         context, problem = setup.context, setup.problem
@@ -171,7 +176,9 @@ class _Halving(BaseSearch):
         self.n_remaining_candidates_ = math.ceil(self.n_candidates_[-1] / self.factor)
 
     @staticmethod
-    def _select_best_index(refit: object, refit_metric: str, results: dict[str, Any]) -> int:
+    def _select_best_index(
+        refit: object, refit_metric: str | None, results: dict[str, Any]
+    ) -> int:
         return best_of_last_iteration(results, refit_metric)
 
 

@@ -322,8 +322,13 @@ def test_folds_go_on_where_they_were():
     [
         ("epochs", DecisionTreeClassifier(), [], "integer parameter.*'n_samples' or 'folds'"),
         ("seconds", DecisionTreeClassifier(), [], "partial_fit"),
-        ("n_trees", RandomForestClassifier(), [], "is no parameter of RandomForest.*'epochs'"),
-        ("n_estimators", RandomForestClassifier(), ["n_estimators"], "also in param_distr"),
+        (
+            "n_trees",
+            RandomForestClassifier(),
+            [],
+            "not supported by estimator RandomForest.*'epochs'",
+        ),
+        ("n_estimators", RandomForestClassifier(), ["n_estimators"], "as the resource since"),
     ],
 )
 def test_combinations_that_cannot_work_are_refused(resource, estimator, names, words):

@@ -296,7 +296,7 @@ def test_a_resource_that_the_estimator_lacks_is_refused_with_the_ways(cls, resou
 @pytest.mark.parametrize("cls", HALVING)
 def test_a_resource_that_is_searched_as_well_is_refused(cls):  # row 13
     search = cls(Counted(), {"n_units": [1, 2]}, resource="n_units")
-    refuses(ValueError, "n_units.*also in param_distributions", search)
+    refuses(ValueError, "n_units as the resource.*param_distributions", search)
 
 
 # ---- metrics, data, folds

@@ -99,7 +99,9 @@ def test_a_second_name_of_the_iterations_is_refused(catboost):
 
 
 def test_a_resource_that_catboost_does_not_have(catboost):
-    with pytest.raises(ValueError, match="resource='max_iter' is no parameter of CatBoostCl"):
+    with pytest.raises(
+        ValueError, match="resource=max_iter which is not supported by estimator CatB"
+    ):
         HyperbandSearchCV(catboost(), DEPTHS, resource="max_iter", cv=2).plan(X, y)
 
 

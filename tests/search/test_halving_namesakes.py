@@ -219,10 +219,16 @@ def test_a_rule_chooses_among_the_last_iteration():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"resource": "trees", "max_resources": 9}, "resource='trees' is no parameter"),
-        ({"resource": "max_depth", "max_resources": 9}, "resource='max_depth' is also in param_"),
+        ({"resource": "trees", "max_resources": 9}, "resource=trees which is not supported"),
+        (
+            {"resource": "max_depth", "max_resources": 9},
+            "parameter max_depth as the resource since it",
+        ),
         ({"resource": "max_leaf_nodes"}, "pass max_resources"),
-        ({"min_resources": 15, "max_resources": 14}, "min_resources=15 must be"),
+        (
+            {"min_resources": 15, "max_resources": 14},
+            "min_resources_=15 is greater than max_resources_=14",
+        ),
         ({"min_resources": 3, "cv": 5}, "leaves none of a fold of 48: pass 5 or more"),
         ({"max_resources": 241}, "more than the 240 of X"),
         ({"factor": 1}, "'factor' parameter"),
