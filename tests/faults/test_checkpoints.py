@@ -22,7 +22,7 @@ from sksearch.checkpoint._lines import decode, encode
 from sksearch.executors.local._pool import end_idle_workers
 from sksearch.fitting._run import Run
 from tests import scripts
-from tests.faults.engine import ROOT, end
+from tests.faults.engine import ROOT, Engine, end
 from tests.faults.estimators import (
     FEW,
     Fake,
@@ -38,6 +38,14 @@ from tests.faults.estimators import (
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.timeout(120)]
+
+
+@pytest.fixture(params=["serial", "slots"])
+def engine(request):
+    """Two are enough: the process that searches reads and writes journals, and no worker does."""
+    engine = Engine(request.param)
+    with engine.context():
+        yield engine
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,7 @@ def test_a_search_inside_of_another_task_starts_no_workers_of_workers(engine, tm
 
 @pytest.mark.whole
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", ["serial"], indirect=True)
 def test_ten_thousand_trials_are_read_in_time_that_grows_with_them(tmp_path):  # row 48
     few, many = (seconds_to_read(n, tmp_path / str(n)) for n in (1_000, 10_000))
     assert many < 30 * few, "ten times as many"
