@@ -108,7 +108,7 @@ def pytest_generate_tests(metafunc):
     for call in calls:
         if id(call) not in chosen:
             call.marks.append(pytest.mark.whole.mark)
-    if not _takes_all(metafunc.config):
+    if chosen and not _takes_all(metafunc.config):
         metafunc._calls = [call for call in calls if id(call) in chosen]
 
 

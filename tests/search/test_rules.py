@@ -90,6 +90,6 @@ def test_what_a_bad_rule_has_let_train_is_kept(tmp_path):
 
     with pytest.raises(TypeError, match="cv_results_ can be read"):
         search(late).fit(X, Y)
-    FITTED.clear()
+    before = len(FITTED)
     assert search(True).fit(X, Y).best_params_ == {"level": 4}
-    assert FITTED == [4]  # the refit alone
+    assert FITTED[before:] == [4]  # the refit alone

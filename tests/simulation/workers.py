@@ -136,8 +136,9 @@ class Processes(Queue, ProcessExecutor):
     """Worker processes: the real executor on simulated processes and pipes."""
 
     def __init__(self, world, function, context, limits, folder):
+        # A worker that dies is given its task again, which the world would take for a mistake.
         ProcessExecutor.__init__(
-            self, function, context, world.n_workers, 1, "sequential", limits, folder
+            self, function.function, context, world.n_workers, 1, "sequential", limits, folder
         )
         Queue.__init__(self, world, world.n_workers)
         self.shared = function, context, folder
