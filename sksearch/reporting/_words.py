@@ -40,11 +40,9 @@ def percent(share: float) -> str:
 
 def seconds(x: float) -> str:
     """A time in the unit that suits it."""
-    if x >= 5400:
-        return f"{x / 3600:.2g} hours"
-    if x >= 90:
-        return f"{x / 60:.2g} minutes"
-    return f"{x:.2g} s" if x >= 0.1 else f"{1000 * x:.2g} ms"
+    units = (("hours", 3600, 5400), ("minutes", 60, 90), ("s", 1, 0.1), ("ms", 0.001, 0))
+    unit, size, _ = next((each for each in units if x >= each[2]), units[-1])
+    return f"{float(f'{x / size:.2g}'):g} {unit}"
 
 
 def value(x: Any) -> str:
