@@ -245,7 +245,8 @@ class SearchPlan:
         if self.is_endless:
             return [one]
         minutes = self.n_full_fits * self.seconds_per_fit / 60
-        cost = f"{self.n_full_fits:.4g} full fits, about {float(f'{minutes:.2g}'):g} minutes on one worker"
+        about = f"about {float(f'{minutes:.2g}'):g} minutes on one worker"
+        cost = f"{self.n_full_fits:.4g} full fits, {about}"
         lines = [f"{cost}, at {one}"]
         if self.timeout is not None and 60 * minutes > self.timeout:
             part = self.timeout / (60 * minutes)
