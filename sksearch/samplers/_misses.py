@@ -46,20 +46,7 @@ def widening(history: History, resource: int) -> float:
 
 
 def widest(history: History, resource: int) -> float:
-    """Return the width that the interval of the next prediction has at most.
-
-    Parameters
-    ----------
-    history : History
-        The history of the search.
-    resource : int
-        Count of units that the prediction is for.
-
-    Returns
-    -------
-    width : float
-        Infinite if too little is known.
-    """
+    """Return the largest width of the next prediction's interval, infinite if little is known."""
     found = [
         trial.results[resource].score for trial in history.trials if resource in trial.results
     ]
