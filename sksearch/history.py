@@ -113,12 +113,10 @@ class Problem:
         return self.space.size + sum(not self.space.contains(params) for params in self.own)
 
     def __post_init__(self) -> None:
-        if not self.min_resources >= 1:
-            raise ValueError(f"min_resources={self.min_resources} must be at least 1.")
-        if not self.min_resources <= self.max_resources:
+        if not 1 <= self.min_resources <= self.max_resources:
             raise ValueError(
-                f"min_resources_={self.min_resources} is greater than "
-                f"max_resources_={self.max_resources}: lower min_resources, or pass a larger "
+                f"min_resources={self.min_resources} must be at least 1 and not greater than "
+                f"max_resources={self.max_resources}: lower min_resources, or pass a larger "
                 "max_resources."
             )
 

@@ -125,6 +125,9 @@ class _Halving(BaseSearch):
         """Settle which rows are drawn, once it is known how many candidates are drawn before."""
         if num_samples(X) == 0:
             raise ValueError("min_resources_=0: you might have passed an empty dataset X.")
+        low, high = self.min_resources, self.max_resources
+        if isinstance(low, Integral) and isinstance(high, Integral) and low > high:
+            raise ValueError(f"min_resources_={low} is greater than max_resources_={high}.")
         generator = copy.deepcopy(rng)
         setup = super()._prepare(X, y, params, rng, unit)
         context, problem = setup.context, setup.problem
