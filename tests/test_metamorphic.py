@@ -31,6 +31,8 @@ COMMON = {"cv": 3, "random_state": 0}
 ROWS = COMMON | {"factor": 2, "min_resources": 24, "resource": "n_samples"}
 RUNGS = COMMON | {"factor": 2, "min_resources": 10, "resource": "n_samples"}
 
+CONSTANTS = ("min_samples_split", "ccp_alpha")
+
 #: Class, its space, arguments.
 KINDS = {
     "random": ("RandomSearchCV", DRAWN, COMMON | {"n_iter": 5}),
@@ -70,13 +72,19 @@ def fitted(task):
 
 def seen(search, X):
     """What a user sees of a search, but for seconds."""
-    found = {"params": [dict(sorted(params.items())) for params in search.cv_results_["params"]]}
+    found = {
+        "params": [
+            {k: v for k, v in sorted(params.items()) if not k.endswith(CONSTANTS)}
+            for params in search.cv_results_["params"]
+        ]
+    }
     found |= {name: v for name, v in search.cv_results_.items() if "test" in name}
     predicted = np.ravel(search.predict(X))
     if is_classifier(search):
         predicted = np.searchsorted(search.classes_, predicted)
     found |= {"best": search.best_index_, "predictions": predicted}
     text = re.sub(r"\n {12}", " ", str(report(search)))  # broken lines
+    text = re.sub(r"(tree__)?ccp_alpha=0, |, (tree__)?min_samples_split=2", "", text)
     text = re.sub(r"[\d.]+ (m?s|minutes) of training|\n.*fastest:.*", "", text)
     return {**{name: str(np.asarray(v).tolist()) for name, v in found.items()}, "report": text}
 
@@ -107,6 +115,8 @@ FORMS = {
         t | {"X": frame(t["X"], ["score", "fold", "y", "a b"]).set_index(np.arange(60) % 7)}
     ),
     "the space in another order": lambda t: t | {"space": dict(reversed(t["space"].items()))},
+    "a parameter with one value": lambda t: t | {"space": t["space"] | {"min_samples_split": [2]}},
+    "a number with one value": lambda t: t | {"space": t["space"] | {"ccp_alpha": [0.0]}},
 }
 
 

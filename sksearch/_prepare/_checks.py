@@ -240,7 +240,7 @@ def check_values(estimator: Estimator, space: Space) -> None:
     """Raise ValueError for a parameter of which the estimator takes no value that is there."""
     if not isinstance(space.given, Mapping) or get_config()["skip_parameter_validation"]:
         return  # of several dicts each parameter need not be in all
-    for dimension in space.dimensions:
+    for dimension in space.all_dimensions:
         _warn_of_width(estimator, dimension)
         if fault := glance(_fault_of_values, estimator, space, dimension, otherwise=""):
             raise ValueError(f"param_distributions[{dimension.name!r}]: {fault}")

@@ -93,7 +93,7 @@ def _differs(encoded: object, again: object) -> bool:
 def _categorical(space: Space) -> dict[str, list]:
     """List categorical dimensions by name: several, where the dicts of a union differ."""
     listed: dict[str, list] = defaultdict(list)
-    for dimension in space.dimensions:
+    for dimension in space.all_dimensions:
         if dimension.kind == "categorical":
             listed[dimension.name].append(dimension)
     return listed

@@ -25,10 +25,11 @@ def versions_of(values: list) -> dict[str, str]:
 def versions_of_setup(setup: Setup) -> dict[str, str]:
     """Return the versions for an estimator, if there is one, and for what it is given."""
     estimator = setup.context.estimator
+    space = setup.problem.space
     own = [] if estimator is None else [estimator, *estimator.get_params(deep=True).values()]
     choices = [
         choice
-        for dimension in setup.problem.space.dimensions
+        for dimension in space.all_dimensions
         if dimension.kind == "categorical"
         for choice in getattr(dimension, "choices", ())
     ]

@@ -100,7 +100,7 @@ def _fill(
     """Make a whole candidate from a recorded one: nearest values, own ones, middles."""
     candidate = {}
     for name, values in space.items():
-        dimension = Space({name: values}).dimensions[0]
+        (dimension,) = Space({name: values}).all_dimensions
         recorded = None
         if name.startswith(prefix):
             short = name.removeprefix(prefix)

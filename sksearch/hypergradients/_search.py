@@ -221,7 +221,7 @@ def _ends(name: str, values: Any) -> tuple[float, float]:
     """Least and largest value."""
     if isinstance(values, Level):
         return values.low, values.high
-    return Space({name: values}).dimensions[0].bounds
+    return Space({name: values}).all_dimensions[0].bounds
 
 
 def _check_ranges(given: Any, parts: Any) -> None:
@@ -238,7 +238,7 @@ def _check_ranges(given: Any, parts: Any) -> None:
                 f"may have {names}; for a penalty of each feature put FeaturePenalties() before "
                 "the model."
             )
-        dimension = Space({name: values}).dimensions[0]
+        (dimension,) = Space({name: values}).all_dimensions
         if dimension.kind != "real" or not dimension.log:
             raise ValueError(
                 f"param_distributions[{name!r}]={values!r} must be scipy.stats.loguniform(low, "

@@ -39,7 +39,9 @@ def remove_choice(table: SearchTable, name: str, value: Any) -> str:
         return ""
     text = repr(native(value))
     if _is_default(table):
-        dimensions = [d for d in table.space.dimensions if d.name == name] if table.space else []
+        dimensions = (
+            [d for d in table.space.all_dimensions if d.name == name] if table.space else []
+        )
         kept = [x for d in dimensions for x in getattr(d, "choices", ())]
         kept = [x for x in kept if key_of(x) != key_of(value)]
         return set_values(table, name, repr(kept)) if kept and all(map(is_literal, kept)) else ""

@@ -69,13 +69,17 @@ class Index:
         if len(params) == 0:
             raise ValueError("params is empty: at least one recorded candidate is needed.")
         parsed = Space(space)
-        self._n_dims = max(1, len(parsed.dimensions))
+        every = parsed.all_dimensions
+        self._n_dims = max(1, len(every))
         self._conditional = [name for name in parsed.names if isinstance(space[name], When)]
-        self._numbers = [d for d in parsed.dimensions if self._is_plain_number(d)]
-        self._others = [d for d in parsed.dimensions if not self._is_plain_number(d)]
-        unordered = dict(zip(parsed.names, parsed.categorical, strict=True))
+        self._numbers = [d for d in every if self._is_plain_number(d)]
+        self._others = [d for d in every if not self._is_plain_number(d)]
+        unordered = {
+            d.name: bool(is_choice)
+            for d, is_choice in zip(parsed.dimensions, parsed.categorical, strict=True)
+        }
         self._unordered = [
-            unordered[d.name] or (d.name in categories and d.kind == "categorical")
+            unordered.get(d.name, True) or (d.name in categories and d.kind == "categorical")
             for d in self._others
         ]
         self._scale = _Scale(self._numbers)

@@ -355,7 +355,8 @@ def rows_of(space: dict[str, Any], columns: Mapping[str, np.ndarray]) -> list[di
         Candidates, inactive parameters absent.
     """
     converted = []
-    for dimension in Space(space).dimensions:
+    dimensions = Space(space).all_dimensions
+    for dimension in dimensions:
         name, values = dimension.name, np.asarray(columns[dimension.name]).tolist()
         conditional = isinstance(space[name], When)
         converted.append(
@@ -364,7 +365,7 @@ def rows_of(space: dict[str, Any], columns: Mapping[str, np.ndarray]) -> list[di
                 for value in values
             ]
         )
-    names = [dimension.name for dimension in Space(space).dimensions]
+    names = [dimension.name for dimension in dimensions]
     return [
         {name: value for name, value in zip(names, row, strict=True) if value is not _ABSENT}
         for row in zip(*converted, strict=True)

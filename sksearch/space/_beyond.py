@@ -48,9 +48,9 @@ class Beyond:
         which = self._owner(params) or 0
         subspace = self._subspaces[which]
         u = self._place(which, params, place)
-        for name in subspace.names:
+        for name, j in subspace.coordinates.items():
             if name not in params and name not in subspace.conditions:
-                u[subspace.coordinates[name]] = 0.5  # a library may not tell what it is
+                u[j] = 0.5  # a library may not tell what it is
         return u
 
     def changeable(self, params: dict[str, Any]) -> dict[str, Dimension]:

@@ -30,11 +30,16 @@ class CandidateList:
     """
 
     def __init__(self, candidates: list[dict[str, Any]]):
-        names = sorted(set().union(*candidates))
-        self.dimensions: list[Dimension] = [
+        every = [
             Categorical(name, _distinct(c[name] for c in candidates if name in c))
-            for name in names
+            for name in sorted(set().union(*candidates))
         ]
+        # One value that some candidates lack tells these from the others.
+        self.constants: list[Dimension] = [
+            d for d in every if d.size == 1 and all(d.name in c for c in candidates)
+        ]
+        self.dimensions: list[Dimension] = [d for d in every if d not in self.constants]
+        names = [dimension.name for dimension in self.dimensions]
         self.coordinates = [{n: j for j, n in enumerate(names) if n in c} for c in candidates]
         self.U = np.full((len(candidates), len(names)), np.nan)
         for u, candidate in zip(self.U, candidates, strict=True):

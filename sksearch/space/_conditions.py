@@ -119,7 +119,7 @@ class Subspace:
     conditions : dict of str to list of When
         The conditions of those parameters that have any.
     coordinates : dict of str to int
-        Index of each parameter in the unit cube.
+        Index in the unit cube of each parameter that has one.
 
     Raises
     ------
@@ -174,8 +174,10 @@ class Subspace:
                 dimension = self.dimensions[name]
                 if rng is not None and dimension.kind == "opaque":
                     params[name] = dimension.sample(rng)
-                else:
+                elif name in self.coordinates:
                     params[name] = dimension.from_unit(u[self.coordinates[name]])
+                else:
+                    params[name] = dimension.from_unit(0.5)
         if self.conditions:
             params = {name: params[name] for name in self.names if name in params}
         return params
@@ -194,17 +196,23 @@ class Subspace:
             False also for the coordinates of other subspaces.
         """
         active = np.zeros(U.shape, bool)
+        by_name: dict[str, np.ndarray] = {}
         for name in self._order:
-            j = self.coordinates[name]
-            active[:, j] = True
+            by_name[name] = np.ones(len(U), bool)
             for condition in self.conditions.get(name, ()):
-                parent = self.coordinates[condition.parent]
-                lower, upper = self.dimensions[condition.parent].cell(U[:, parent])
-                middles, inverse = np.unique((lower + upper) / 2, return_inverse=True)
-                from_unit = self.dimensions[condition.parent].from_unit
-                holds = np.array([condition.holds(from_unit(u)) for u in middles.tolist()], bool)
-                active[:, j] &= active[:, parent] & holds[inverse]
+                by_name[name] &= by_name[condition.parent] & self._holds(condition, U)
+            if name in self.coordinates:
+                active[:, self.coordinates[name]] = by_name[name]
         return active
+
+    def _holds(self, condition: When, U: np.ndarray) -> np.ndarray:
+        """Whether a condition holds at points at which its parent is active, shape (n,)."""
+        parent = self.dimensions[condition.parent]
+        j = self.coordinates.get(condition.parent)
+        lower, upper = parent.cell(np.full(len(U), 0.5) if j is None else U[:, j])
+        middles, inverse = np.unique((lower + upper) / 2, return_inverse=True)
+        holds = [condition.holds(parent.from_unit(u)) for u in middles.tolist()]
+        return np.array(holds, bool)[inverse]
 
     def candidate(self, i: int) -> dict[str, Any]:
         """Return the i-th candidate of a finite subspace, 0 <= i < size."""

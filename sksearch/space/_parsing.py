@@ -1,7 +1,7 @@
 """Parse what a user writes for a space: one dict of parameters, or a list of dicts."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._candidate_list import CandidateList
 from ._conditions import When, unwrap
@@ -66,42 +66,59 @@ def list_candidates(parsed: list[Parsed]) -> CandidateList | None:
     return CandidateList([{name: d.choices[0] for name, d in each.items()} for each, _ in parsed])
 
 
-def share_coordinates(
-    parsed: list[Parsed], names: list[str]
-) -> tuple[list[Dimension], list[dict[str, int]]]:
-    """Assign coordinates of one unit cube to the parameters of all dicts.
+class Coordinates(NamedTuple):
+    """Coordinates of the unit cube, and parameters that need none.
 
     Parameters
     ----------
-    parsed : list of (dict, dict)
-        Dimensions and conditions of each dict.
-    names : list of str
-        Names of all parameters, sorted.
-
-    Returns
-    -------
     dimensions : list of Dimension
         One for each coordinate. Parameters of the same name and distribution share one.
     coordinates : list of dict of str to int
-        For each dict the coordinates of its parameters.
+        For each dict of a union the coordinates of its parameters.
+    constants : list of Dimension
+        Parameters of a single value that have no coordinate.
     """
-    dimensions: list[Dimension] = []
-    if len(parsed) > 1:
-        dimensions.append(Categorical(UNION_NAME, range(len(parsed))))
+
+    dimensions: list[Dimension]
+    coordinates: list[dict[str, int]]
+    constants: list[Dimension]
+
+
+def share_coordinates(parsed: list[Parsed], names: list[str]) -> Coordinates:
+    """Assign coordinates of one unit cube to the parameters of all dicts, by sorted names.
+
+    A single value has a coordinate only if several dicts have it and others have not, since then
+    it says what these have in common. In `parsed`, parameters of the same name and distribution
+    become one object.
+    """
+    n = len(parsed)
+    dimensions: list[Dimension] = [Categorical(UNION_NAME, range(n))] if n > 1 else []
+    constants: list[Dimension] = []
     coordinates: list[dict[str, int]] = [{} for _ in parsed]
     for name in names:
-        first = len(dimensions)  # of this name
-        for (own, _), by_name in zip(parsed, coordinates, strict=True):
-            if name in own:
-                by_name[name] = _coordinate(own[name], dimensions, first)
-    return dimensions, coordinates
+        for dimension, dicts in _distinct(name, [own for own, _ in parsed]):
+            for i in dicts:
+                parsed[i][0][name] = dimension
+            if dimension.size == 1 and not 1 < len(dicts) < n:
+                constants.append(dimension)
+                continue
+            for i in dicts:
+                coordinates[i][name] = len(dimensions)
+            dimensions.append(dimension)
+    return Coordinates(dimensions, coordinates, constants)
 
 
-def _coordinate(dimension: Dimension, dimensions: list[Dimension], first: int) -> int:
-    """Return the position of an equal dimension, from `first` on; a new one is added."""
-    for j in range(first, len(dimensions)):
-        other = dimensions[j]
-        if type(other) is type(dimension) and other.distribution_key == dimension.distribution_key:
-            return j
-    dimensions.append(dimension)
-    return len(dimensions) - 1
+def _distinct(name: str, dicts: list[dict[str, Any]]) -> list[tuple[Dimension, list[int]]]:
+    """Return the distinct dimensions of a name, each with the numbers of its dicts."""
+    found: list[tuple[Dimension, list[int]]] = []
+    for i, own in enumerate(dicts):
+        if name not in own:
+            continue
+        for other, numbers in found:
+            same_kind = type(other) is type(own[name])
+            if same_kind and other.distribution_key == own[name].distribution_key:
+                numbers.append(i)
+                break
+        else:
+            found.append((own[name], [i]))
+    return found

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ._beyond import Beyond
 from ._conditions import Subspace
-from ._dimensions import unhashable_choices
+from ._dimensions import Dimension, unhashable_choices
 from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
 from ._values import hashable_key, randbelow, same, stable_repr
 
@@ -27,7 +27,8 @@ class Space(Beyond):
     """The candidates that a search may try, and their coordinates in the unit cube.
 
     Each parameter is one coordinate, on which its distribution is uniform: a real value x is at
-    F(x), an integer in the middle of its probability, choice i of n at (i + 0.5) / n. In a union
+    F(x), an integer in the middle of its probability, choice i of n at (i + 0.5) / n; one that has
+    a single value needs none, and changes nothing of what is proposed for the others. In a union
     of several dicts the first coordinate, named "(dict)", picks the dict, and parameters of the
     same name and distribution share a coordinate. If each dict has only one candidate, the union
     is a list of candidates: each parameter has one coordinate, whose choices are the values that
@@ -49,6 +50,8 @@ class Space(Beyond):
         Names of all parameters, sorted.
     dimensions : list of Dimension
         One for each coordinate; two of the same name if the dicts of a union differ in it.
+    constants : list of Dimension
+        Those of a single value, which have no coordinate.
     n_dims : int
         Count of coordinates.
     given : dict or list of dicts
@@ -89,19 +92,15 @@ class Space(Beyond):
         parsed, self._outcomes = parse(param_distributions, accepts)
         self.names = sorted(set().union(*(dimensions for dimensions, _ in parsed)))
         self._candidate_list = listed = list_candidates(parsed)
-        if listed:
-            self.dimensions, coordinates = listed.dimensions, listed.coordinates
-        else:
-            self.dimensions, coordinates = share_coordinates(parsed, self.names)
+        shared = listed or share_coordinates(parsed, self.names)
+        self.dimensions, self.constants = shared.dimensions, shared.constants
         self.n_dims = len(self.dimensions)
         self._subspaces = []
-        for (own, conditions), by_name in zip(parsed, coordinates, strict=True):
-            if not listed:
-                own = {name: self.dimensions[j] for name, j in by_name.items()}
+        for (own, conditions), by_name in zip(parsed, shared.coordinates, strict=True):
             self._subspaces.append(Subspace(own, conditions, by_name))
         self.size = sum(subspace.size for subspace in self._subspaces)
         self._cumulative_weights = self._accumulate_weights()
-        self._unhashable = unhashable_choices(self.dimensions)
+        self._unhashable = unhashable_choices(self.all_dimensions)
 
     def __repr__(self) -> str:
         size = "infinitely many" if self.size == math.inf else self.size
@@ -192,10 +191,11 @@ class Space(Beyond):
         if len(self._subspaces) > 1:
             u[0] = self.dimensions[0].to_unit(which)
         for name, value in params.items():
-            if name not in subspace.coordinates:
+            if name not in subspace.dimensions:
                 raise ValueError(f"{name!r} is unknown: the parameters are {subspace.names}.")
-            j = subspace.coordinates[name]
-            u[j] = min(max(at(self.dimensions[j], value), 0.0), 1.0)
+            place = at(subspace.dimensions[name], value)
+            if name in subspace.coordinates:
+                u[subspace.coordinates[name]] = min(max(place, 0.0), 1.0)
         return u
 
     def canonical(self, U: ArrayLike) -> np.ndarray:
@@ -249,6 +249,11 @@ class Space(Beyond):
             if dimension.kind != "real":
                 lower[:, j], upper[:, j] = dimension.cell(upper[:, j])
         return lower, upper
+
+    @property
+    def all_dimensions(self) -> list[Dimension]:
+        """Dimensions with a coordinate, then those of a single value, list of Dimension."""
+        return [*self.dimensions, *self.constants]
 
     @property
     def categorical(self) -> np.ndarray:

@@ -232,7 +232,8 @@ class Candidates:
 def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
     """The axis of a parameter, None if it has one value only."""
     values = [params[name] for params in seen if name in params]
-    dimensions = [d for d in space.dimensions if d.name == name] if space is not None else []
+    every = space.all_dimensions if space is not None else []
+    dimensions = [d for d in every if d.name == name]
     listed = [choice for d in dimensions for choice in getattr(d, "choices", ())]
     if not all(is_number(value) for value in [*values, *listed]):
         by_key = {_key(value): value for value in [*listed, *values]}

@@ -73,7 +73,7 @@ def test_what_is_not_listed_is_no_candidate():
 
 def test_other_unions_are_as_before():
     assert Space([{"x": [1]}, {"x": [2, 3]}]).dimensions[0].name == "(dict)"
-    assert Space([{"x": [1]}]).n_dims == 1
+    assert Space([{"x": [1, 2]}]).n_dims == 1
     assert Space([{}, {}]).size == 2
 
 

@@ -20,8 +20,8 @@ def assert_same_distribution(params, expected):
     """Compare dicts by what Space makes of them: frozen distributions have no ==."""
     assert params.keys() == expected.keys()
     for name in expected:
-        (ours,) = Space({name: params[name]}).dimensions
-        (theirs,) = Space({name: expected[name]}).dimensions
+        (ours,) = Space({name: params[name]}).all_dimensions
+        (theirs,) = Space({name: expected[name]}).all_dimensions
         assert type(ours) is type(theirs)
         assert ours.log == theirs.log
         if ours.kind == "categorical":
@@ -198,7 +198,7 @@ def test_configspace_integers_keep_their_distribution(cs, distribution):
     space.add(parameter)
     theirs = np.bincount([c["k"] for c in space.sample_configuration(4000)], minlength=21)
     frozen = from_configspace(space)["k"]
-    (dimension,) = Space({"k": frozen}).dimensions
+    (dimension,) = Space({"k": frozen}).all_dimensions
     assert dimension.bounds == (3, 20)
     ours = frozen.pmf(np.arange(21))
     assert ours.sum() == pytest.approx(1)

@@ -59,7 +59,7 @@ DISTRIBUTIONS = {
 
 
 def dimension_of(values):
-    (dimension,) = Space({"x": values}).dimensions
+    (dimension,) = Space({"x": values}).all_dimensions
     return dimension
 
 

@@ -35,7 +35,7 @@ class Draws:
     ],
 )
 def test_a_value_moves_by_a_factor_inside_of_its_dimension(values, value, factor, expected):
-    (dimension,) = Space({"x": values}).dimensions
+    (dimension,) = Space({"x": values}).all_dimensions
     found = scaled(dimension, value, factor)
     assert found == (pytest.approx(expected) if isinstance(expected, float) else expected)
     assert isinstance(found, bool) == isinstance(expected, bool)

@@ -93,21 +93,40 @@ def test_coordinates_are_sorted_by_name():
     assert space.n_dims == 6
 
 
+def test_a_single_value_needs_no_coordinate():
+    for values in ([5], When([5], "b", "==", 1), randint(5, 6)):
+        space = Space({"a": uniform(0, 1), "b": [1, 2], "c": values})
+        assert [d.name for d in space.dimensions] == ["a", "b"]
+        params = {"a": 0.5, "b": 1, "c": 5}
+        assert space.from_unit([0.5, 0.2]) == params
+        assert space.to_unit(params).tolist() == [0.5, 0.25]
+        with pytest.raises(ValueError, match="sets 'c' to 9"):
+            space.check(params | {"c": 9})
+    assert Space({"c": [5]}).from_unit([]) == {"c": 5}
+    assert Space({"c": [5], "x": When([1, 2], "c", "==", 5)}).from_unit([0.9]) == {"c": 5, "x": 2}
+
+
+def test_a_single_value_that_some_dicts_share_has_a_coordinate():
+    space = Space([{"k": ["rbf"], "a": [1, 2]}, {"k": ["rbf"], "b": [1, 2]}, {"k": ["linear"]}])
+    assert [d.name for d in space.dimensions] == ["(dict)", "a", "b", "k"]
+    assert [d.name for d in space.constants] == ["k"]
+
+
 def test_dicts_of_a_union_share_coordinates_of_the_same_distribution():
     space = Space(UNION)
     assert space.names == ["C", "degree", "gamma", "kernel"]
     names = [dimension.name for dimension in space.dimensions]
-    assert names == ["(dict)", "C", "C", "degree", "gamma", "kernel", "kernel", "kernel"]
+    assert names == ["(dict)", "C", "C", "degree", "gamma"]
     u = space.to_unit({"kernel": "linear", "C": 1.0})
-    np.testing.assert_allclose(u, [0.5, 0.5, *[np.nan] * 4, 0.5, np.nan])
+    np.testing.assert_allclose(u, [0.5, 0.5, *[np.nan] * 3])
     assert space.from_unit(u) == {"kernel": "linear", "C": pytest.approx(1.0)}
 
 
 def test_histograms_are_not_taken_for_each_other():
     first = stats.rv_discrete(values=([1, 2], [0.5, 0.5]))()
     second = stats.rv_discrete(values=([1, 2], [0.1, 0.9]))()
-    assert Space([{"a": first, "b": [1]}, {"a": second}]).n_dims == 4
-    assert Space([{"a": first, "b": [1]}, {"a": first}]).n_dims == 3
+    assert Space([{"a": first}, {"a": second}]).n_dims == 3
+    assert Space([{"a": first}, {"a": first}]).n_dims == 2
 
 
 @pytest.mark.parametrize("params", [SIMPLE, UNION, GRIDS["list of dicts"], {}, {"x": norm()}])

@@ -78,7 +78,7 @@ def test_a_space_is_an_ordinary_dict_whose_print_makes_it_again():
     assert type(space) is dict
     names = vars(stats) | {"LogRandInt": LogRandInt, "Outcome": Outcome}
     again = eval(repr(space), dict(names))
-    assert repr(Space(again).dimensions) == repr(Space(space).dimensions)
+    assert repr(Space(again).all_dimensions) == repr(Space(space).all_dimensions)
     assert again["max_iter"] == space["max_iter"] == Outcome(1000)
 
 
