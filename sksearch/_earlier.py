@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._description import counted
 from sksearch._reader import FinishedSearch, chosen_metric, read
+from sksearch._utils._plain import counted
 from sksearch.base import Sampler
 from sksearch.fitting import Aims, Allows, allowed_guesses
 from sksearch.history import Params, Problem

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
-from sksearch._plain import plain_errors, warn
 from sksearch._prepare import check_folder, check_ranks, planned
-from sksearch._seeds import draw_seed
-from sksearch._time_limit import TimeLimit
+from sksearch._utils._plain import plain_errors, warn
+from sksearch._utils._seeds import draw_seed
+from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Limits, Workers

@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
-from sksearch._compat import num_samples
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import num_samples
+from sksearch._utils._typing import Samples, Targets
 
 __all__ = ["from_skforecast", "from_sktime"]
 

@@ -31,9 +31,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sksearch._description import describe
-from sksearch._plain import say
+from sksearch._utils._plain import say
 from sksearch.checkpoint import Told, read_as, read_journal
+from sksearch.checkpoint.identity._description import describe
 from sksearch.fitting import Context, Output, Task, _run, evaluate
 from sksearch.search import _base
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._fronts import best_first as order_of
+from sksearch._utils._fronts import best_first as order_of
 from sksearch.space import Beliefs, Space
 
 Params = dict[str, Any]

@@ -20,8 +20,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._compat import num_samples, to_numpy
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import num_samples, to_numpy
+from sksearch._utils._typing import Samples, Targets
 from sksearch.estimators import (
     default_space,
     first_candidates,

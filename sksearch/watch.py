@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sksearch._clock import wall_time
-from sksearch._files import write_atomically
-from sksearch._html import Markup, element, paragraphs, table, void
-from sksearch._html import page as document
-from sksearch._plain import say
 from sksearch._reader import read
+from sksearch._utils._clock import wall_time
+from sksearch._utils._files import write_atomically
+from sksearch._utils._html import Markup, element, paragraphs, table, void
+from sksearch._utils._html import page as document
+from sksearch._utils._plain import say
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
 from sksearch.plotting import near_scores

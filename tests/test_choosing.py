@@ -60,7 +60,7 @@ def test_a_few_cases_all_run():
     [
         ("sksearch/samplers/_tpe.py", "tests/samplers/test_tpe.py"),
         ("sksearch/checkpoint/_lines.py", "tests/checkpoint/test_lines.py"),
-        ("sksearch/_fronts.py", "tests/search/test_objectives.py"),
+        ("sksearch/_utils/_fronts.py", "tests/search/test_objectives.py"),
         ("sksearch/watch.py", "tests/test_watch.py"),
         ("sksearch/space/__init__.py", "tests/space/test_space.py"),
         ("tests/interrupted.py", "tests/checkpoint/test_resume.py"),

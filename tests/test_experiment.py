@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from skopt import BayesSearchCV
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, When
-from sksearch._reached import fingerprint
+from sksearch.checkpoint.identity._reached import fingerprint
 from sksearch.experiment import run_experiment
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler, TPESampler

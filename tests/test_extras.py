@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-from sksearch._extras import missing
+from sksearch._utils._on_demand import missing
 from tests.test_docs import ROOT
 
 

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sksearch._html import Markup, element, join, page, paragraphs, table, void
+from sksearch._utils._html import Markup, element, join, page, paragraphs, table, void
 
 FOREIGN = "<script>alert('&')</script>"
 ESCAPED = "&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;"

@@ -6,8 +6,8 @@ import types
 
 import pytest
 
-from sksearch._compat import cloudpickle
-from sksearch._pickles import dumps, loads
+from sksearch._utils._compat import cloudpickle
+from sksearch._utils._pickles import dumps, loads
 from sksearch.executors.local._process import WorkerProcess
 
 FACTOR = 2
@@ -105,7 +105,7 @@ def test_an_error_with_a_class_of_the_user_comes_back_as_that_class(main):
 
 
 IN_WORKER = """
-from sksearch._pickles import dumps, loads
+from sksearch._utils._pickles import dumps, loads
 
 def is_left_alone(model):
     before = type(model).predict

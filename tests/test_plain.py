@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import sksearch
 from sksearch import RandomSearchCV, SearchCV, minimize, report
-from sksearch._plain import OBEYED, printable
+from sksearch._utils._plain import OBEYED, printable
 from sksearch.samplers import RandomSampler
 from sksearch.space import Space, When
 

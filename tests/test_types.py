@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sksearch import _typing
+from sksearch._utils import _typing
 from tests.test_docs import ROOT, public_objects
 
 SPECIAL = ("__init__", "__call__")  # the methods with underscores that users call

@@ -344,7 +344,7 @@ def ours(case, space, seconds, trace, make, checkpoints):
     At each checkpoint a copy of it is interrupted by Ctrl-C, and what the copy has then is what
     the search would have returned.
     """
-    trace.clock.install("sksearch._clock")
+    trace.clock.install("sksearch._utils._clock")
     search = make(case, space, seconds)
 
     def keep(at):

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import loguniform, randint, uniform, wilcoxon
 
-from sksearch._fronts import fronts, hypervolume
+from sksearch._utils._fronts import fronts, hypervolume
 from sksearch.history import Problem, Result
 from sksearch.samplers import (
     GPSampler,

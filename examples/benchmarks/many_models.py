@@ -67,7 +67,7 @@ def run(table, name, seed_index, seconds, scoring):
 def search(case, estimator, seconds, averages, scoring, trace):
     """Fit, and note the score on the test rows, and the log loss, negative, or R2."""
     warnings.simplefilter("ignore")
-    trace.clock.install("sksearch._clock")
+    trace.clock.install("sksearch._utils._clock")
     args = {"timeout": seconds, "cv": case.folds, "random_state": case.seed}
     args |= {"scoring": scoring}
     found = SearchCV(estimator, **args, ensemble=averages).fit(case.X, case.y)

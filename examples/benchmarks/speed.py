@@ -17,7 +17,7 @@ from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator
 
 from sksearch import RandomSearchCV, load_history
-from sksearch._description import describe
+from sksearch.checkpoint.identity._description import describe
 from sksearch.simulators import NearestCurves
 from sksearch.space import Space
 from sksearch.stats import profiles

@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._known_rows import ALL_ROWS
-from sksearch._seeds import seeded
-from sksearch._typing import Predictor
+from sksearch._utils._seeds import seeded
+from sksearch._utils._typing import Predictor
 from sksearch.fitting import (
     Call,
     Context,
@@ -28,6 +27,7 @@ from sksearch.fitting import (
     ScoredRows,
     known_model,
 )
+from sksearch.fitting._known_rows import ALL_ROWS
 
 N_STEPS = 25  # of the choice; weights are multiples of one part in so many
 N_IN_VAIN = 4  # steps without a better average, after which it ends

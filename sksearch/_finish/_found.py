@@ -8,7 +8,7 @@ import numpy as np
 
 from sksearch._finish._members import Members, rows_like, with_probabilities
 from sksearch._finish._refit import LastTraining
-from sksearch._typing import Predictor
+from sksearch._utils._typing import Predictor
 from sksearch.estimators import growth_of
 from sksearch.fitting import (
     N_AVERAGED,

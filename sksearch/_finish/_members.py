@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
-from sksearch._compat import to_numpy
 from sksearch._finish._average import Average, AverageScores, choose_average
 from sksearch._finish._refit import LastTraining
-from sksearch._plain import warn
-from sksearch._typing import Predictor
+from sksearch._utils._compat import to_numpy
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Predictor
 from sksearch.base import State
 from sksearch.estimators import model_of
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment, make_executor

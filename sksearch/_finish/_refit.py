@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._seeds import seeded
-from sksearch._typing import Estimator, Samples, Targets
+from sksearch._utils._seeds import seeded
+from sksearch._utils._typing import Estimator, Samples, Targets
 from sksearch.base import Resource, State
 from sksearch.estimators import Labels, growth_of
 from sksearch.executors import Interrupts

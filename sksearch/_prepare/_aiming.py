@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._compat import is_scorer
 from sksearch._earlier import check_same_task
 from sksearch._prepare._options import Goal
 from sksearch._prepare._scoring import check_target_score, warn_of_losses
-from sksearch._typing import Estimator, Scorer
+from sksearch._utils._compat import is_scorer
+from sksearch._utils._typing import Estimator, Scorer
 from sksearch.base import Sampler
 from sksearch.fitting import Aims, Allows, Bound, make_aims, make_allows
 from sksearch.history import Problem

@@ -38,10 +38,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from sksearch._advice import glance
-from sksearch._compat import is_valid_value, num_samples
 from sksearch._earlier import given_guesses
-from sksearch._plain import warn
 from sksearch._prepare._checks import (
     check_names,
     check_outcomes,
@@ -50,7 +47,10 @@ from sksearch._prepare._checks import (
     warn_of_seeds,
 )
 from sksearch._prepare._options import Composer, Options
-from sksearch._typing import Estimator, Samples
+from sksearch._utils._advice import glance
+from sksearch._utils._compat import is_valid_value, num_samples
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.estimators import (
     OneOf,

@@ -8,9 +8,9 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier, is_regressor
 
-from sksearch._compat import is_scorer, to_numpy
 from sksearch._prepare._options import Goal, Options
-from sksearch._typing import Estimator
+from sksearch._utils._compat import is_scorer, to_numpy
+from sksearch._utils._typing import Estimator
 from sksearch.estimators import OneOf, family_of, last_step, named_of
 from sksearch.fitting import (
     Context,

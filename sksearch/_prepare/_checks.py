@@ -10,8 +10,9 @@ from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
 
-from sksearch._advice import advice, glance
-from sksearch._compat import (
+from sksearch._prepare._input import check_fit_params
+from sksearch._utils._advice import advice, glance
+from sksearch._utils._compat import (
     fault_of,
     num_samples,
     owner_of,
@@ -19,8 +20,7 @@ from sksearch._compat import (
     unlisted_params,
     whole_range,
 )
-from sksearch._prepare._input import check_fit_params
-from sksearch._typing import Estimator, Samples, Targets
+from sksearch._utils._typing import Estimator, Samples, Targets
 from sksearch.base import Plan, Resource, Rung, Scheduler
 from sksearch.estimators import (
     Labels,

@@ -12,16 +12,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._advice import advice, glance
-from sksearch._compat import (
+from sksearch._utils._advice import advice, glance
+from sksearch._utils._compat import (
     GroupsConsumerMixin,
     num_samples,
     pre_dispatch_count,
     routing_enabled,
     to_numpy,
 )
-from sksearch._overrides import overridden
-from sksearch._typing import Estimator, Folding, Samples, Targets
+from sksearch._utils._overrides import overridden
+from sksearch._utils._typing import Estimator, Folding, Samples, Targets
 from sksearch.estimators import OneOf, each_of, family_of, last_step
 from sksearch.fitting import meant_by
 

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
 
-from sksearch._advice import advice, glance
-from sksearch._compat import num_samples, to_numpy
 from sksearch._prepare._input import is_missing
-from sksearch._typing import Estimator, Samples, Targets
+from sksearch._utils._advice import advice, glance
+from sksearch._utils._compat import num_samples, to_numpy
+from sksearch._utils._typing import Estimator, Samples, Targets
 
 ENOUGH_ROWS = 20  # fewer are a toy
 BITS = 10.0  # a column that has nothing to do with y is named once in 2^10 searches

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from sksearch._typing import Estimator, Folding, Scoring
+from sksearch._utils._typing import Estimator, Folding, Scoring
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.executors import Workers
 from sksearch.fitting import N_AVERAGED, Folds, Stops, bounds_of

@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import indexable
 
-from sksearch._advice import glance
-from sksearch._compat import check_method_params, num_samples
 from sksearch._earlier import read_earlier, with_knowledge
 from sksearch._prepare._aiming import aimed, aims_of, check_metric, rule_for
 from sksearch._prepare._auto import choices, first_guesses, make_space
@@ -42,8 +40,10 @@ from sksearch._prepare._options import Composer, Options
 from sksearch._prepare._problem import adapt, make_problem
 from sksearch._prepare._scoring import check_scoring, doubt_of_task, warn_of_task
 from sksearch._prepare._split import make_folds
-from sksearch._time_limit import TimeLimit
-from sksearch._typing import Estimator, Samples, Scorer, Targets
+from sksearch._utils._advice import glance
+from sksearch._utils._compat import check_method_params, num_samples
+from sksearch._utils._time_limit import TimeLimit
+from sksearch._utils._typing import Estimator, Samples, Scorer, Targets
 from sksearch.base import Resource, Scheduler
 from sksearch.estimators import Labels
 from sksearch.executors import check_devices

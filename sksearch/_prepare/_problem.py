@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import num_samples
 from sksearch._prepare._checks import check_inheritance, planned
-from sksearch._seeds import draw_seed
-from sksearch._typing import Estimator, Samples
+from sksearch._utils._compat import num_samples
+from sksearch._utils._seeds import draw_seed
+from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import ENDLESS, Plan, Resource, Sampler, Scheduler
 from sksearch.estimators import Labels
 from sksearch.history import Params, Problem

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from joblib import effective_n_jobs
 
-from sksearch._plain import warn
 from sksearch._prepare._options import Options
+from sksearch._utils._plain import warn
 from sksearch.fitting import SearchPlan, Setup, count_rows, measured_sample
 
 

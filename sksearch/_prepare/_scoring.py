@@ -9,9 +9,14 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._advice import advice
-from sksearch._compat import InvalidParameterError, metric_of_scorer, task_of_metric, to_numpy
-from sksearch._typing import Estimator, Scorer, Scoring, Targets
+from sksearch._utils._advice import advice
+from sksearch._utils._compat import (
+    InvalidParameterError,
+    metric_of_scorer,
+    task_of_metric,
+    to_numpy,
+)
+from sksearch._utils._typing import Estimator, Scorer, Scoring, Targets
 
 #: Short names of metrics that users of other libraries know.
 SHORT = {

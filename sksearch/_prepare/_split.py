@@ -9,13 +9,13 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._advice import glance
-from sksearch._compat import num_samples, to_numpy
-from sksearch._plain import warn
 from sksearch._prepare._checks import classes_of
 from sksearch._prepare._input import check_groups
 from sksearch._prepare._options import Options
-from sksearch._typing import Estimator, Folding, Samples, Targets
+from sksearch._utils._advice import glance
+from sksearch._utils._compat import num_samples, to_numpy
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Estimator, Folding, Samples, Targets
 from sksearch.fitting import Folds, freeze_folds, warn_of_folds, why_unlike
 
 N_FOLDS = 5  # as scikit-learn

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
-from sksearch._fronts import fronts
+from sksearch._utils._fronts import fronts
 from sksearch.acquisition._functions import log_h
 from sksearch.models import LOG_SQRT_2PI, Probability, slope_of_log_cdf
 

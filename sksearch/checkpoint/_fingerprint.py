@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._description import describe, is_free
-from sksearch._digests import OPAQUE, cut, digest
-from sksearch._of_start import neutral, without_marks
-from sksearch._plain import warn
-from sksearch._reached import Reached
-from sksearch._typing import Estimator, Folding
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Estimator, Folding
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
+from sksearch.checkpoint.identity._description import describe, is_free
+from sksearch.checkpoint.identity._digests import OPAQUE, cut, digest
+from sksearch.checkpoint.identity._of_start import neutral, without_marks
+from sksearch.checkpoint.identity._reached import Reached
 from sksearch.fitting import Setup
 from sksearch.space import When
 

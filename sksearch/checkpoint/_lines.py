@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from sksearch._files import look_at, open_lines
+from sksearch._utils._files import look_at, open_lines
 
 MARK = "$f"
 # Names of files may hold bytes that are no UTF-8, which Python keeps as lone surrogates.

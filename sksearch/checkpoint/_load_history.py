@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._description import counted
+from sksearch._utils._plain import counted
 from sksearch.checkpoint._checkpoint import JOURNAL, read_journal
 from sksearch.checkpoint._events import blaming, header_of, read_events
 from sksearch.checkpoint._lines import without_garbage_collection

@@ -6,9 +6,9 @@ from io import FileIO
 from pathlib import Path
 from typing import Self
 
-from sksearch._files import open_own
-from sksearch._plain import warn
-from sksearch._system import system
+from sksearch._utils._files import open_own
+from sksearch._utils._plain import warn
+from sksearch._utils._system import system
 from sksearch.checkpoint._errors import SearchLockedError
 
 PATIENCE_SECONDS = 30  # after which a user hears what is waited for

@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import num_samples
-from sksearch._description import describe
-from sksearch._digests import digest
-from sksearch._plain import say, warn
-from sksearch._typing import Seed
+from sksearch._utils._compat import num_samples
+from sksearch._utils._plain import say, warn
+from sksearch._utils._typing import Seed
 from sksearch.base import Job
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
@@ -48,6 +46,8 @@ from sksearch.checkpoint._records import (
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
 from sksearch.checkpoint._versions import differences, versions_of_setup
+from sksearch.checkpoint.identity._description import describe
+from sksearch.checkpoint.identity._digests import digest
 from sksearch.fitting import (
     Ending,
     Output,

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sksearch._description import describe
-from sksearch._digests import digest
-from sksearch._typing import Samples, Targets
+from sksearch._utils._typing import Samples, Targets
+from sksearch.checkpoint.identity._description import describe
+from sksearch.checkpoint.identity._digests import digest
 from sksearch.fitting import Recorder
 
 DATA = "{data}"  # in a path: what tells data apart

@@ -20,8 +20,8 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from sksearch._description import short_repr
-from sksearch._files import is_own
+from sksearch._utils._files import is_own
+from sksearch._utils._plain import short_repr
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._schema import HEADER, KIND, Entry, Schema

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from sksearch._files import (
+from sksearch._utils._files import (
     TEMPORARY,
     is_own,
     look_at,
@@ -23,8 +23,8 @@ from sksearch._files import (
     temporary,
     write_new,
 )
-from sksearch._plain import warn
-from sksearch._system import system
+from sksearch._utils._plain import warn
+from sksearch._utils._system import system
 
 SIZE = 32  # bytes
 LEAST = 8  # different ones of them; fewer are there once in 1e36 keys

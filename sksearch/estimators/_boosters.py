@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sksearch._seeds import MAX_SEED
+from sksearch._utils._seeds import MAX_SEED
 
 from ._family import Family, fit
 

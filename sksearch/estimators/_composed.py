@@ -3,7 +3,7 @@
 import itertools
 from typing import Any
 
-from sksearch._overrides import PREDICTION, TRAINING
+from sksearch._utils._overrides import PREDICTION, TRAINING
 
 from ..space import Outcome
 from ._family import class_names, family_named, family_of, own_methods

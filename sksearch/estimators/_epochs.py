@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 
-from sksearch._plain import warn
+from sksearch._utils._plain import warn
 
 from ._family import family_of, fit, own_methods
 from ._pipeline import enter, last_step, replace_last_step

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from sksearch._overrides import LIBRARIES, TRAINING, overridden
+from sksearch._utils._overrides import LIBRARIES, TRAINING, overridden
 
 from ._parts import Size, SpaceDict
 from ._portfolios import portfolios

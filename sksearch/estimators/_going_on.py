@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from sksearch._overrides import overridden
+from sksearch._utils._overrides import overridden
 from sksearch.history import Params
 
 from ._boosters import Booster

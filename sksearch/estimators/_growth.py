@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
-from sksearch._clock import now
-from sksearch._overrides import PREDICTION, TRAINING, overridden
+from sksearch._utils._clock import now
+from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 
 from ._family import families, family_of, fit, own_methods
 from ._one_of import with_parameter

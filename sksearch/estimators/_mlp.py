@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from sksearch._compat import has_mlp_ended, set_generator_of_mlp, set_rate_of_mlp
+from sksearch._utils._compat import has_mlp_ended, set_generator_of_mlp, set_rate_of_mlp
 from sksearch.space import Outcome
 
 from ._epochs import advance, call_partial_fit

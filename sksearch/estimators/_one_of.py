@@ -10,7 +10,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from sksearch._compat import routing_enabled
+from sksearch._utils._compat import routing_enabled
 from sksearch.space import Outcome, Space, When, equal
 
 from ._default import own_candidate

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sksearch._overrides import overridden
+from sksearch._utils._overrides import overridden
 
 from ._family import class_names
 

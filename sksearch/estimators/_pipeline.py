@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
-from sksearch._compat import consumed_params, num_samples
-from sksearch._overrides import TRAINING, overridden
+from sksearch._utils._compat import consumed_params, num_samples
+from sksearch._utils._overrides import TRAINING, overridden
 
 from ._state import State
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from sksearch._compat import trees_attribute
+from sksearch._utils._compat import trees_attribute
 
 from ._family import Family, family_of
 from ._growth import Growth

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._gpus import free_gpu_caches
-from sksearch._plain import warn
-from sksearch._seeds import generator_states, set_generator_states
+from sksearch._utils._gpus import free_gpu_caches
+from sksearch._utils._plain import warn
+from sksearch._utils._seeds import generator_states, set_generator_states
 
 from ._family import Family
 from ._parts import Size, SpaceDict, loguniform

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from sksearch._on_demand import on_demand
+from sksearch._utils._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from sksearch._clock import spend
+    from sksearch._utils._clock import spend
     from sksearch.executors._base import Executor
     from sksearch.executors._base import TaskEnvironment as TaskEnvironment
     from sksearch.executors._factory import check_devices as check_devices

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import joblib
 from joblib.parallel import ParallelBackendBase, ThreadingBackend, get_active_backend
 
-from sksearch._clock import open_clock
-from sksearch._compat import configured, pre_dispatch_count
+from sksearch._utils._clock import open_clock
+from sksearch._utils._compat import configured, pre_dispatch_count
 from sksearch.executors._base import Executor
 from sksearch.executors._in_process import SerialExecutor, ThreadExecutor
 from sksearch.executors._limits import Limits

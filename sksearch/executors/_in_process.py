@@ -8,8 +8,8 @@ from typing import Any, Self
 import joblib
 from joblib.parallel import ParallelBackendBase
 
-from sksearch._compat import configured
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._compat import configured
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.executors._base import (
     Executor,
     Finished,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from sksearch._clock import now
+from sksearch._utils._clock import now
 from sksearch.base import Job
 from sksearch.executors._base import Executor, Finished
 from sksearch.executors._signals import Interrupts

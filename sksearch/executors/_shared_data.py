@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch import _pickles
+from sksearch._utils import _pickles
 
 ALIGNMENT = 64  # bytes, as numpy likes its arrays
 SHARED_FROM = 1_000_000  # bytes; smaller buffers are copied, so that they stay writable

@@ -12,8 +12,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
-from sksearch._clock import _open_clock
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._clock import _open_clock
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.executors._base import Executor, environment_of_this_thread
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._limits import Limits, LostTask

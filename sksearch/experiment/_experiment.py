@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from sksearch._extras import missing
-from sksearch._plain import warn
-from sksearch._reached import fingerprint
+from sksearch._utils._on_demand import missing
+from sksearch._utils._plain import warn
 from sksearch.base import Sampler, Scheduler
+from sksearch.checkpoint.identity._reached import fingerprint
 from sksearch.experiment._journal import Journal, Key
 from sksearch.experiment._one_run import (
     CURVES,

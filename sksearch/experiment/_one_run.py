@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, cast
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._numerics import one_blas_thread
 from sksearch._reader import FittedSearch, chosen_metric, read
-from sksearch._seeds import seeded
+from sksearch._utils._numerics import one_blas_thread
+from sksearch._utils._seeds import seeded
 from sksearch.base import Sampler, Scheduler
 from sksearch.executors import VirtualClock
 from sksearch.history import History

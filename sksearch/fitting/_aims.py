@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import MultimetricScorer
-from sksearch._typing import Scorer, Scores, Scoring
+from sksearch._utils._compat import MultimetricScorer
+from sksearch._utils._typing import Scorer, Scores, Scoring
 from sksearch.history import Params
 from sksearch.space import Space
 

@@ -1,7 +1,7 @@
 """Whether the first bracket fits into the time, said while there is time left."""
 
-from sksearch._plain import warn
-from sksearch._time_limit import TimeLimit
+from sksearch._utils._plain import warn
+from sksearch._utils._time_limit import TimeLimit
 from sksearch.fitting._plan import SearchPlan
 from sksearch.progress import Watch
 

@@ -23,9 +23,9 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 
-from sksearch._compat import to_numpy
-from sksearch._numerics import own_numerics
-from sksearch._typing import Samples
+from sksearch._utils._compat import to_numpy
+from sksearch._utils._numerics import own_numerics
+from sksearch._utils._typing import Samples
 from sksearch.fitting._predictions import Classes, decisions_of
 
 N_STEPS = 50  # of Newton's method, which needs about eight

@@ -5,9 +5,9 @@ from typing import Any, Protocol, Self
 
 from joblib.logger import short_format_time
 
-from sksearch._compat import BaseSearchCV
-from sksearch._plain import say
-from sksearch._typing import Estimator, Samples, Scores, Targets
+from sksearch._utils._compat import BaseSearchCV
+from sksearch._utils._plain import say
+from sksearch._utils._typing import Estimator, Samples, Scores, Targets
 from sksearch.base import Job
 from sksearch.fitting._plan import PlannedRung, SearchPlan
 from sksearch.fitting._tasks import Context, Output, Task

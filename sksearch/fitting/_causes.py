@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
-from sksearch._typing import Samples, Targets
+from sksearch._utils._typing import Samples, Targets
 from sksearch.estimators import last_step
 from sksearch.fitting._folds import one_class_folds
 from sksearch.fitting._tasks import Context

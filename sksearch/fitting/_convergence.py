@@ -33,7 +33,7 @@ import math
 
 import numpy as np
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.acquisition import LogEI, candidates, maximise
 from sksearch.base import Start
 from sksearch.history import History

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sksearch._typing import Scores
+from sksearch._utils._typing import Scores
 from sksearch.estimators import Allowance
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from sksearch._compat import to_numpy
-from sksearch._typing import Samples
+from sksearch._utils._compat import to_numpy
+from sksearch._utils._typing import Samples
 from sksearch.fitting._predictions import Classes, labels_of, shares_of
 
 

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._clock import now, open_clock, wall_time
-from sksearch._compat import (
+from sksearch._utils._clock import now, open_clock, wall_time
+from sksearch._utils._compat import (
     check_method_params,
     num_samples,
     safe_split,
     to_namespace_of,
 )
-from sksearch._plain import printable
-from sksearch._seeds import seeded
-from sksearch._typing import Estimator
+from sksearch._utils._plain import printable
+from sksearch._utils._seeds import seeded
+from sksearch._utils._typing import Estimator
 from sksearch.base import State
 from sksearch.estimators import change, family_of, growth_of, last_step
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment

@@ -9,10 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._clock import now, wall_time
-from sksearch._description import short_repr
-from sksearch._digests import SCALARS
-from sksearch._plain import printable
+from sksearch._utils._clock import now, wall_time
+from sksearch._utils._plain import printable, short_repr
 from sksearch.base import Resource
 from sksearch.executors import Interrupts, TaskEnvironment
 from sksearch.fitting._aims import Aims
@@ -65,8 +63,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
     output, start = Output(test_scores=math.nan), now()
     try:
         params = {
-            name: value if type(value) in SCALARS else clone(value, safe=False)
-            for name, value in task.params.items()
+            name: clone(value, safe=False) for name, value in task.params.items()
         }  # a function may change what it gets
         units = () if context.resource.acts_on == "fits" else (task.resource,)
         found = context.func(params, *units)

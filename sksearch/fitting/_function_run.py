@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.base import Job
 from sksearch.executors import (
     Executor,

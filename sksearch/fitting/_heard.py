@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import listening
-from sksearch._typing import Scorer, Targets
+from sksearch._utils._compat import listening
+from sksearch._utils._typing import Scorer, Targets
 from sksearch.fitting._row_metrics import contributions, raveled, value_by_formula
 from sksearch.fitting._tasks import Context
 

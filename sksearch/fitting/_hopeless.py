@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.stats import qmc
 
-from sksearch._advice import glance
-from sksearch._clock import now
-from sksearch._seeds import seeded
+from sksearch._utils._advice import glance
+from sksearch._utils._clock import now
+from sksearch._utils._seeds import seeded
 from sksearch.base import Job
 from sksearch.executors import Interrupts, TaskEnvironment
 from sksearch.fitting._callbacks import NO_CALLBACKS

@@ -2,8 +2,8 @@
 
 import math
 
-from sksearch._compat import num_samples
-from sksearch._time_limit import on_more_rows
+from sksearch._utils._compat import num_samples
+from sksearch._utils._time_limit import on_more_rows
 from sksearch.base import Job
 from sksearch.fitting._folds import count_rows
 from sksearch.fitting._lineage import legs_to

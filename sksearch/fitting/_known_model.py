@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 
-from sksearch._compat import check_method_params, safe_split, to_numpy
-from sksearch._known_rows import KnownRows
-from sksearch._plain import warn
-from sksearch._seeds import seeded
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import check_method_params, safe_split, to_numpy
+from sksearch._utils._plain import warn
+from sksearch._utils._seeds import seeded
+from sksearch._utils._typing import Samples, Targets
 from sksearch.fitting._curves import value_of
 from sksearch.fitting._ensemble import Voting
+from sksearch.fitting._known_rows import KnownRows
 from sksearch.fitting._predictions import Classes, as_classes, split_columns
 from sksearch.fitting._tasks import Context
 

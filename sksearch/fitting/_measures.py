@@ -1,8 +1,8 @@
 """What is measured of a fitted model beside its scores: seconds and bytes."""
 
-from sksearch._clock import now
-from sksearch._compat import num_samples
-from sksearch._typing import Predictor, Samples
+from sksearch._utils._clock import now
+from sksearch._utils._compat import num_samples
+from sksearch._utils._typing import Predictor, Samples
 from sksearch.base import State
 from sksearch.estimators import model_of
 from sksearch.fitting._scores import failure, reraise_if_not_the_candidates

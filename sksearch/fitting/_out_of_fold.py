@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from sksearch._compat import (
+from sksearch._utils._compat import (
     check_method_params,
     num_samples,
     safe_split,
     to_namespace_of,
     to_numpy,
 )
-from sksearch._typing import Samples
+from sksearch._utils._typing import Samples
 from sksearch.base import State
 from sksearch.estimators import growth_of
 from sksearch.executors import Executor, LostTask, TaskEnvironment, make_executor

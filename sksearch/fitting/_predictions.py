@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sksearch._compat import num_samples, safe_indexing, to_numpy
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import num_samples, safe_indexing, to_numpy
+from sksearch._utils._typing import Samples, Targets
 from sksearch.estimators import Labels
 from sksearch.fitting._tasks import NUMBER, Context, Output
 

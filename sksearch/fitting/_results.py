@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from sksearch._compat import masked_param_columns, normalize_score_results
-from sksearch._numerics import own_numerics
-from sksearch._plain import warn
+from sksearch._utils._compat import masked_param_columns, normalize_score_results
+from sksearch._utils._numerics import own_numerics
+from sksearch._utils._plain import warn
 from sksearch.fitting._aims import Aims
 from sksearch.fitting._curves import settle, value_of
 from sksearch.fitting._setup import Setup

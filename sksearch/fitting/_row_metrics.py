@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn import metrics
 
-from sksearch._compat import to_numpy
-from sksearch._typing import Targets
+from sksearch._utils._compat import to_numpy
+from sksearch._utils._typing import Targets
 
 #: Relative; a metric that differs by more from its formula is another one, by its arguments.
 ROUNDING = 1e-6

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._clock import now
-from sksearch._compat import check_method_params, num_samples, safe_split, to_namespace_of
-from sksearch._seeds import seeded
-from sksearch._time_limit import TimeLimit, on_more_rows
+from sksearch._utils._clock import now
+from sksearch._utils._compat import check_method_params, num_samples, safe_split, to_namespace_of
+from sksearch._utils._seeds import seeded
+from sksearch._utils._time_limit import TimeLimit, on_more_rows
 from sksearch.estimators import fit, model_of, named_of
 from sksearch.executors import Interrupts
 from sksearch.fitting._folds import count_rows, trains_on_the_past
@@ -144,7 +144,7 @@ def choose_sample(
 
     Examples
     --------
-    >>> from sksearch._time_limit import TimeLimit
+    >>> from sksearch._utils._time_limit import TimeLimit
     >>> from sksearch.fitting._row_sample import choose_sample
     >>> quadratic = lambda n_rows: ((n_rows / 10_000) ** 2, 0.0)  # seconds
     >>> choose_sample(quadratic, 16_000, 20_000, TimeLimit(20)).n_rows

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import to_numpy
-from sksearch._typing import Scorer, Targets
+from sksearch._utils._compat import to_numpy
+from sksearch._utils._typing import Scorer, Targets
 from sksearch.fitting._folds import trains_on_the_past
 from sksearch.fitting._heard import Heard
 from sksearch.fitting._results import Row

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sksearch._compat import warn_or_raise_about_fit_failures
-from sksearch._plain import warn
-from sksearch._time_limit import N_MEMBERS
-from sksearch._typing import Seed
+from sksearch._utils._compat import warn_or_raise_about_fit_failures
+from sksearch._utils._plain import warn
+from sksearch._utils._time_limit import N_MEMBERS
+from sksearch._utils._typing import Seed
 from sksearch.base import Job, State
 from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
 from sksearch.fitting._budget import Budget

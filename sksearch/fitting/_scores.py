@@ -8,9 +8,9 @@ from traceback import format_exc
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._compat import MultimetricScorer, check_method_params, is_scorer
-from sksearch._plain import warn
-from sksearch._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
+from sksearch._utils._compat import MultimetricScorer, check_method_params, is_scorer
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
 from sksearch.estimators import DivergedError, model_of
 from sksearch.executors import Interrupts
 from sksearch.fitting._row_sample import TooLongError

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sksearch._time_limit import TimeLimit
+from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.executors import Workers
 from sksearch.fitting._folds import Folds

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch._compat import BaseSearchCV
-from sksearch._pickles import here
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import BaseSearchCV
+from sksearch._utils._pickles import here
+from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Resource
 from sksearch.estimators import Labels
 from sksearch.fitting._aims import Aims

@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.utils import check_array, compute_sample_weight
 
-from sksearch._compat import check_method_params, safe_split
-from sksearch._overrides import PREDICTION, TRAINING, overridden
+from sksearch._utils._compat import check_method_params, safe_split
+from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.hypergradients._folds import Fold, kernel_ridge, linear
 from sksearch.hypergradients._losses import (
     Logistic,

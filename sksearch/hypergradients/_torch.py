@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._extras import missing
+from sksearch._utils._on_demand import missing
 from sksearch.hypergradients._differentiate import BilevelProblem, Rows
 
 

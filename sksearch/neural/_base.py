@@ -17,8 +17,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sksearch._compat import Interval, StrOptions, fit_context
-from sksearch._seeds import draw_seed
+from sksearch._utils._compat import Interval, StrOptions, fit_context
+from sksearch._utils._seeds import draw_seed
 from sksearch.neural._device import (
     choose_device,
     choose_precision,

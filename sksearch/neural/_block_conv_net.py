@@ -5,7 +5,7 @@ from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
-from sksearch._compat import Interval
+from sksearch._utils._compat import Interval
 from sksearch.neural._base import ImageClassifier, documented
 from sksearch.neural._nets import Same, image_after, last_layer
 from sksearch.neural._torch import nn

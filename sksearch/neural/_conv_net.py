@@ -6,7 +6,7 @@ from typing import Any
 
 from scipy.stats import loguniform, randint, uniform
 
-from sksearch._compat import Interval
+from sksearch._utils._compat import Interval
 from sksearch.neural._base import ImageClassifier, documented
 from sksearch.neural._nets import Dropout, last_layer
 from sksearch.neural._torch import functional, nn, torch

@@ -8,7 +8,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from sksearch._gpus import free_gpu_caches
+from sksearch._utils._gpus import free_gpu_caches
 from sksearch.neural._torch import torch
 
 #: What PyTorch says when the memory of the CPU is full, or too little is left on the GPU to

@@ -1,6 +1,6 @@
 """The packages of the extra ``neural``, imported in one place."""
 
-from sksearch._extras import missing
+from sksearch._utils._on_demand import missing
 
 try:
     import torch

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sksearch._description import counted
 from sksearch._reader import FinishedSearch, Row, read
+from sksearch._utils._plain import counted
 from sksearch.history import History, Trial
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (

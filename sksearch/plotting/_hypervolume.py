@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sksearch._compat import BaseSearchCV
+from sksearch._utils._compat import BaseSearchCV
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import shade_of_blue, tidy
 from sksearch.stats._hypervolume import hypervolume_curve

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._description import counted
 from sksearch._reader import FinishedSearch, read
+from sksearch._utils._plain import counted
 from sksearch.history import Params
 from sksearch.plotting._display import Display
 from sksearch.plotting._slices import names_to_draw

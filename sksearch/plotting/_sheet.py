@@ -3,8 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from sksearch._advice import Parts
 from sksearch._reader import FinishedSearch, SearchTable, read
+from sksearch._utils._advice import Parts
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._extras import missing
 from sksearch._reader import SearchTable, folds_text
+from sksearch._utils._on_demand import missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

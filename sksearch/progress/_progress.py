@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Self
 
-from sksearch._clock import now, open_clock
-from sksearch._description import counted
-from sksearch._plain import printable
-from sksearch._time_limit import TimeLimit
+from sksearch._utils._clock import now, open_clock
+from sksearch._utils._plain import counted, printable
+from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import ENDLESS
 from sksearch.history import History, Result
 from sksearch.progress._search_log import SearchLog

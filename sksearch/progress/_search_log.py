@@ -14,8 +14,7 @@ import math
 from statistics import median
 from typing import Any
 
-from sksearch._description import counted, short_repr
-from sksearch._plain import PlainRecords
+from sksearch._utils._plain import PlainRecords, counted, short_repr
 from sksearch.history import History, Trial
 from sksearch.progress._status_line import write_line
 

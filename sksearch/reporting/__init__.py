@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sksearch._on_demand import on_demand
+from sksearch._utils._on_demand import on_demand
 
 if TYPE_CHECKING:
     from sksearch.reporting._advice import Advice

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._extras import missing
-from sksearch._numerics import own_numerics
 from sksearch._reader import FinishedSearch, key_of_params
+from sksearch._utils._numerics import own_numerics
+from sksearch._utils._on_demand import missing
 from sksearch.fitting import METHODS, RowSample, digest_of_folds, out_of_fold
 from sksearch.history import History, Params
 from sksearch.reporting._rivals import read_results

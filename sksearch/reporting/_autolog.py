@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from sksearch._compat import BaseSearchCV
 from sksearch._reader import Candidate, SearchTable, read
+from sksearch._utils._compat import BaseSearchCV
 from sksearch.history import Params
 from sksearch.reporting._mlflow import name_of, times_of
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
-from sksearch._numerics import own_numerics
-from sksearch._plain import warn
 from sksearch._reader import fold_scores, is_finite
+from sksearch._utils._numerics import own_numerics
+from sksearch._utils._plain import warn
 from sksearch.estimators import families
 from sksearch.fitting import best_of_last_iteration, chosen_index
 from sksearch.history import Params

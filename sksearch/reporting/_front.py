@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._fronts import fronts, hypervolume
+from sksearch._utils._fronts import fronts, hypervolume
 from sksearch.fitting import Aims, Bound, Row, chosen_index
 from sksearch.history import Result
 

@@ -7,9 +7,9 @@ from contextlib import redirect_stdout
 
 import numpy as np
 
-from sksearch._description import short_repr
-from sksearch._extras import missing
 from sksearch._reader import FinishedSearch, Row, SearchTable
+from sksearch._utils._on_demand import missing
+from sksearch._utils._plain import short_repr
 from sksearch.history import Params
 from sksearch.reporting._rivals import read_results
 

@@ -6,8 +6,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from sksearch._plain import printable
 from sksearch._reader import SearchTable
+from sksearch._utils._plain import printable
 from sksearch.estimators import last_step
 from sksearch.reporting import _words as words
 from sksearch.reporting._html import fragment

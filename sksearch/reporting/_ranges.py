@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._compat import is_valid_value, owner_of
 from sksearch._reader import SearchTable, is_finite
+from sksearch._utils._compat import is_valid_value, owner_of
 from sksearch.estimators import family_of
 from sksearch.reporting._words import code_of
 

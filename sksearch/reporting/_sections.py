@@ -7,9 +7,9 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
-from sksearch._advice import Parts
-from sksearch._description import counted
 from sksearch._reader import SearchTable, folds_text
+from sksearch._utils._advice import Parts
+from sksearch._utils._plain import counted
 from sksearch.estimators import each_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts, rung_correlations, stopped_early

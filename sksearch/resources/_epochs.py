@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sksearch._clock import now
+from sksearch._utils._clock import now
 from sksearch.base import Resource, State
 from sksearch.estimators import (
     WAYS,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from sksearch._compat import is_valid_value, owner_of, unlisted_params
+from sksearch._utils._compat import is_valid_value, owner_of, unlisted_params
 from sksearch.base import Resource, State
 from sksearch.estimators import (
     WAYS,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._extras import missing
+from sksearch._utils._on_demand import missing
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.acquisition import Acquisition, all_points, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sksearch._fronts import fronts
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._fronts import fronts
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.acquisition import Draws, HypervolumeCriterion, Strips, beliefs
 from sksearch.base import Reads
 from sksearch.history import History, Params

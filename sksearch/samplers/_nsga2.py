@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch._fronts import best_first
+from sksearch._utils._fronts import best_first
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params
 from sksearch.samplers._observations import observe

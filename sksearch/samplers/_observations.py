@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sksearch._fronts import best_first
+from sksearch._utils._fronts import best_first
 from sksearch.base import Start
 from sksearch.history import History, Trial
 from sksearch.models import learnt_at

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.acquisition import LogEI, all_points, candidates
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Prediction

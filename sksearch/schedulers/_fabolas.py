@@ -7,7 +7,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start
 from sksearch.history import History, Problem, best_first
 from sksearch.schedulers._brackets import is_too_small, one_bracket

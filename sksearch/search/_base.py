@@ -17,10 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
-from sksearch._clock import now
-from sksearch._compat import BaseSearchCV, Interval, fit_context
 from sksearch._finish import Found
-from sksearch._plain import plain_errors, say
 from sksearch._prepare import (
     Goal,
     Knowledge,
@@ -32,7 +29,10 @@ from sksearch._prepare import (
     prepare,
     with_rows,
 )
-from sksearch._typing import Samples, Targets
+from sksearch._utils._clock import now
+from sksearch._utils._compat import BaseSearchCV, Interval, fit_context
+from sksearch._utils._plain import plain_errors, say
+from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.estimators import OneOf, model_of

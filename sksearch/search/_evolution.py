@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from sksearch._compat import Interval
+from sksearch._utils._compat import Interval
 from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CMAESSampler, DESampler, GeneticSampler, PSOSampler
 from sksearch.schedulers import FullFidelity, Hyperband

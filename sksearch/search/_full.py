@@ -11,9 +11,9 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
-from sksearch._compat import StrOptions
-from sksearch._plain import warn
 from sksearch._prepare import fits_whole, leaves_folds
+from sksearch._utils._compat import StrOptions
+from sksearch._utils._plain import warn
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting import Folds, Row, Run
 from sksearch.history import Params

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 import numpy as np
 from sklearn.model_selection import ParameterSampler
 
-from sksearch._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
+from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Resource, Sampler, Scheduler, Start, Told
 from sksearch.fitting import Folds, Row, Run, Setup, best_of_last_iteration
 from sksearch.history import History, Params, Problem

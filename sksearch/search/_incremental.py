@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from sksearch._compat import Interval, StrOptions
+from sksearch._utils._compat import Interval, StrOptions
 from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
 from sksearch.schedulers import IncrementalEvaluation

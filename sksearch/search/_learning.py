@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from sksearch._compat import StrOptions
+from sksearch._utils._compat import StrOptions
 from sksearch.acquisition import Acquisition
 from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CHOICES, ForestSampler, GPSampler, TPESampler

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn import model_selection
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
-from sksearch._typing import Estimator
+from sksearch._utils._typing import Estimator
 from sksearch.base import Sampler, Scheduler
 from sksearch.estimators import alone_if_not_named
 from sksearch.fitting import Row, Run, Setup, make_allows

@@ -15,7 +15,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from weakref import WeakKeyDictionary
 
-from sksearch._compat import Interval, StrOptions
+from sksearch._utils._compat import Interval, StrOptions
 from sksearch.base import Resource
 
 T = TypeVar("T")

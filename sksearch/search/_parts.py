@@ -3,7 +3,7 @@
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from sksearch._compat import HasMethods
+from sksearch._utils._compat import HasMethods
 from sksearch.estimators import OneOf
 
 MODULE = "torch.nn.modules.module.Module"

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from sksearch._compat import Interval, check_method_params, num_samples
 from sksearch._finish import follow
 from sksearch._prepare import classes_of
-from sksearch._seeds import seeded
+from sksearch._utils._compat import Interval, check_method_params, num_samples
+from sksearch._utils._seeds import seeded
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.resources import as_resource
 from sksearch.samplers import RandomSampler

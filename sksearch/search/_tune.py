@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._description import counted
-from sksearch._plain import say
 from sksearch._reader import SearchTable, read
+from sksearch._utils._plain import counted, say
 from sksearch.reporting._rivals import untuned
 from sksearch.search._full import SearchCV
 

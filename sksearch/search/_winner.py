@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from sksearch._compat import BaseSearchCV
+from sksearch._utils._compat import BaseSearchCV
 from sksearch.fitting import COLUMNS, Setup
 from sksearch.reporting import choose, index_by_rule, rule_of
 

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sksearch._clock import spend
-from sksearch._seeds import draw_seed
+from sksearch._utils._clock import spend
+from sksearch._utils._seeds import draw_seed
 from sksearch.simulators._problem import CurveProblem
 
 UNSET = "(unset)"  # not None, which may be a value

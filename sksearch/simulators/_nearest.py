@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import spearmanr
 
-from sksearch._compat import BaseSearchCV
+from sksearch._utils._compat import BaseSearchCV
 from sksearch.simulators._index import Index
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space, When, equal

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._clock import open_clock, spend
-from sksearch._seeds import draw_seed
+from sksearch._utils._clock import open_clock, spend
+from sksearch._utils._seeds import draw_seed
 from sksearch.base import Job, Sampler, Scheduler
 from sksearch.executors import VirtualClock, Workload, drive, make_executor
 from sksearch.history import History, Problem, Result

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from sksearch._extras import missing
+from sksearch._utils._on_demand import missing
 from sksearch.simulators._nearest import check_table, finite_or_nan
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space, equal, unwrap

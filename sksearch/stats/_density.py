@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_finite
 
 # Silverman's 0.9 for the normal kernel, times the ratio of the two kernels' canonical

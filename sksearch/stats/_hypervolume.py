@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sksearch._compat import BaseSearchCV
-from sksearch._fronts import hypervolume
-from sksearch._numerics import own_numerics
+from sksearch._utils._compat import BaseSearchCV
+from sksearch._utils._fronts import hypervolume
+from sksearch._utils._numerics import own_numerics
 from sksearch.history import History
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, polygamma
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 
 FLAT = 1e-12  # relative noise below which scores are equal but for rounding
 MOST_DF = 1e4  # as good as infinite

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import ks_2samp, kstest
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_count, check_finite, check_fraction
 from sksearch.stats._density import Density
 from sksearch.stats._profiles import Profiles, order_kept, profiles

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 from scipy.stats import kendalltau
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_finite
 
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from fractions import Fraction
 from math import perm
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_count
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_count, check_fraction, check_losses
 from sksearch.stats._ties import holm
 

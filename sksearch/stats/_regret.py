@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import DegenerateDataWarning, bootstrap
 from sklearn.utils import check_random_state
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_count, check_finite, check_fraction
 
 BLOCK = 2**22  # resampled values at a time: 32 MB

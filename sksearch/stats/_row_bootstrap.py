@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as t_distribution
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._selection import SelectedScore, additive_model
 
 N_RESAMPLES = 500

@@ -19,7 +19,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import norm
 from scipy.stats import t as t_distribution
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 

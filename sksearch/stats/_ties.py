@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 from scipy.stats import t as t_distribution
 
-from sksearch._numerics import own_numerics
+from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 

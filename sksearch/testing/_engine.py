@@ -9,7 +9,7 @@ from scipy.stats import uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 
-from sksearch._typing import Samples, Targets
+from sksearch._utils._typing import Samples, Targets
 from sksearch.search import SearchCV
 from sksearch.testing._require import require
 

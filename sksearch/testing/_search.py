@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from sksearch._compat import BaseSearchCV
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import BaseSearchCV
+from sksearch._utils._typing import Samples, Targets
 from sksearch.testing._require import require
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._compat import num_samples
-from sksearch._typing import Samples, Targets
+from sksearch._utils._compat import num_samples
+from sksearch._utils._typing import Samples, Targets
 from sksearch.space import Space
 from sksearch.spaces import default_space
 from sksearch.testing._require import require

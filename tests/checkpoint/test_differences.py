@@ -7,10 +7,10 @@ import pytest
 from sklearn.model_selection import KFold
 
 from sksearch import When
-from sksearch._digests import OPAQUE, cut
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint import _fingerprint as fp
 from sksearch.checkpoint._fingerprint import check_same, compared, note_changes
+from sksearch.checkpoint.identity._digests import OPAQUE, cut
 
 OLD = {"space": {"C": "1"}, "code": {"f": "1", "g": "2"}, "globals": {"x": "1", "y": "2"}}
 

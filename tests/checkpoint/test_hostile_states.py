@@ -8,7 +8,7 @@ from contextlib import chdir
 
 import pytest
 
-from sksearch._files import write_all
+from sksearch._utils._files import write_all
 from sksearch.base import State
 from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._lines import decode, encode

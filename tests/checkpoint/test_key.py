@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sksearch._files import temporary
-from sksearch._system import System
+from sksearch._utils._files import temporary
+from sksearch._utils._system import System
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key, sign
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome

@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from sksearch import RandomSearchCV, _description
+from sksearch import RandomSearchCV
 from sksearch.checkpoint import SearchMismatchError
+from sksearch.checkpoint.identity import _description
 from tests.checkpoint.test_globals import accept
 
 EST = """

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sksearch import _system
-from sksearch._system import System
+from sksearch._utils import _system
+from sksearch._utils._system import System
 from sksearch.checkpoint import Checkpoint, SearchLockedError
 from sksearch.checkpoint import _lock as lock_module
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.base import State
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._lines import decode, encode

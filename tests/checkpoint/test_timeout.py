@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator
 
 import sksearch as sks
 from sksearch import load_history, minimize
-from sksearch._digests import digest
 from sksearch.checkpoint import JournalError, read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._records import Spool, output_of_record
+from sksearch.checkpoint.identity._digests import digest
 from sksearch.executors import VirtualClock, spend
 from tests.interrupted import Hidden
 

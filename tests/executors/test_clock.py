@@ -6,7 +6,7 @@ from decimal import localcontext
 
 import pytest
 
-from sksearch._clock import now, wall_time
+from sksearch._utils._clock import now, wall_time
 from sksearch.executors import VirtualClock, VirtualExecutor, spend
 from sksearch.executors._limits import Limits
 from tests.executors.test_virtual import fail_after, play, take

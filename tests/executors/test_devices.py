@@ -13,8 +13,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
-from sksearch._compat import cloudpickle
-from sksearch._seeds import seeded
+from sksearch._utils._compat import cloudpickle
+from sksearch._utils._seeds import seeded
 from sksearch.executors import EngineLostError, FuturesBackend, VirtualClock, make_executor
 from sksearch.executors.local import _devices
 from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 import pytest
 from scipy.stats import uniform
 
-from sksearch._clock import now
+from sksearch._utils._clock import now
 from sksearch.executors import Executor, VirtualClock, Workload, drive, spend
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler

@@ -12,7 +12,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDRegressor
 
 from sksearch import BOHBSearchCV, HyperbandSearchCV, RandomSearchCV, TPESearchCV
-from sksearch._clock import now, open_clock
+from sksearch._utils._clock import now, open_clock
 from sksearch.executors import VirtualClock, VirtualExecutor, Workload, drive, make_executor, spend
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler

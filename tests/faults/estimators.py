@@ -18,7 +18,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 

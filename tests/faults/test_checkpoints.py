@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError, read_journal
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.executors.local._pool import end_idle_workers

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from tests.faults.estimators import (
     Fake,
     X,

@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 import pytest
 
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import read_journal
 from tests.faults.engine import end
 from tests.faults.estimators import (

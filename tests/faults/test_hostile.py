@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.samplers import GridSampler
 from sksearch.schedulers import FullFidelity
 

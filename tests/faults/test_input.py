@@ -30,7 +30,7 @@ from sksearch import (
     SearchCV,
     SuccessiveHalvingSearchCV,
 )
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 
 # Workers cannot import this file, so its estimators travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

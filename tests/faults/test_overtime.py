@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA
 from tests.faults.estimators import pids, trainings, wait_until

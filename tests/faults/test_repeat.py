@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import HyperbandSearchCV, QuasiRandomSearchCV, RandomSearchCV, SearchCV
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 
 # Workers cannot import this file, so its estimators travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomizedSearchCV, RandomSearchCV
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from tests import scripts
 
 # Workers cannot import this file, so its estimators travel by value.

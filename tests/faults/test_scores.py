@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import FitFailedWarning
 
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import read_journal
 from tests.faults.estimators import (
     FEW,

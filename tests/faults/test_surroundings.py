@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sksearch
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import SearchLockedError, SearchMismatchError, read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.executors import EngineLostError, FuturesBackend

@@ -47,7 +47,7 @@ from sksearch import (
 )
 from sksearch._finish import _average, _members
 from sksearch._finish._average import choose_average
-from sksearch._time_limit import N_MEMBERS, TimeLimit
+from sksearch._utils._time_limit import N_MEMBERS, TimeLimit
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.executors import FuturesBackend
 from sksearch.fitting import AveragedClassifier, AveragedRegressor, _predictions

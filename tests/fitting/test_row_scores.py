@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
-from sksearch._compat import listening
+from sksearch._utils._compat import listening
 from sksearch.checkpoint._records import output_of_record, output_to_record
 from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._row_metrics import contributions

@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sksearch
 from sksearch import HypergradientSearchCV, SuccessiveHalvingSearchCV
-from sksearch._overrides import PREDICTION, TRAINING, overridden
+from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.base import State
 from sksearch.estimators import can_grow, default_space, growth_of, last_step
 from sksearch.resources import EpochsResource

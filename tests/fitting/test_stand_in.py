@@ -19,7 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV
-from sksearch._known_rows import KnownRows, UnknownRowsError
+from sksearch.fitting._known_rows import KnownRows, UnknownRowsError
 
 X, y = make_classification(160, 6, flip_y=0.2, random_state=1)
 TREE = DecisionTreeClassifier(random_state=0)

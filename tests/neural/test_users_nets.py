@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
 from sksearch.base import State
 from sksearch.estimators import family_of, last_step
 from sksearch.estimators._skorch import park, wake

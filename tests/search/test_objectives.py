@@ -23,7 +23,7 @@ from sksearch import (
     load_history,
     samplers,
 )
-from sksearch._fronts import best_first, crowding, fronts, hypervolume
+from sksearch._utils._fronts import best_first, crowding, fronts, hypervolume
 from sksearch.base import State
 from sksearch.fitting._states import dump_state, load_state, size_of
 from sksearch.history import Problem, Result

@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
-from sksearch._time_limit import TimeLimit
+from sksearch._utils._time_limit import TimeLimit
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample

@@ -21,8 +21,8 @@ from sklearn.datasets import make_classification
 
 import sksearch
 from sksearch import SearchCV, report
-from sksearch._compat import cloudpickle
-from sksearch._numerics import own_numerics
+from sksearch._utils._compat import cloudpickle
+from sksearch._utils._numerics import own_numerics
 from sksearch.samplers import GPSampler, HypervolumeSampler
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -9,7 +9,7 @@ import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sksearch import _clock, _system
+from sksearch._utils import _clock, _system
 from tests.simulation.disk import File, Folder, error
 
 HOST = "simulated"

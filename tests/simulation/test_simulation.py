@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sksearch import _files
+from sksearch._utils import _files
 from sksearch.checkpoint import _folder, _lock, _recorder, _records, _signature
 from sksearch.checkpoint._checkpoint import Checkpoint
 from sksearch.checkpoint._lines import encode

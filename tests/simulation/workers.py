@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from types import SimpleNamespace
 
-from sksearch._clock import _open_clock, spend
+from sksearch._utils._clock import _open_clock, spend
 from sksearch.executors import _shared_data
 from sksearch.executors._base import Executor, TaskEnvironment
 from sksearch.executors._in_process import SerialExecutor

@@ -9,7 +9,7 @@ import uuid
 import warnings
 from collections import Counter
 
-from sksearch import _system
+from sksearch._utils import _system
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS

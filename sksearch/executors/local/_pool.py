@@ -14,8 +14,8 @@ from typing import Any, Self
 import joblib
 from joblib.parallel import ParallelBackendBase
 
-from sksearch._compat import configured
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._compat import configured
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import Limits

@@ -12,8 +12,8 @@ from typing import Any
 
 from joblib.externals.loky.backend.utils import kill_process_tree
 
-from sksearch._pickles import dumps, loads
-from sksearch._plain import warn
+from sksearch._utils._pickles import dumps, loads
+from sksearch._utils._plain import warn
 from sksearch.executors._limits import EngineLostError, LostTask
 from sksearch.executors.local._serving import (
     CHECK_SECONDS,

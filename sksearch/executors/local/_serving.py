@@ -9,9 +9,9 @@ import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from sksearch._pickles import dumps, loads
-from sksearch._plain import printable
-from sksearch._system import system
+from sksearch._utils._pickles import dumps, loads
+from sksearch._utils._plain import printable
+from sksearch._utils._system import system
 from sksearch.executors._folder import remove_folders_of_the_dead
 
 CHECK_SECONDS = 0.5  # how often a process and its parent look whether the other one lives

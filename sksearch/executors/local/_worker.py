@@ -8,9 +8,9 @@ from typing import Any
 
 import joblib
 
-from sksearch._files import is_folder
-from sksearch._gpus import free_gpu_caches, gpus_in_use
-from sksearch._numerics import one_blas_thread
+from sksearch._utils._files import is_folder
+from sksearch._utils._gpus import free_gpu_caches, gpus_in_use
+from sksearch._utils._numerics import one_blas_thread
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, LostTask, limited_memory

@@ -18,8 +18,8 @@ from typing import Any, Self
 
 from joblib.parallel import ParallelBackendBase
 
-from sksearch._numerics import one_blas_thread
-from sksearch._pickles import dumps, loads
+from sksearch._utils._numerics import one_blas_thread
+from sksearch._utils._pickles import dumps, loads
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import EngineLostError, Limits, LostTask

@@ -6,7 +6,7 @@ from typing import Any
 
 from joblib.parallel import ParallelBackendBase
 
-from sksearch._pickles import dumps, loads
+from sksearch._utils._pickles import dumps, loads
 from sksearch.executors._limits import EngineLostError
 from sksearch.executors.remote._base import Engine, first_line
 

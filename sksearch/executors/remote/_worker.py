@@ -11,8 +11,8 @@ from typing import Any
 
 import joblib
 
-from sksearch._numerics import controller
-from sksearch._pickles import dumps, loads
+from sksearch._utils._numerics import controller
+from sksearch._utils._pickles import dumps, loads
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._limits import Limits, LostTask

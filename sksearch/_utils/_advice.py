@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._plain import warn
+from sksearch._utils._plain import warn
 
 LONGEST = 200  # characters of an error in a report
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._extras import missing
+from sksearch._utils._on_demand import missing
 
 
 def fronts(Y: np.ndarray, n_enough: int | None = None) -> np.ndarray:

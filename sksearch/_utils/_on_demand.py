@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are asked for."""
+"""Names of a package that are imported when they are asked for, and what to install for them."""
 
 import dis
 import sys
@@ -53,3 +53,20 @@ def _homes(package: str) -> dict[str, str]:
         elif each.opname == "IMPORT_FROM":
             homes[each.argval] = home
     return homes
+
+
+def missing(what: str, extra: str) -> ImportError:
+    """Return the error about a package that is not there.
+
+    Parameters
+    ----------
+    what : str
+        The need for a package, such as "to_mlflow needs MLflow".
+    extra : str
+        The extra of this library that has it.
+    """
+    # The package is on no index yet.
+    return ImportError(
+        f'{what}, which is not installed: pip install ".[{extra}]" in the folder of this checkout '
+        "of sksearch."
+    )

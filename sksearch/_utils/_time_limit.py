@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sksearch._clock import now
+from sksearch._utils._clock import now
 
 PART_OF_CURVE = 0.2  # of the time, for one candidate whose count of iterations training finds
 PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
@@ -46,7 +46,7 @@ class TimeLimit:
 
     Examples
     --------
-    >>> from sksearch._time_limit import TimeLimit
+    >>> from sksearch._utils._time_limit import TimeLimit
     >>> from sksearch.executors import VirtualClock, spend
     >>> with VirtualClock():
     ...     time = TimeLimit(60, overtime=5)

@@ -4,10 +4,10 @@ import types
 import warnings
 from typing import Any
 
-from sksearch._code import Code, code_of, path_of
-from sksearch._description import Visitor, describe
-from sksearch._digests import OPAQUE, digest
-from sksearch._of_start import marked_by_statement
+from sksearch.checkpoint.identity._code import Code, code_of, path_of
+from sksearch.checkpoint.identity._description import Visitor, describe
+from sksearch.checkpoint.identity._digests import OPAQUE, digest
+from sksearch.checkpoint.identity._of_start import marked_by_statement
 
 
 class Reached:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._clock import BEGAN, was_counted, was_read
+from sksearch._utils._clock import BEGAN, was_counted, was_read
 
 LEAST_PID = 1000  # smaller ones are settings more often than numbers of processes
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds

@@ -58,8 +58,8 @@ from sklearn.utils.validation import (
     _num_samples as num_samples,
 )
 
-from sksearch._numerics import with_users_errors
-from sksearch._overrides import PREDICTION, TRAINING, overridden
+from sksearch._utils._numerics import with_users_errors
+from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 
 try:
     import cloudpickle  # a dependency of joblib from 1.6 on

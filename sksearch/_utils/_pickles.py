@@ -20,8 +20,8 @@ from functools import reduce
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
-from sksearch._code import is_installed_module
-from sksearch._compat import cloudpickle
+from sksearch._utils._compat import cloudpickle
+from sksearch._utils._installed import is_installed_module
 
 
 class Address(NamedTuple):

@@ -18,6 +18,7 @@ F = TypeVar("F", bound=Callable)
 OBEYED = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in memory, as a repr has it
 
 
 def printable(text: str) -> str:
@@ -72,3 +73,18 @@ def _is_ours(error):
         frame = frame.tb_next
     name = frame.tb_frame.f_globals.get("__name__", "")
     return name.partition(".")[0] == __name__.partition(".")[0]
+
+
+def short_repr(value: Any, limit: int) -> str:
+    """Return a repr on one line of at most `limit` characters, without addresses in memory."""
+    try:
+        text = printable(" ".join(ADDRESS.sub("", repr(value)).split()))
+    except Exception:  # an object whose repr fails has a text, too
+        text = ""
+    text = text or type(value).__name__
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a count with its noun: 1 candidate, 2 candidates."""
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")

@@ -13,7 +13,6 @@ import gc
 import json
 import logging
 import random
-import re
 import threading
 import types
 import uuid
@@ -27,14 +26,10 @@ import numpy as np
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._code import (
-    given_to,
-    has_only_attributes,
-    is_installed,
-    is_installed_module,
-    path_of,
-)
-from sksearch._digests import (
+from sksearch._utils._installed import is_installed, is_installed_module
+from sksearch._utils._plain import ADDRESS
+from sksearch.checkpoint.identity._code import given_to, has_only_attributes, path_of
+from sksearch.checkpoint.identity._digests import (
     OPAQUE,
     SCALARS,
     TableTexts,
@@ -43,8 +38,7 @@ from sksearch._digests import (
     hidden,
     numpy_scalar,
 )
-from sksearch._of_start import marked, without_marks
-from sksearch._plain import printable
+from sksearch.checkpoint.identity._of_start import marked, without_marks
 
 MANY = 1000  # items from which on a list is described by a digest
 DEEPEST = 60  # levels of objects within objects
@@ -69,7 +63,6 @@ DRAWN = 2**64  # seeds from which on a generator was seeded by the system, which
 DATES = (date, time, timedelta, uuid.UUID, PurePath)
 
 SHORT = (bool, float, type(None))  # whose texts are
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def describe(
@@ -106,21 +99,6 @@ def describe(
         At most 2000 characters.
     """
     return Visitor({} if memo is None else memo, deep, exact, reached).visit(value)
-
-
-def short_repr(value: Any, limit: int) -> str:
-    """Return a repr on one line of at most `limit` characters, without addresses in memory."""
-    try:
-        text = printable(" ".join(ADDRESS.sub("", repr(value)).split()))
-    except Exception:  # an object whose repr fails has a text, too
-        text = ""
-    text = text or type(value).__name__
-    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a count with its noun: 1 candidate, 2 candidates."""
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
 def is_free(name: str, estimator: Any) -> bool:

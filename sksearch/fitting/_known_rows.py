@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sksearch._compat import num_samples, to_numpy
-from sksearch._typing import Samples
+from sksearch._utils._compat import num_samples, to_numpy
+from sksearch._utils._typing import Samples
 
 MISSING = "\0missing"  # NaN, None, NaT and pandas.NA alike: containers exchange them
 #: Relative; equal rows whose values differ by more have no value of their own.

@@ -14,12 +14,12 @@ import inspect
 import os
 import re
 import sys
-import sysconfig
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any, NamedTuple
+
+from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
 
 READING = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input"}
 # Whoever uses one of these reaches globals by their text: all of its module may count,
@@ -112,39 +112,6 @@ def path_of(cls: Any) -> str:
     module = getattr(cls, "__module__", None)
     name = getattr(cls, "__qualname__", getattr(cls, "__name__", str(cls)))
     return name if module in (None, "builtins") else f"{module}.{name}"
-
-
-def is_installed(value: Any) -> bool:
-    """Whether a class is of an installed package, or the name of a value leads to it there."""
-    name, module_name = getattr(value, "__qualname__", None), getattr(value, "__module__", None)
-    module = sys.modules.get(module_name) if isinstance(module_name, str) else None
-    if module is None or not isinstance(name, str) or module_name == "__main__":
-        return False
-    if isinstance(value, type):  # also one that was made within a function
-        return is_installed_module(module)
-    found: Any = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is value and is_installed_module(module)
-
-
-def is_installed_module(module: types.ModuleType) -> bool:
-    """Whether a module is of Python, of this library, or of an installed package."""
-    return _is_installed_file(module.__name__, getattr(module, "__file__", None))
-
-
-@functools.lru_cache(10_000)
-def _is_installed_file(name, file):
-    """Whether a module, by its name and file, is of Python or of an installed package."""
-    top = name.partition(".")[0]
-    if top in sys.builtin_module_names or top == __name__.partition(".")[0]:
-        return True
-    if file is None:
-        return False
-    parts, standard = PurePath(file).parts, PurePath(sysconfig.get_path("stdlib")).parts
-    return (
-        "site-packages" in parts or "dist-packages" in parts or parts[: len(standard)] == standard
-    )
 
 
 def code_of(value: Any) -> Code:
@@ -340,7 +307,7 @@ def _module(function, name):
         name = importlib.util.resolve_name(name, function.__globals__.get("__package__") or "")
         if name not in sys.modules:
             spec = importlib.util.find_spec(name)
-            if spec is None or _is_installed_file(name, spec.origin):
+            if spec is None or is_installed_file(name, spec.origin):
                 return None
         module = importlib.import_module(name)
         return None if is_installed_module(module) else module

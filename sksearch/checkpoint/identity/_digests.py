@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sksearch._code import path_of
-from sksearch._of_start import neutral
+from sksearch.checkpoint.identity._code import path_of
+from sksearch.checkpoint.identity._of_start import neutral
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 LONGEST = 2000  # characters of a description; what is longer ends with a digest of all of it

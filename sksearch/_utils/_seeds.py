@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sksearch._gpus import gpus_in_use
+from sksearch._utils._gpus import gpus_in_use
 
 MAX_SEED = 2**31 - 1
 

@@ -1,0 +1,1 @@
+"""Helpers of all rooms: texts, files, seeds, pickles, the clock, GPUs, other libraries."""
