@@ -25,8 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from sksearch import SearchCV
-from sksearch.space import LogRandInt, Outcome
-from sksearch.spaces import default_space
+from sksearch.space import LogRandInt, Outcome, default_space
 
 SECONDS = 3
 SEEDS = range(3)

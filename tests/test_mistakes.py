@@ -44,7 +44,7 @@ from sksearch import (
 )
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import Hyperband
-from sksearch.spaces import default_models
+from sksearch.space import default_models
 
 X, Y = load_iris(return_X_y=True)
 X_NUMBERS, Y_NUMBERS = make_regression(60, 4, random_state=0)

@@ -20,7 +20,7 @@ from sksearch import (
 from sksearch.base import Plan, Reads, Resume, Rung, Sampler, Scheduler, Start
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, SuccessiveHalving
-from sksearch.spaces import register_space
+from sksearch.space import register_space
 from sksearch.testing import (
     check_engine,
     check_sampler,

@@ -258,7 +258,7 @@ def stopped_early(model, name, seed):
 def space_of(case):
     """The space of tools that have none of their own.
 
-    It is ours of the day on which the records were begun (`sksearch.spaces.default_space` of
+    It is ours of the day on which the records were begun (`sksearch.space.default_space` of
     2026-11-23), and stays as it is, so that peers have searched the same one. The count of
     iterations of boosting, which our searches find, is between 25 and 500, and that of epochs
     is as it is.

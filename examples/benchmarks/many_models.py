@@ -34,7 +34,7 @@ from scipy.stats import wilcoxon
 from sklearn.metrics import get_scorer
 
 from sksearch import SearchCV
-from sksearch.spaces import default_models
+from sksearch.space import default_models
 
 LIST, AVERAGED, UNTUNED = "all of them", "averaged", "untuned"
 PEERS = {"FLAML": flaml_of_all, "AutoGluon": autogluon_of_all}

@@ -1,4 +1,4 @@
-"""First candidates of `sksearch.spaces`: recorded trainings, from which a greedy choice is made.
+"""First candidates of `sksearch.space`: recorded trainings, from which a greedy choice is made.
 
 Each family of estimators is trained on six tables, on two draws of 1,333 rows, with its own
 params, with configurations that others have published, and with random draws from its default
@@ -34,8 +34,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import sksearch.estimators
 from sksearch.datasets import load
-from sksearch.space import Outcome, Space
-from sksearch.spaces import default_space, first_candidates
+from sksearch.space import Outcome, Space, default_space, first_candidates
 
 MINED = ("adult", "california_housing", "letter", "magic", "churn", "house_16h")
 CHECKED = ("phoneme", "satimage", "diamonds", "spambase", "nursery", "pol")

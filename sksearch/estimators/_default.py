@@ -12,7 +12,7 @@ from ._parts import Size, SpaceDict
 _BY_HAND = (
     'Write the space by hand, such as {"alpha": loguniform(1e-4, 1.0)}; '
     "sorted(estimator.get_params()) are the names. Or name it once for all models of a class: "
-    "sksearch.spaces.register_space(TheClass, space)."
+    "sksearch.space.register_space(TheClass, space)."
 )
 
 
@@ -79,7 +79,7 @@ def default_space(
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.svm import SVC
-    >>> from sksearch.spaces import default_space
+    >>> from sksearch.space import default_space
     >>> space = default_space(make_pipeline(StandardScaler(), SVC()), n_features=10)
     >>> space
     {'svc__C': loguniform(0.1, 1000.0), 'svc__gamma': loguniform(0.001, 1.0)}
@@ -133,7 +133,7 @@ def own_candidate(estimator: Any, space: SpaceDict | list[SpaceDict]) -> dict[st
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> from sksearch.spaces import default_space, own_candidate
+    >>> from sksearch.space import default_space, own_candidate
     >>> own_candidate(SVC(), default_space(SVC()))
     {'C': 1.0, 'gamma': 'scale'}
     """

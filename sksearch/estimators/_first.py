@@ -52,7 +52,7 @@ def first_candidates(
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> from sksearch.spaces import first_candidates
+    >>> from sksearch.space import first_candidates
     >>> first_candidates(SVC(), n_features=10)[0]
     {'C': 10.0, 'gamma': 0.1}
     """

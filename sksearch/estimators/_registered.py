@@ -41,7 +41,7 @@ def register_space(estimator_class: type, space: SpaceDict | Callable[..., Space
     --------
     >>> from scipy.stats import uniform
     >>> from sklearn.base import BaseEstimator
-    >>> from sksearch.spaces import default_space, register_space
+    >>> from sksearch.space import default_space, register_space
     >>> class Shrunken(BaseEstimator):
     ...     def __init__(self, shrinkage=0.5):
     ...         self.shrinkage = shrinkage

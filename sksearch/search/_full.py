@@ -81,7 +81,7 @@ class SearchCV(BaseSearch):
     See Also
     --------
     tune : The same in one call, with a summary at its end.
-    sksearch.spaces.default_space : What is searched where no space is given.
+    sksearch.space.default_space : What is searched where no space is given.
     HyperbandSearchCV : Brackets of successive halving.
 
     Notes

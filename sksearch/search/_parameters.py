@@ -201,7 +201,7 @@ param_distributions : dict, list of dict or None, default=None
     As for ``RandomizedSearchCV``: lists of choices, or distributions with an ``rvs`` method,
     such as ``scipy.stats.loguniform(1e-4, 1)``. A list of dicts is a union: each candidate
     comes from one of them. `sksearch.space.When` makes a parameter active only under a
-    condition on another one. None: `sksearch.spaces.default_space` of the estimator. Of several
+    condition on another one. None: `sksearch.space.default_space` of the estimator. Of several
     models a dict may have spaces by their names.
 """
 
@@ -256,7 +256,7 @@ constraints : callable, Bound, list of them or None, default=None
 initial_params : dict, list of dict, "auto" or None, default="auto"
     First guesses, evaluated before anything else; ValueError for one outside of the space.
     "auto": where no space is given, the untuned estimator and
-    `sksearch.spaces.first_candidates`. Where one is given, nothing outside of it is ever tried:
+    `sksearch.space.first_candidates`. Where one is given, nothing outside of it is ever tried:
     `SearchCV` begins with those of them that lie in it, other searches with none.
 prior_results : object, list of objects or None, default=None
     What earlier searches have found: fitted searches of this library or of scikit-learn, their

@@ -111,5 +111,5 @@ def _check_kind(val: object, kind: type) -> None:
         raise TypeError(
             f"estimator={val!r} is a text, and must be an object implementing 'fit': in place of "
             f"{val!r} pass an estimator, such as RandomForestClassifier(), or a list of several "
-            "models to choose from; sksearch.spaces.default_models(X, y) returns one."
+            "models to choose from; sksearch.space.default_models(X, y) returns one."
         )

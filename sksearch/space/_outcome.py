@@ -29,7 +29,7 @@ class Outcome:
 
     See Also
     --------
-    sksearch.spaces.default_space : Has one for estimators that grow.
+    sksearch.space.default_space : Has one for estimators that grow.
 
     Notes
     -----

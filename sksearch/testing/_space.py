@@ -8,8 +8,7 @@ from sklearn.base import clone
 
 from sksearch._utils._compat import num_samples
 from sksearch._utils._typing import Samples, Targets
-from sksearch.space import Space
-from sksearch.spaces import default_space
+from sksearch.space import Space, default_space
 from sksearch.testing._require import require
 
 
@@ -35,8 +34,8 @@ def check_space(
     y : array-like of shape (n_samples,) or None, default=None
         Their target.
     space : dict, list of dict or None, default=None
-        None: the default one, as `sksearch.spaces.default_space` returns it, which is how a method
-        ``__sksearch_space__`` and `sksearch.spaces.register_space` are checked.
+        None: the default one, as `sksearch.space.default_space` returns it, which is how a method
+        ``__sksearch_space__`` and `sksearch.space.register_space` are checked.
     n_candidates : int, default=20
         Count of draws.
 

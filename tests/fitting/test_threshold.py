@@ -16,8 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
-from sksearch.space import Outcome, Threshold
-from sksearch.spaces import default_space
+from sksearch.space import Outcome, Threshold, default_space
 
 X, y = make_classification(400, weights=[0.9], flip_y=0.1, random_state=1)
 NAMES = np.array(["common", "rare"])[y]

@@ -18,8 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
 from sksearch.estimators import growth_of
-from sksearch.space import Outcome
-from sksearch.spaces import default_space, first_candidates
+from sksearch.space import Outcome, default_space, first_candidates
 from tests.frozen.answers import log_of, model_of
 from tests.frozen.cases import case
 from tests.frozen.estimators import XR, X, y, yr

@@ -34,7 +34,7 @@ from sksearch import (
 )
 from sksearch.executors import VirtualClock
 from sksearch.reporting import to_mlflow
-from sksearch.spaces import default_space, first_candidates
+from sksearch.space import default_space, first_candidates
 from sksearch.stats import (
     anytime_regret,
     bootstrap_interval,

@@ -10,8 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
 from sksearch.estimators import growth_of
-from sksearch.space import Outcome, Space
-from sksearch.spaces import default_space
+from sksearch.space import Outcome, Space, default_space
 
 X, y = make_classification(120, 5, random_state=0)
 

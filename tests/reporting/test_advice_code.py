@@ -29,8 +29,7 @@ from sksearch._reader import SearchTable, read
 from sksearch._utils._compat import fault_of
 from sksearch.reporting._advice import Facts, _finer_metric, advise
 from sksearch.reporting._failures import group_failures
-from sksearch.space import LogRandInt, Space, When
-from sksearch.spaces import default_space
+from sksearch.space import LogRandInt, Space, When, default_space
 from sksearch.stats import selected_score
 
 X, Y = load_iris(return_X_y=True)

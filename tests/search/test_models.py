@@ -23,7 +23,7 @@ from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report
 from sksearch.estimators import OneOf
 from sksearch.fitting import AveragedClassifier
 from sksearch.plotting import ImportanceDisplay, ParallelDisplay, SliceDisplay
-from sksearch.spaces import default_models
+from sksearch.space import default_models
 from tests import interrupted
 from tests.checkpoint.test_resume import fit_and_stop, outcome
 

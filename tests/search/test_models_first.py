@@ -38,8 +38,7 @@ from sksearch import (
     tune,
 )
 from sksearch.estimators import OneOf
-from sksearch.space import When
-from sksearch.spaces import default_models
+from sksearch.space import When, default_models
 
 X, Y = make_classification(60, 6, n_informative=4, n_classes=3, random_state=0)
 COMMON = {

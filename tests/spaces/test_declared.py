@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sksearch import SearchCV
-from sksearch.spaces import default_space
+from sksearch.space import default_space
 
 X, Y = load_iris(return_X_y=True)
 

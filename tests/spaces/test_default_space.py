@@ -50,8 +50,14 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.svm import SVC
 
 from sksearch import RandomSearchCV
-from sksearch.space import LogRandInt, Outcome, Space
-from sksearch.spaces import default_space, first_candidates, own_candidate
+from sksearch.space import (
+    LogRandInt,
+    Outcome,
+    Space,
+    default_space,
+    first_candidates,
+    own_candidate,
+)
 
 
 class Unknown(BaseEstimator, ClassifierMixin):

@@ -12,8 +12,7 @@ from sklearn.utils import all_estimators
 from sksearch.estimators import Size, families
 from sksearch.estimators._composed import find_space
 from sksearch.estimators._family import Nothing
-from sksearch.space import Outcome, Space
-from sksearch.spaces import default_space, first_candidates, own_candidate
+from sksearch.space import Outcome, Space, default_space, first_candidates, own_candidate
 from tests.spaces import cases
 
 SPACES = {

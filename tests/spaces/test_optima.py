@@ -17,8 +17,7 @@ from sklearn.utils import all_estimators
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch.estimators._optima import without_optimum
-from sksearch.space import Space
-from sksearch.spaces import default_space
+from sksearch.space import Space, default_space
 
 X, LABELS = make_blobs(240, 4, centers=6, cluster_std=0.7, random_state=3)
 CV = KFold(3, shuffle=True, random_state=0)

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from sksearch import SearchCV
 from sksearch.estimators import _registered
-from sksearch.spaces import default_space, register_space
+from sksearch.space import default_space, register_space
 from tests.spaces.test_declared import Centres
 from tests.spaces.test_unknown_parts import Mine
 

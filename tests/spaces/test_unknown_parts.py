@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sksearch import RandomSearchCV, SearchCV, tune
-from sksearch.spaces import default_space
+from sksearch.space import default_space
 
 X, y = load_iris(return_X_y=True)
 

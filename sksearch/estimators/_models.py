@@ -1,4 +1,4 @@
-"""Which models to take, what to search of them, and where to begin, if nobody has said it."""
+"""Which models to take where none are given."""
 
 import math
 from importlib.util import find_spec
@@ -22,20 +22,6 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Samples, Targets
-from sksearch.estimators import (
-    default_space,
-    first_candidates,
-    own_candidate,
-    register_space,
-)
-
-__all__ = [
-    "default_models",
-    "default_space",
-    "first_candidates",
-    "own_candidate",
-    "register_space",
-]
 
 MOST_FOR_KERNELS = 5_000  # rows: training takes as their square
 MOST_CATEGORIES = 20  # of a column, rare ones become one
@@ -74,7 +60,7 @@ def default_models(
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sksearch.spaces import default_models
+    >>> from sksearch.space import default_models
     >>> X, y = load_wine(return_X_y=True)
     >>> [name for name, _ in default_models(X, y)]
     ['linear', 'forest', 'boosting', 'net', 'kernel']
