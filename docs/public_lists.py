@@ -16,7 +16,6 @@ from sksearch.executors import Executor
 SECTIONS = {
     "Searches": "sksearch",
     "Spaces": "sksearch.space",
-    "Default spaces": "sksearch.space",
     "Estimator families": "sksearch.estimators",
     "Samplers": "sksearch.samplers",
     "Schedulers": "sksearch.schedulers",

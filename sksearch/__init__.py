@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from sksearch._utils._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from sksearch._minimize import minimize
     from sksearch.checkpoint import load_history
     from sksearch.fitting import Bound
     from sksearch.hypergradients._search import HypergradientSearchCV
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         earlier_results,
         tune,
     )
+    from sksearch.search._minimize import minimize
     from sksearch.space import When
 else:
     __getattr__, __dir__ = on_demand(__name__)
