@@ -1,8 +1,8 @@
 """The Gaussian process with and without its guard against outliers, where the optimum is known.
 
-Eight functions as they are, with a half in which each candidate fails badly (a score of -1000), and
-Rosenbrock's valley on a disk: `regret` is the mean decimal logarithm of the distance to the optimum
-after 60 evaluations.
+Eight functions as they are, with a half in which each candidate fails badly (a score of -1000),
+and Rosenbrock's valley on a disk: `regret` is the mean decimal logarithm of the distance to the
+optimum after 60 evaluations.
 
     python examples/benchmarks/outliers.py [--seeds 3]
 """
