@@ -81,7 +81,7 @@ class GPSampler(LearningSampler):
       "ei_distribution") needs no such prior.
     - "outliers": scores far below the others are moved up, and all are transformed towards
       normality (`sksearch.models.robust_power_transform`); otherwise they are standardised,
-      which is better in a curved valley such as Rosenbrock's.
+      which may be better in a curved valley.
     - "second_opinion": after five results that are no better than the best, every second
       proposal is that of `TPESampler`, until a better one is found. A process that is wrong
       about the function may be so for ever, since it looks where it expects most.
