@@ -259,7 +259,7 @@ def _check(search: Minimize) -> None:
     check_folder(search.checkpoint_dir)
 
 
-def _check_call(func, arguments):
+def _check_call(func: Callable, arguments: tuple[Any, ...]) -> None:
     """Raise TypeError for a function that cannot be called with these arguments."""
     try:
         inspect.signature(func).bind(*arguments)
@@ -286,7 +286,7 @@ def _check_integer(search: Minimize, name: str) -> None:
         raise ValueError(f"{name}={value!r} must be an integer{least}{other}.")
 
 
-def _check_number(name, value, above_0):
+def _check_number(name: str, value: Any, above_0: bool) -> None:
     """Raise TypeError or ValueError for what is no finite number, or None."""
     if value is None:
         return
@@ -297,7 +297,7 @@ def _check_number(name, value, above_0):
         raise ValueError(f"{name}={value} must be {what}, or None for no limit.")
 
 
-def _aims(objectives, constraints):
+def _aims(objectives: Any, constraints: Any) -> Aims:
     """Objectives and bounds: what is to be small here has a minus there, and the other way."""
     bounds = bounds_of(constraints)
     if objectives is None:
@@ -368,7 +368,7 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
 # ---- after
 
 
-def _result(run):
+def _result(run: Any) -> OptimizeResult:
     """The best of all results, or the last error if there is none."""
     trials, aims = run.study.history.trials, run.context.aims
     results = [(r, result, trial) for trial in trials for r, result in trial.results.items()]
@@ -404,7 +404,7 @@ def _result(run):
     return found
 
 
-def _raise_that_all_failed(run, failed):
+def _raise_that_all_failed(run: Any, failed: list[Result]) -> None:
     """Raise RuntimeError with the last error: its cause, or its text if a worker had it."""
     last = f", the last with {failed[-1].error.rstrip('.')}" if failed else ""
     error = RuntimeError(
