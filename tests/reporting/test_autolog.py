@@ -139,7 +139,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_each_search_is_one_run(name, logged, tmp_path):
     search = SEARCHES[name](tmp_path)
@@ -159,6 +159,7 @@ def test_a_search_within_a_run_is_logged_to_this_run(logged):
     assert len(candidates) == 3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("within", [False, True])
 def test_a_search_in_a_pipeline_is_a_part_of_the_run_of_the_pipeline(within, logged):
     pipeline = make_pipeline(StandardScaler(), search_of())
@@ -177,6 +178,7 @@ def test_nothing_is_logged_in_a_cross_validation(logged):
     assert logged.runs() == ([], {})
 
 
+@pytest.mark.whole
 @pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
 def test_a_candidate_that_failed_says_why(logged):
     search = search_of().set_params(estimator=FailsAtTwo(), n_iter=4).fit(X, y)
@@ -279,6 +281,7 @@ def test_models_are_the_search_and_its_best_estimator(logged, monkeypatch):
     assert "registered_model_name" not in models["best_estimator"][1]
 
 
+@pytest.mark.whole
 def test_what_cannot_be_logged_leaves_a_warning(logged, monkeypatch, capfd):
     monkeypatch.setattr(mlflow.sklearn, "log_model", lambda *args, **kwargs: 1 / 0)
     logged.begin(log_models=True)
@@ -313,6 +316,7 @@ def test_autologging_changes_no_result(logged, tmp_path):
     )
 
 
+@pytest.mark.whole
 def test_mlflow_is_not_imported_for_a_search():
     code = (
         "import sys, numpy as np, sksearch; from sklearn.dummy import DummyClassifier\n"
