@@ -260,7 +260,7 @@ def read(page):
     return (ROOT / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",

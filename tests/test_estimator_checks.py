@@ -104,7 +104,7 @@ def space_of(cls, name):
 
 
 @pytest.mark.few(1)
-@some_of(SEARCHES)
+@some_of(sorted(SEARCHES, key=lambda cls: cls is not sksearch.RandomSearchCV))
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.
     estimator = LogisticRegression(solver="newton-cholesky")
@@ -118,6 +118,7 @@ def test_no_estimator_check_fails(cls):
     assert failed_checks(search) == set()
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_no_check_of_arrays_of_other_libraries_fails():
     search = sksearch.RandomSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=0)

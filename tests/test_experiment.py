@@ -454,6 +454,7 @@ def things():
     }
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_fingerprints_are_the_same_in_every_process_and_tell_things_apart():
     script = """

@@ -612,6 +612,6 @@ def test_descriptions_are_the_same_in_every_process(request):
             env=os.environ | {"PYTHONHASHSEED": str(seed)},
             capture_output=True, text=True, check=True, timeout=90,
         ).stdout
-        for seed in (0, 1, 2)
+        for seed in (0, 1)
     }  # fmt: skip
     assert len(outputs) == 1

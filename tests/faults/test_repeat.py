@@ -68,7 +68,8 @@ def hyperband(estimator, space=None, resource="epochs", **kwargs):
 
 UNSEEDED = {
     "sgd": (SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, "epochs"),
-    "mlp": (MLPClassifier((3,)), {"alpha": loguniform(1e-4, 1)}, "epochs"),    "lda": (LatentDirichletAllocation(2), {"learning_decay": uniform(0.5, 0.5)}, "epochs"),
+    "mlp": (MLPClassifier((3,)), {"alpha": loguniform(1e-4, 1)}, "epochs"),
+    "lda": (LatentDirichletAllocation(2), {"learning_decay": uniform(0.5, 0.5)}, "epochs"),
     "boosting": (
         GradientBoostingClassifier(subsample=0.5), {"learning_rate": uniform()}, "n_estimators",
     ),

@@ -25,6 +25,7 @@ from sksearch.fitting._curves import luck_of_counts
 from sksearch.fitting._row_metrics import contributions
 from sksearch.fitting._row_scores import blocks_of_rows
 from sksearch.fitting._tasks import Output
+from sksearch.space import Outcome
 
 X, Y = load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(random_state=0)
@@ -199,7 +200,9 @@ def test_contributions_add_up_to_nothing_and_report_names_the_rows(kind):
 
 
 def test_where_training_finds_the_count_rows_are_known():
-    search = SearchCV(GradientBoostingClassifier(random_state=0), n_iter=2, cv=3, random_state=0)
+    space = {"learning_rate": [0.1, 0.3], "n_estimators": Outcome(9)}
+    model = GradientBoostingClassifier(random_state=0)
+    search = SearchCV(model, space, n_iter=2, cv=3, random_state=0)
     search.fit(X[::2], Y[::2])
     assert search._outcome_luck >= 0
     assert "(75 rows)" in words_of(search)

@@ -79,7 +79,7 @@ def _in_view(axis, text):
     return text is axis.label or low <= place <= high
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("n", [40, 1000])
 @pytest.mark.parametrize("display", [*OF_PARAMETERS, DistributionDisplay])
 def test_long_names_conditions_and_failures_are_drawn_inside_the_figure(display, n):
@@ -88,6 +88,7 @@ def test_long_names_conditions_and_failures_are_drawn_inside_the_figure(display,
     assert found.ax_.figure is found.figure_
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("display", [*OF_PARAMETERS, DistributionDisplay, RungDisplay])
 def test_given_axes_are_drawn_on(display):
     fig, axes = plt.subplots(ncols=2, layout="constrained")
@@ -223,6 +224,7 @@ SEARCHES = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 def test_searches_of_both_libraries_fill_a_sheet(search):
     display = SearchDisplay.from_search(search.fit(X, Y))

@@ -170,6 +170,7 @@ def simulate(cls, n_workers, monkeypatch, **params):
 EPOCHS = {"resource": "epochs", "max_resources": 81}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("per_fit", [0, 5, 50])
 @pytest.mark.parametrize(
     ("cls", "n_workers", "params"),

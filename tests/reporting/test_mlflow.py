@@ -83,6 +83,7 @@ def test_names_that_mlflow_refuses_are_changed(tmp_path):
     assert parent.info.status == "KILLED"
 
 
+@pytest.mark.whole
 @NEEDS_MLFLOW
 @pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
 def test_failures_and_unfinished_searches_are_told_apart(tmp_path):
@@ -115,6 +116,7 @@ def test_a_search_that_has_no_result_yet_says_so():
         to_mlflow(search)
 
 
+@pytest.mark.whole
 @NEEDS_MLFLOW
 def test_a_search_of_scikit_learn_with_two_metrics(tmp_path):
     uri = f"sqlite:///{tmp_path}/runs.db"

@@ -219,6 +219,7 @@ def search(**kwargs):
     return SearchCV(SVM, SPACE, **kwargs)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("sampler", [RandomSampler(), TPESampler()], ids=str)
 def test_the_number_of_workers_changes_nothing(sampler, batch_size):

@@ -159,7 +159,8 @@ def test_a_generator_that_model_and_search_share_gives_the_same_model():
     [
         ({"n_neighbors": [1, 2, 3, 2]}, 3),
         ({"n_neighbors": [1, 2, 3]}, 9),
-        pytest.param({"n_neighbors": randint(1, 4)}, 9, marks=pytest.mark.whole),        ([{"n_neighbors": randint(1, 4)}, {"weights": ["uniform", "distance"]}], 9),
+        pytest.param({"n_neighbors": randint(1, 4)}, 9, marks=pytest.mark.whole),
+        ([{"n_neighbors": randint(1, 4)}, {"weights": ["uniform", "distance"]}], 9),
     ],
 )
 def test_draws_that_repeat_have_their_rows(space, n_candidates):

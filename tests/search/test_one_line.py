@@ -40,7 +40,7 @@ def test_boosting_with_nothing_but_a_time():
 
 def test_a_pipeline():
     X, y = load_breast_cancer(return_X_y=True)
-    never_behind(SearchCV(make_pipeline(StandardScaler(), SVC()), timeout=2).fit(X, y))
+    never_behind(SearchCV(make_pipeline(StandardScaler(), SVC()), timeout=1).fit(X, y))
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_table_with_categories_and_gaps(customers):
         ),
         (OneHotEncoder(handle_unknown="ignore"), ["town"]),
     )
-    never_behind(SearchCV(make_pipeline(columns, LogisticRegression()), timeout=3).fit(X, y))
+    never_behind(SearchCV(make_pipeline(columns, LogisticRegression()), timeout=1).fit(X, y))
 
 
 @pytest.mark.whole
@@ -86,7 +86,7 @@ def test_text():
     X = (good + 2 * bad) * 10
     y = ([1] * 4 + [0] * 4) * 10
     never_behind(
-        SearchCV(make_pipeline(TfidfVectorizer(), LogisticRegression()), timeout=2).fit(X, y)
+        SearchCV(make_pipeline(TfidfVectorizer(), LogisticRegression()), timeout=1).fit(X, y)
     )
 
 
@@ -98,6 +98,7 @@ def test_regression(capsys):
     assert "for the untuned estimator" in capsys.readouterr().out
 
 
+@pytest.mark.whole
 def test_imbalanced_classes():
     from imblearn.over_sampling import SMOTE
     from imblearn.pipeline import make_pipeline as make_imbalanced
@@ -108,6 +109,7 @@ def test_imbalanced_classes():
     never_behind(search)
 
 
+@pytest.mark.whole
 def test_time_series():
     t = np.arange(200.0)
     X, y = np.c_[np.sin(t / 7), np.cos(t / 7), t], np.sin(t / 7 + 0.5) + 0.01 * t

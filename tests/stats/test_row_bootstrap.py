@@ -31,6 +31,7 @@ def interval(right, chosen=None, n_folds=5, limits=SHARE):
     return corrected_by_rows(selected, scores, chosen, rows, np.arange(len(right)), limits)
 
 
+@pytest.mark.whole
 def test_the_interval_covers_the_truth_of_candidates_that_guess():
     rng = np.random.default_rng(0)
     found = [interval((rng.random((40, 150)) < 0.5).astype(float)) for _ in range(60)]
