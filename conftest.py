@@ -116,7 +116,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.nodeid.startswith("docs/"):  # one test for a whole page
             item.add_marker(pytest.mark.slow)
-        if item.nodeid.startswith("docs/guide/"):  # what they show has tests of its own
+        if item.nodeid.startswith(("docs/", "sksearch/search/")):  # they show what tests test
             item.add_marker(pytest.mark.whole)
         if any(map(_is_whole, item.iter_markers("xdist_group"))):
             item.add_marker(pytest.mark.flaky(reruns=1))

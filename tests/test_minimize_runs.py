@@ -68,7 +68,7 @@ def trials(result):
 # ---- workers
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("func", "kwargs"),
@@ -174,6 +174,7 @@ def test_what_cannot_travel_is_named():
 # ---- journals
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("func", "kwargs"),
     [

@@ -183,6 +183,7 @@ def test_the_search_is_its_composition(search):
     assert_same_results(search, composed)
 
 
+@pytest.mark.whole
 def test_the_search_goes_on_where_it_ended(search, tmp_path):
     search.set_params(checkpoint_dir=tmp_path / "a").fit(X, y)
     cut = clone(search).set_params(checkpoint_dir=tmp_path / "b", timeout=1e-9).fit(X, y)

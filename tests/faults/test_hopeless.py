@@ -367,6 +367,7 @@ PICKY = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 @pytest.mark.parametrize("kind", [RandomSearchCV, TPESearchCV, GPBayesSearchCV])
@@ -405,6 +406,7 @@ class Hungry(Picky):
 SMALL = {"resource": "n_samples", "min_resources": 10, "max_resources": 90, "cv": 2}
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 @pytest.mark.parametrize("n_rows", [12, 40])

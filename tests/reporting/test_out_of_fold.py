@@ -78,6 +78,7 @@ def test_they_train_a_better_stack_than_what_has_seen_its_rows():
     assert honest < search.score(X, Y), "no model has seen the rows that it predicts"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_any_count_of_workers_gives_the_same(n_jobs):
     search = CASES["epochs"].fit(X, Y)

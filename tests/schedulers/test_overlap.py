@@ -41,7 +41,7 @@ def test_no_bracket_waits_for_another(sampler):
     assert np.all(np.array(seconds[1:]) <= [750, 326, 110, 81])
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "sampler",
     [ALONE, TPESampler(transfer="none", multivariate=False), TPESampler(transfer="all")],

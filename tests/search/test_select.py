@@ -52,6 +52,7 @@ def smallest_intermediate_loss(search):
     return min(losses, key=losses.get)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_winner_is_the_configuration_with_the_smallest_intermediate_loss(seed):
     search = search_of(random_state=seed).fit(X, y)
@@ -176,7 +177,7 @@ def test_failed_rows_never_win():
 def test_of_several_metrics_the_one_to_be_refitted_decides():
     search = HyperbandSearchCV(
         SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 10)}, resource="epochs",
-        max_resources=9, scoring=["accuracy", "f1_macro"], refit="f1_macro", random_state=0,
+        max_resources=9, scoring=["accuracy", "f1_macro"], refit="f1_macro", cv=2, random_state=0,
     ).fit(X, y)  # fmt: skip
     for metric in ("accuracy", "f1_macro"):
         means = search.cv_results_[f"mean_test_{metric}"]
