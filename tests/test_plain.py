@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import io
+import re
 import logging
 import warnings
 from pathlib import Path

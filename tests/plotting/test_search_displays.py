@@ -138,10 +138,10 @@ def test_integers_have_integer_ticks_and_logarithmic_ones_powers_of_ten():
 
 
 def test_the_maximum_of_two_parameters_is_where_it_is():
-    display = ContourDisplay.from_search(history_of(300), params=("C", "gamma"))
+    display = ContourDisplay.from_search(history_of(60), params=("C", "gamma"))
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("C", "gamma")
     dots = display.ax_.get_lines()[0].get_xydata()
-    n_with = sum("gamma" in t.params for t in history_of(300).trials)
+    n_with = sum("gamma" in t.params for t in history_of(60).trials)
     assert np.isfinite(dots).all(axis=1).sum() == n_with
 
 
