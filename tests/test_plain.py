@@ -3,8 +3,8 @@
 import ast
 import contextlib
 import io
-import re
 import logging
+import re
 import warnings
 from pathlib import Path
 

@@ -74,7 +74,7 @@ def trials_of(executor):
     return study.history.trials
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines())
 def test_the_history_does_not_depend_on_the_engine(name):

@@ -48,6 +48,7 @@ def tries(log, what):
     return log.read_text().split().count(what)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "error"),

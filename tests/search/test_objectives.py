@@ -320,6 +320,7 @@ def emptied(study):
     return study
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("sampler", LEARNERS, ids=str)
 def test_samplers_of_vectors_are_functions_of_the_history(sampler):
     whole = run(study_of(sampler))
