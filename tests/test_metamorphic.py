@@ -110,6 +110,7 @@ FORMS = {
 }
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_and_orders_change_nothing(form, kind):

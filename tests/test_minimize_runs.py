@@ -73,13 +73,13 @@ def trials(result):
 @pytest.mark.parametrize(
     ("func", "kwargs"),
     [
+        (bowl, {"sampler": RandomSampler()}),
         (bowl, {}),
         (bowl, {"sampler": TPESampler()}),
-        (bowl, {"sampler": RandomSampler()}),
         (measured, {"constraints": Bound("memory", "<=", 0.5)}),
         (curve, {"scheduler": Hyperband(), "max_resources": 9}),
     ],
-    ids=["gp", "tpe", "random", "bound", "hyperband"],
+    ids=["random", "gp", "tpe", "bound", "hyperband"],
 )
 def test_the_count_of_workers_changes_nothing(func, kwargs):
     one, two, three = (

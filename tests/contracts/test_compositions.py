@@ -305,7 +305,7 @@ APART = ("SearchCV", "HypergradientSearchCV", "HalvingGridSearchCV", "HalvingRan
 NAMED = [n for n in sksearch.__all__ if n.endswith("SearchCV") and n not in APART]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_search_is_what_it_says_it_is_composed_of(name):
     common = {"cv": 3, "random_state": 0, "refit": False}

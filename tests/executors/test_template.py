@@ -125,6 +125,7 @@ def test_a_worker_outlives_its_template_and_its_death_is_seen(own_template, work
     assert worker.call(os._exit, 3).status == "crash"
 
 
+@pytest.mark.whole
 def test_a_worker_whose_template_is_lost_is_killed_in_time(own_template, worker):
     pid = worker.call(os.getpid)
     os.kill(template().pid, signal.SIGKILL)

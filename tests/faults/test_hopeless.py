@@ -426,6 +426,7 @@ def test_a_rung_in_which_all_fail_grows_to_the_next_size(kind, n_rows):
     assert search.history_.trials[0].results[10].status == "error"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", [SuccessiveHalvingSearchCV, HyperbandSearchCV, ASHASearchCV])
 def test_if_all_sizes_fail_the_search_gives_up(kind):
     search = kind(Hungry(n=500), {"a": uniform(0, 1)}, random_state=0, **SMALL)

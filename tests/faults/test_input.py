@@ -366,6 +366,7 @@ CONTAINERS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_rows_in_any_container_give_the_scores_of_grid_search(container, n_jobs):  # row 33

@@ -289,6 +289,7 @@ def test_any_exception_in_a_fit_costs_that_candidate_only(error, n_jobs):  # row
     assert next(iter(failed.results.values())).error.startswith(error)
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "n_jobs"),

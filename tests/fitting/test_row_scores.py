@@ -86,10 +86,10 @@ def test_contributions_are_those_of_the_jackknife(task):
         score, (function, sign, (y, predicted), others) = heard(get_scorer(name), model, X, y)
         assert score == get_scorer(name)(model, X, y)
         n = len(y)
-        found = contributions(function, sign * score, y, predicted, **others)
+        found = contributions(function, sign * score, y, predicted, **others)[::3]
         left_out = [
             function(np.delete(y, i, axis=0), np.delete(predicted, i, axis=0), **others)
-            for i in range(n)
+            for i in range(0, n, 3)
         ]
         jackknife = (n - 1) * (sign * score - np.array(left_out))
         assert found.std() == pytest.approx(jackknife.std(), rel=0.07), name
@@ -189,6 +189,7 @@ SEARCHES = {
 }  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_contributions_add_up_to_nothing_and_report_names_the_rows(kind):

@@ -173,6 +173,7 @@ def test_a_search_in_a_pipeline_is_a_part_of_the_run_of_the_pipeline(within, log
     assert not candidates
 
 
+@pytest.mark.whole
 def test_nothing_is_logged_in_a_cross_validation(logged):
     model_selection.cross_val_score(search_of(), X, y, cv=2)
     assert logged.runs() == ([], {})
@@ -203,6 +204,7 @@ def test_after_an_error_the_next_search_is_logged(logged):
     assert {run.data.tags[PARENT] for run in candidates.values()} == {runs[0].info.run_id}
 
 
+@pytest.mark.whole
 def test_a_second_search_in_a_run_loses_its_params_alone(logged, capfd):
     with mlflow.start_run():
         search_of().fit(X, y)

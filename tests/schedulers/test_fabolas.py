@@ -129,6 +129,7 @@ def test_cheap_params_are_tried_where_they_promise_as_much():
     assert shares["seconds"] < shares["resource"]
 
 
+@pytest.mark.whole
 def test_sizes_that_say_nothing_cost_little():
     """Scores below a quarter of all are noise; those above are the candidate's own."""
     found = []

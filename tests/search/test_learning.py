@@ -92,7 +92,7 @@ def most_running(history):
 # ---- how it is run
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_results_do_not_depend_on_n_jobs(cls, batch_size):

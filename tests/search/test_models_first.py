@@ -156,6 +156,7 @@ FLAT = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", FLAT)
 @pytest.mark.parametrize("kind", [SearchCV, RandomSearchCV])
 def test_a_flat_space_is_for_the_models_that_it_names_and_drops_none(kind, name):
@@ -292,6 +293,7 @@ SCORERS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", SCORERS)
 @pytest.mark.parametrize("kind", [SearchCV, RandomSearchCV, HyperbandSearchCV])
 def test_a_scorer_gets_the_model_that_would_be_the_best_estimator(kind, name):

@@ -94,6 +94,7 @@ def test_few_rows_leave_it_to_the_folds():
     assert interval(right).n_samples == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("share", "loss"), [(0.005, 10.0), (0.005, 36.0), (0.02, 5.0), (0.02, 36.0), (0.04, 8.0)]
 )
