@@ -106,8 +106,8 @@ class Threshold(Outcome):
     >>> from sksearch.space import Threshold
     >>> X, y = make_classification(weights=[0.9], flip_y=0.1, random_state=0)
     >>> model = FixedThresholdClassifier(LogisticRegression())
-    >>> space = {"estimator__C": [1, 10], "threshold": Threshold()}
-    >>> search = RandomSearchCV(model, space, n_iter=2, cv=2, scoring="f1").fit(X, y)
+    >>> space = {"estimator__C": [0.1, 1, 10], "threshold": Threshold()}
+    >>> search = RandomSearchCV(model, space, n_iter=3, scoring="f1", random_state=0).fit(X, y)
     >>> search.best_estimator_.threshold == search.best_params_["threshold"] < 0.5
     True
     """

@@ -189,7 +189,8 @@ def test_one_candidate_is_used_alone_where_others_bring_nothing(space):
 
 
 def test_there_are_no_more_models_than_asked_for():
-    whole, small = (random_search(ensemble=n).fit(NOISY, y) for n in (True, 2))
+    kwargs = {"n_iter": 12, "cv": StratifiedKFold(4, shuffle=True, random_state=0)}
+    whole, small = (random_search(ensemble=n, **kwargs).fit(NOISY, y) for n in (True, 2))
     assert len(whole.ensemble_) > len(small.ensemble_) == 2
     assert len(small.best_estimator_.models) == 2
     assert isinstance(random_search(ensemble=1).fit(NOISY, y).best_estimator_, type(TREE))

@@ -279,7 +279,7 @@ def test_several_metrics_train_scores_and_workers():
     model = HistGradientBoostingClassifier(max_leaf_nodes=4)
     searches = [
         RandomSearchCV(
-            model, space, n_iter=2, cv=2, scoring=["accuracy", "neg_log_loss"],
+            model, space, n_iter=3, cv=3, scoring=["accuracy", "neg_log_loss"],
             refit="neg_log_loss", return_train_score=True, n_jobs=n_jobs,
         ).fit(X, y)
         for n_jobs in (1, 2)

@@ -40,7 +40,7 @@ def test_boosting_with_nothing_but_a_time():
 
 def test_a_pipeline():
     X, y = load_breast_cancer(return_X_y=True)
-    never_behind(SearchCV(make_pipeline(StandardScaler(), SVC()), timeout=1).fit(X, y))
+    never_behind(SearchCV(make_pipeline(StandardScaler(), SVC()), timeout=2).fit(X, y))
 
 
 @pytest.fixture
@@ -61,6 +61,7 @@ def customers():
     return table, y
 
 
+@pytest.mark.whole
 def test_a_table_with_categories_and_gaps(customers):
     X, y = customers
     columns = make_column_transformer(
@@ -70,7 +71,7 @@ def test_a_table_with_categories_and_gaps(customers):
         ),
         (OneHotEncoder(handle_unknown="ignore"), ["town"]),
     )
-    never_behind(SearchCV(make_pipeline(columns, LogisticRegression()), timeout=1).fit(X, y))
+    never_behind(SearchCV(make_pipeline(columns, LogisticRegression()), timeout=3).fit(X, y))
 
 
 @pytest.mark.whole
@@ -86,7 +87,7 @@ def test_text():
     X = (good + 2 * bad) * 10
     y = ([1] * 4 + [0] * 4) * 10
     never_behind(
-        SearchCV(make_pipeline(TfidfVectorizer(), LogisticRegression()), timeout=1).fit(X, y)
+        SearchCV(make_pipeline(TfidfVectorizer(), LogisticRegression()), timeout=2).fit(X, y)
     )
 
 
