@@ -242,6 +242,7 @@ def test_a_search_shows_itself():
         RandomSearchCV(Curve(), {"quality": uniform(0, 1)}).show()
 
 
+@pytest.mark.whole
 def test_two_parameters_and_more_show_four_pictures():
     names = [type(part).__name__ for part in SearchDisplay.from_search(history_of(40)).displays_]
     assert names == ["HistoryDisplay", "ImportanceDisplay", "SliceDisplay", "ContourDisplay"]
