@@ -231,7 +231,7 @@ def test_load_history_knows_who_won(tmp_path):
 def test_an_interrupted_search_shows_the_best_row_so_far():
     class Interrupting(Peaked):
         def partial_fit(self, X, y=None):
-            if Curve.n_calls > 200:
+            if Curve.n_calls > 40:
                 raise RuntimeError("the end")
             return super().partial_fit(X, y)
 
