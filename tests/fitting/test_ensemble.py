@@ -110,17 +110,18 @@ def plainly_chosen(shares, labels, folds, metric, n_steps=25, in_vain=4):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("metric", ["neg_log_loss", "accuracy", "f1_macro", "roc_auc_ovr"])
 def test_it_is_the_greedy_choice_by_predictions_out_of_fold(metric):
-    search = random_search(scoring=metric).fit(NOISY, NAMES)
+    four = StratifiedKFold(4, shuffle=True, random_state=0)
+    search = random_search(scoring=metric, n_iter=12, cv=four).fit(NOISY, NAMES)
     results = search.cv_results_
     order = [int(i) for i in np.argsort(results["rank_test_score"], kind="stable")]
     shares = [
         cross_val_predict(
-            clone(TREE).set_params(**results["params"][i]), NOISY, NAMES, cv=FOLDS,
+            clone(TREE).set_params(**results["params"][i]), NOISY, NAMES, cv=four,
             method="predict_proba",
         )
         for i in order
     ]  # fmt: skip
-    folds = [test for _, test in FOLDS.split(NOISY, NAMES)]
+    folds = [test for _, test in four.split(NOISY, NAMES)]
     chosen = plainly_chosen(shares, NAMES, folds, metric)
     expected = {order[i]: chosen.count(i) / len(chosen) for i in set(chosen)}
     if search.ensemble_.gain:
