@@ -211,6 +211,7 @@ def test_the_order_of_the_users_dict_does_not_matter(sampler):
     assert one == other
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
 def test_seeds_matter_and_repeat(sampler):
     early = beginning_after(sampler, 3)

@@ -433,6 +433,7 @@ def test_the_count_of_models_may_change_and_whether_there_are_any_may_not(tmp_pa
         fit(search.set_params(ensemble=False))
 
 
+@pytest.mark.whole
 def test_a_search_that_is_extended_has_the_ensemble_of_the_larger_one(tmp_path):
     fit(make("whole fits", checkpoint_dir=tmp_path, n_iter=4))
     larger = fit(make("whole fits", checkpoint_dir=tmp_path, n_iter=8))

@@ -274,6 +274,7 @@ def test_a_net_is_trained_epoch_by_epoch():
     assert np.array_equal(search.predict_proba(X), again.predict_proba(X))
 
 
+@pytest.mark.whole
 def test_several_metrics_train_scores_and_workers():
     space = RATES | {"max_iter": Outcome(40)}
     model = HistGradientBoostingClassifier(max_leaf_nodes=4)

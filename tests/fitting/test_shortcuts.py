@@ -156,6 +156,7 @@ class Searches(model_selection.GridSearchCV):
         return self.best_score_
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     ("estimator", "space"),
     [

@@ -69,11 +69,12 @@ def asks_twice(e, X, y):
     return plain(e, X.copy(), y)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # long tests of other files may run in between
 def expected():
     return search(plain).fit(X, y)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "scorer", [sorts, batches, asks_row_by_row, converts, shuffles, asks_twice]
 )
@@ -99,6 +100,7 @@ def returns_a_dict(e, X, y):
     return {"a": sorts(e, X, y), "b": 1.0}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scorer", [of_a_part, bootstraps, returns_a_dict])
 def test_a_part_of_the_rows_is_scored(scorer):
     kwargs = {"refit": "a"} if scorer is returns_a_dict else {}

@@ -228,6 +228,7 @@ TEN = {
 LABELS = {"int32": y.astype("int32"), "bool": y.astype(bool), "uint8": y.astype("uint8")}
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", TEN)
 def test_ten_nets_of_users_go_on_to_the_bit(name):
     expected = as_its_owner(TEN[name](), 6)

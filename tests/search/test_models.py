@@ -41,7 +41,7 @@ def models_of(search):
     return [params["model"] for params in search.cv_results_["params"]]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # long tests of other files may run in between
 def found():
     return SearchCV(NAMED, **ARGS).fit(X, Y)
 
@@ -266,6 +266,7 @@ def table(n=90):
     return frame, np.where((frame["age"].fillna(40) > 42) ^ (frame["city"] == "a"), "yes", "no")
 
 
+@pytest.mark.whole
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_default_models_take_mixed_columns_with_gaps():
     frame, y = table()

@@ -92,7 +92,7 @@ def pbt(estimator=None, space=RATES, **params):
     return PBTSearchCV(estimator or Descent(), space, **(defaults | params))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # long tests of other files may run in between
 def found():
     return pbt().fit(X, y)
 
@@ -116,6 +116,7 @@ def test_the_schedule_is_what_the_best_model_was_trained_by(found):
     assert search.replay(X[:7], y[:7]).rates_ == rates
 
 
+@pytest.mark.whole
 def test_a_schedule_beats_the_best_constant_value_with_the_same_epochs():
     search = pbt(population_size=16).fit(X, y)
     rates, loss = np.geomspace(1e-3, 1, 1000), 100.0
