@@ -179,7 +179,6 @@ def test_nothing_is_logged_in_a_cross_validation(logged):
     assert logged.runs() == ([], {})
 
 
-@pytest.mark.whole
 @pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
 def test_a_candidate_that_failed_says_why(logged):
     search = search_of().set_params(estimator=FailsAtTwo(), n_iter=4).fit(X, y)
@@ -283,7 +282,6 @@ def test_models_are_the_search_and_its_best_estimator(logged, monkeypatch):
     assert "registered_model_name" not in models["best_estimator"][1]
 
 
-@pytest.mark.whole
 def test_what_cannot_be_logged_leaves_a_warning(logged, monkeypatch, capfd):
     monkeypatch.setattr(mlflow.sklearn, "log_model", lambda *args, **kwargs: 1 / 0)
     logged.begin(log_models=True)

@@ -83,7 +83,6 @@ def test_names_that_mlflow_refuses_are_changed(tmp_path):
     assert parent.info.status == "KILLED"
 
 
-@pytest.mark.whole
 @NEEDS_MLFLOW
 @pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
 def test_failures_and_unfinished_searches_are_told_apart(tmp_path):

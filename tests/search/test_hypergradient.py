@@ -114,7 +114,6 @@ def test_groups_share_a_penalty():
     assert 0.01 <= relevant < 1 < 100 < others <= 1e4
 
 
-@pytest.mark.whole
 def test_a_kernel_has_length_scales_and_a_penalty():
     model = make_pipeline(FeaturePenalties(), KernelRidge(kernel="rbf", gamma=0.1))
     few = X[:, [0, 50, 51, 52]]
