@@ -1,7 +1,9 @@
 """What is collected, what runs only when asked for, and what is tried again."""
 
+import gc
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -16,6 +18,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # thread for each core: threads that wait for each other take twice the time of the tests.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# Tests write and delete thousands of files, for each of which a disk takes milliseconds.
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4e9:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 import pytest  # noqa: E402
 
@@ -116,7 +122,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.nodeid.startswith("docs/"):  # one test for a whole page
             item.add_marker(pytest.mark.slow)
-        if item.nodeid.startswith("docs/guide/"):  # what they show has tests of its own
+        if item.nodeid.startswith(("docs/", "sksearch/search/")):  # they show what tests test
             item.add_marker(pytest.mark.whole)
         if any(map(_is_whole, item.iter_markers("xdist_group"))):
             item.add_marker(pytest.mark.flaky(reruns=1))
@@ -127,6 +133,11 @@ def pytest_collection_modifyitems(config, items):
         left = [item for item in items if item.get_closest_marker("whole")]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if not item.get_closest_marker("whole")]
+
+
+def pytest_collection_finish():
+    """Leave what there is before the first test to itself: the collector need not look at it."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -67,6 +67,7 @@ print(*sorted(set(search.statuses_)), search.best_params_["quality"] > 0.5)
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize(
     ("how", "backend", "n_jobs"),

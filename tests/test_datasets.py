@@ -61,6 +61,7 @@ def test_digits_are_scaled_to_one():
     assert (data.dtype, data.min(), data.max()) == (np.float32, 0, 1)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_folder_is_read_where_there_is_one(name):
     if not datasets._data_folder().is_dir():

@@ -9,6 +9,7 @@ import pkgutil
 import re
 import textwrap
 from contextlib import redirect_stdout
+from functools import cache
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -144,12 +145,24 @@ def test_every_search_documents_every_parameter_and_attribute(search):
 # ---- the limits of the house
 
 
+@cache
+def nodes_by_file():
+    """Every function and class of the package, by its file."""
+    return {
+        path: [
+            node
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ClassDef | FUNCTION)
+        ]
+        for path in sorted(ROOT.glob("sksearch/**/*.py"))
+    }
+
+
 def functions_and_classes():
     """Every function and class of the package, with its file."""
-    for path in sorted(ROOT.glob("sksearch/**/*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef | FUNCTION):
-                yield f"{path.relative_to(ROOT)}: {node.name}", node
+    for path, nodes in nodes_by_file().items():
+        for node in nodes:
+            yield f"{path.relative_to(ROOT)}: {node.name}", node
 
 
 def n_lines(node):
@@ -162,9 +175,8 @@ def has_docstring(function):
 
 def test_files_have_at_most_470_lines_without_their_examples():
     too_long = {}
-    for path in ROOT.glob("sksearch/**/*.py"):
+    for path, nodes in nodes_by_file().items():
         text = path.read_text(encoding="utf-8")
-        nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ClassDef | FUNCTION)]
         docs = [ast.get_docstring(node) or "" for node in nodes]
         examples = "\n".join(doc.partition("\nExamples\n-")[2] for doc in docs)
         n = len(text.splitlines()) - len(examples.splitlines())
@@ -260,7 +272,7 @@ def read(page):
     return (ROOT / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",

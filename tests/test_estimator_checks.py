@@ -20,7 +20,6 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import sksearch
 
-SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
 SUITE = Path(__file__).parents[2] / "shared/tools/sklearn_suite/run.py"
 
 # What a search at several resources cannot do like RandomizedSearchCV, by reason.
@@ -81,17 +80,12 @@ def failed_checks(search):
     return {r["check_name"] for r in results if r["status"] == "failed"}
 
 
-#: Those that need an estimator whose training goes on.
-GOING_ON = (sksearch.PBTSearchCV,)
-# The others differ from these in what they propose.
-SOME = ("SearchCV", "RandomSearchCV", "HyperbandSearchCV", "GPBayesSearchCV", "GPHalvingSearchCV")
-
-
-def some_of(searches):
-    """Parametrize a test by searches, few of which are tested each time."""
-    marks = [pytest.mark.slow if c.__name__ in SOME else pytest.mark.whole for c in searches]
-    cases = zip(searches, marks, strict=True)
-    return pytest.mark.parametrize("cls", [pytest.param(c, marks=mark) for c, mark in cases])
+#: Of each kind of `fit` one search: the others differ from these in what they propose.
+SEARCHES = [
+    sksearch.RandomSearchCV, sksearch.SearchCV, sksearch.HyperbandSearchCV,
+    sksearch.GPBayesSearchCV, sksearch.GPHalvingSearchCV, sksearch.GridSearchCV,
+    sksearch.HalvingRandomSearchCV, sksearch.PBTSearchCV, sksearch.HypergradientSearchCV,
+]  # fmt: skip
 
 
 def space_of(cls, name):
@@ -104,11 +98,12 @@ def space_of(cls, name):
 
 
 @pytest.mark.few(1)
-@some_of(SEARCHES)
+@pytest.mark.slow
+@pytest.mark.parametrize("cls", SEARCHES)
 def test_no_estimator_check_fails(cls):
     # This solver is three times as fast as the default one.
     estimator = LogisticRegression(solver="newton-cholesky")
-    if cls in GOING_ON:
+    if cls is sksearch.PBTSearchCV:  # needs an estimator whose training goes on
         estimator, space = SGDClassifier(random_state=0), {"alpha": [0.1, 1.0]}
         plain = RandomizedSearchCV(estimator, space, n_iter=2, cv=2, random_state=0)
         search = cls(estimator, space, max_resources=5, cv=2, random_state=0)
@@ -118,6 +113,7 @@ def test_no_estimator_check_fails(cls):
     assert failed_checks(search) == set()
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_no_check_of_arrays_of_other_libraries_fails():
     search = sksearch.RandomSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=0)
@@ -134,7 +130,7 @@ def failed_checks_of_scikit_learns(name):
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("cls", [cls for cls in SEARCHES if cls.__name__ in SOME])
+@pytest.mark.parametrize("cls", [sksearch.RandomSearchCV, sksearch.GPHalvingSearchCV])
 def test_no_check_of_a_regressor_fails_that_scikit_learns_search_passes(cls):
     search = cls(Ridge(), **space_of(cls, "alpha"), cv=2, random_state=0)
     name = cls.__name__ if hasattr(model_selection, cls.__name__) else "RandomizedSearchCV"

@@ -2,7 +2,6 @@
 
 import json
 import math
-import subprocess
 import sys
 from functools import cached_property, partial
 from pathlib import Path
@@ -35,6 +34,7 @@ from sksearch.simulators import (
     play,
 )
 from sksearch.space import Space
+from tests import scripts
 from tests.fakes import Curve, Failing
 
 COLUMNS = ["search", "problem", "seed", "step", "resource", "seconds", "loss", "incumbent"]
@@ -462,9 +462,7 @@ from tests.test_experiment import fingerprint, things
 np.random.seed(1)
 print(json.dumps({name: fingerprint(thing) for name, thing in things().items()}))
 """
-    env = {"PYTHONHASHSEED": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    done = scripts.run(["-c", script], check=True)
     here = {name: fingerprint(thing) for name, thing in things().items()}
     assert json.loads(done.stdout) == here
     assert len(set(here.values())) == len(here)

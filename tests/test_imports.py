@@ -64,6 +64,7 @@ def test_a_search_imports_little_beyond_that_of_scikit_learn(theirs):
     assert not further & (WING | {"sksearch.plotting", "sksearch.reporting._report"})
 
 
+@pytest.mark.whole
 def test_a_fit_and_its_report_need_nothing_of_the_wing():
     assert not modules_after(SEARCH) & WING
 
@@ -96,6 +97,7 @@ def test_a_name_that_is_nowhere_is_missing_as_usual(package):
         exec(f"from {package} import nothing")
 
 
+@pytest.mark.whole
 def test_packages_are_attributes():
     used = "sksearch.plotting.RegretDisplay, sksearch.simulators"
     modules = modules_after(f"import sksearch; {used}")

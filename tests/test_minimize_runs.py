@@ -68,18 +68,18 @@ def trials(result):
 # ---- workers
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("func", "kwargs"),
     [
+        (bowl, {"sampler": RandomSampler()}),
         (bowl, {}),
         (bowl, {"sampler": TPESampler()}),
-        (bowl, {"sampler": RandomSampler()}),
         (measured, {"constraints": Bound("memory", "<=", 0.5)}),
         (curve, {"scheduler": Hyperband(), "max_resources": 9}),
     ],
-    ids=["gp", "tpe", "random", "bound", "hyperband"],
+    ids=["random", "gp", "tpe", "bound", "hyperband"],
 )
 def test_the_count_of_workers_changes_nothing(func, kwargs):
     one, two, three = (
@@ -174,6 +174,7 @@ def test_what_cannot_travel_is_named():
 # ---- journals
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("func", "kwargs"),
     [

@@ -130,7 +130,7 @@ def test_the_resource_works_for_a_real_estimator(examples):
     t = np.arange(120.0)
     search = HyperbandSearchCV(
         Ridge(), {"alpha": loguniform(1e-6, 1e3)}, resource=examples["resource"](),
-        cv=TimeSeriesSplit(3), random_state=0, n_jobs=2,
+        cv=TimeSeriesSplit(3), random_state=0,
     ).fit(np.c_[t, t % 7], t + t % 7)  # fmt: skip
     planned, done = planned_and_done(search)
     assert done == planned
@@ -183,6 +183,7 @@ def test_the_search_is_its_composition(search):
     assert_same_results(search, composed)
 
 
+@pytest.mark.whole
 def test_the_search_goes_on_where_it_ended(search, tmp_path):
     search.set_params(checkpoint_dir=tmp_path / "a").fit(X, y)
     cut = clone(search).set_params(checkpoint_dir=tmp_path / "b", timeout=1e-9).fit(X, y)

@@ -60,6 +60,8 @@ def test_cut_anywhere_and_continued_by_anything_the_whole_lines_come_back(journa
     everything = reopen(folder)
     assert everything[1:] == [text(record) for record in written]
     for cut in range(len(whole) + 1):
+        if cut % 4 and b"\n" not in whole[max(0, cut - 2) : cut + 2]:
+            continue  # others are like it
         file.write_bytes(whole[:cut] + tail)
         n = whole[:cut].count(b"\n")
         if tail and whole[cut : cut + 1] == tail:  # which ends the line as it was
@@ -102,13 +104,13 @@ def test_a_search_that_lost_power_in_its_first_line_can_begin_again(journal, beg
 
 
 @pytest.mark.slow
-def test_a_thousand_flipped_bytes_bring_no_wrong_record(journal):
+def test_flipped_bytes_bring_no_wrong_record(journal):
     folder, _ = journal
     file = folder / "journal.jsonl"
     whole = file.read_bytes()
     everything = reopen(folder)
     rng = random.Random(0)
-    for _ in range(1000):
+    for _ in range(300):
         at = rng.randrange(len(whole))
         flipped = whole[at] ^ rng.randrange(1, 256)
         file.write_bytes(whole[:at] + bytes([flipped]) + whole[at + 1 :])

@@ -128,6 +128,7 @@ def test_a_forged_journal_is_an_error_with_its_line_or_goes_on(name, n, interrup
         assert i == 0 or int(said[1]) > i
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "junk", [{"test_scores": {}}, {"test_scores": 10**400}, {"status": 3}, {"a": 1}]
 )

@@ -218,7 +218,6 @@ def test_a_change_is_refused_by_its_name(what, script):  # noqa: F811
     with pytest.raises(SearchMismatchError, match="differs") as caught:
         script.start(value, setting.format(new))
     accept(caught.value)
-    script.start(value, setting.format(new))
 
 
 #: How it is used, the text that sets it, and what is done with it before.

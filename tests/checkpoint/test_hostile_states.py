@@ -165,7 +165,7 @@ def stop_and_copy(stopped, tmp_path):
     return tmp_path / "own", states, other, expected
 
 
-@pytest.mark.few(9)
+@pytest.mark.few(5)
 @pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
 @pytest.mark.parametrize("what", FILES)
 def test_no_state_is_read_but_the_one_that_was_written(what, stopped, tmp_path):

@@ -81,6 +81,7 @@ def n_fits(search):
     return sum(len(result.fold_scores) for result in results_of(search))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", WHOLE)
 @pytest.mark.parametrize("space", [SPACE, LISTS], ids=["laws", "lists"])
 def test_what_is_new_is_paid_and_nothing_else(name, space, tmp_path):
@@ -95,6 +96,7 @@ def test_what_is_new_is_paid_and_nothing_else(name, space, tmp_path):
     assert larger.best_score_ >= smaller.best_score_
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", sorted({*SEARCHES} - {*WHOLE}))
 def test_with_rungs_nothing_is_paid_again_or_it_is_said(name, tmp_path):
     _, sizes, _ = grown_by(name)
@@ -117,6 +119,7 @@ def grow(tmp_path, *sizes, name="SearchCV", **args):
     return search, said, lines(tmp_path / "log")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "args",
     [

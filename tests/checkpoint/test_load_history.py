@@ -117,7 +117,7 @@ def test_a_scorer_that_has_a_name_is_known_by_it(scoring, name, tmp_path):
     assert load_history(tmp_path).scoring == name
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_everything_is_as_the_search_itself_has_it(name, tmp_path):
@@ -320,6 +320,7 @@ def test_a_header_that_no_search_writes_is_named_by_its_line(tmp_path):
 # ---- plots and size
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["epochs", "whole"])
 def test_a_saved_search_can_be_drawn(name, tmp_path):

@@ -347,6 +347,7 @@ def test_what_a_frame_carries_beside_its_values_is_compared(change, tmp_path):
         fit(change(X.copy()))
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_real_starts_see_the_value_whatever_the_seed_of_hashes(tmp_path):
     code = EST + (

@@ -157,7 +157,7 @@ def in_a_fork(function, *args):
     return pid
 
 
-for n in range(20):
+for n in range(8):
     path.write_text(dead)
     begin, all_begin = os.pipe()
     heard, said = os.pipe()
@@ -195,7 +195,7 @@ def test_one_of_many_starts_has_what_a_dead_process_held_and_is_named(tmp_path, 
     """In every second round a child of the dead one holds it for a moment."""
     race = start(RACE, tmp_path / "lock", dead_pid())
     told = race.stdout.read().splitlines()
-    assert told == ["1 True ['lock']"] * 20 + ["free"]
+    assert told == ["1 True ['lock']"] * 8 + ["free"]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """Candidates in a journal: plain data there, the user's own objects again here."""
 
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,6 +12,7 @@ from sklearn.svm import SVC
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params, readable
 from sksearch.space import LogRandInt, Space, When
+from tests import scripts
 
 
 def through_a_line(encoded):
@@ -241,11 +239,7 @@ def test_another_process_reads_what_this_one_wrote(tmp_path, request):
     lines = [encode({"p": encode_params(space, {"a": c})}) for c in space.dimensions[0].choices]
     (tmp_path / "lines").write_bytes(b"".join(lines))
     script = SCRIPT.format(root=str(request.config.rootpath), path=str(tmp_path / "lines"))
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | {"PYTHONHASHSEED": "7"},
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+    done = scripts.run(["-c", script], timeout=60)  # its strings have other hashes
     assert done.stdout == "ok\n", done.stderr
 
 

@@ -114,7 +114,7 @@ def fit_and_stop(search, after, end="Ctrl-C"):
 # ---- it goes on
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_that_was_interrupted_goes_on_as_if_it_were_not(name, folder, log, tmp_path):
     expected = make(name, log=tmp_path / "undisturbed").fit(X, Y)
@@ -283,7 +283,7 @@ def test_a_directory_in_use_is_refused_also_to_who_wants_more(folder):  # row 40
 # ---- it had finished
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_finished_search_is_only_refitted(name, folder, log):  # row 46
     search = make(name, folder, log, refit=True).fit(X, Y)
@@ -351,7 +351,7 @@ def evaluations(folder):
     return [set(each) for each in found]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.filterwarnings(AGAIN)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
@@ -367,7 +367,7 @@ def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path)
     assert leftovers(folder) == []
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings(AGAIN)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)

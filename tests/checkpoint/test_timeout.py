@@ -195,6 +195,7 @@ def test_a_search_that_was_stopped_at_once_has_all_its_time(tmp_path):
 # ---- ended
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("n_workers", [1, 3])
 @pytest.mark.parametrize("name", SEARCHES)

@@ -156,7 +156,7 @@ def marked(cases, marks):
     return [pytest.param(*case, marks=marks.get(case[-1], ())) for case in cases]
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(5)
 @ignore_convergence
 @pytest.mark.parametrize(
     ("sampler", "scheduler", "resource"),
@@ -282,7 +282,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("name", "params", "sampler", "scheduler", "kind"),
     marked(CASES, {"n_samples": "slow", "too few rows for two rungs": "slow", "folds": "whole",
@@ -305,7 +305,7 @@ APART = ("SearchCV", "HypergradientSearchCV", "HalvingGridSearchCV", "HalvingRan
 NAMED = [n for n in sksearch.__all__ if n.endswith("SearchCV") and n not in APART]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_search_is_what_it_says_it_is_composed_of(name):
     common = {"cv": 3, "random_state": 0, "refit": False}

@@ -267,6 +267,7 @@ def test_seconds_are_used_up_and_the_rest_is_carried_over():
         assert (state.n_steps, state.seconds) == (7, pytest.approx(2.1))
 
 
+@pytest.mark.whole
 def test_seconds_of_a_real_clock_are_used_up():
     resource = SecondsResource()
     state = resource.train(State(SGDClassifier(random_state=0)), X, y, 1, 0, CLASSES, {})

@@ -49,8 +49,11 @@ INSTANCES = [
     WarmStart(TPESampler(), EARLIER),
     PriorSampler(RandomSampler()),
 ]
+#: Options of Gaussian processes have their own tests beside this one, in test_learning_samplers.
 CASES = [
-    (sampler, name)
+    pytest.param(sampler, name, marks=pytest.mark.whole)
+    if isinstance(sampler, GPSampler) and sampler != GPSampler()
+    else (sampler, name)
     for sampler in INSTANCES
     for name in SPACES
     if name == "finite" or not isinstance(sampler, (GridSampler, ListedSampler))

@@ -112,7 +112,11 @@ def test_the_number_of_workers_and_their_order_change_nothing(scheduler):
     assert all(outcome(n, order) == expected for n in (2, 5, 500) for order in (1, 2))
 
 
-@pytest.mark.parametrize("scheduler", INSTANCES, ids=str)
+@pytest.mark.parametrize(
+    "scheduler",
+    [pytest.param(s, marks=[pytest.mark.whole] * (s is LEARNING[0])) for s in INSTANCES],
+    ids=str,
+)
 def test_it_does_what_a_search_relies_on(scheduler):
     check_scheduler(scheduler)
 

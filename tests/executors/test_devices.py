@@ -236,6 +236,7 @@ class Sticky(BaseEstimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 class TestAnErrorThatBreaksTheGpuOfAProcess:
+    @pytest.mark.few(1)
     @pytest.mark.slow
     @pytest.mark.usefixtures("machine")
     @pytest.mark.parametrize("params", [{"n_jobs": 2}, {"devices": [0]}], ids=str)

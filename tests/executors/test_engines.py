@@ -74,7 +74,7 @@ def trials_of(executor):
     return study.history.trials
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines())
 def test_the_history_does_not_depend_on_the_engine(name):
@@ -148,7 +148,7 @@ def test_a_task_whose_worker_died_is_tried_again_where_that_is_wanted(name, tmp_
         assert executor.submit(Do("kill")).result().status == "crash"
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines(whole=("ray",)))
 def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_engine(name):

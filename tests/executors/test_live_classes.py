@@ -83,7 +83,7 @@ def found_by_one_core():
     return json.loads(python("tests/executors/live_classes.py", "serial").stdout)
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def tries(log, what):
     return log.read_text().split().count(what)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "error"),
@@ -125,6 +126,7 @@ def test_what_a_task_has_started_ends_with_its_worker(tmp_path):
     raise AssertionError(found)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_idle_workers_are_kept_for_the_next_and_can_be_ended(tmp_path):
     end_idle_workers()

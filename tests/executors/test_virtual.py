@@ -284,6 +284,7 @@ def test_times_of_a_search_are_simulated():
     assert clock.busy_seconds == pytest.approx(sum(costs), rel=1e-12)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "search",
     [

@@ -129,6 +129,7 @@ def test_values_and_names_of_any_kind_are_searched_and_noted(tmp_path):  # row 3
     assert search.cv_results_[f"param_{names[0]}"].mask.tolist() == [False, False, *[True] * 4]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_damaged_journal_is_used_up_to_the_damage(resumable):  # row 39
     journal = journal_of(resumable)
@@ -164,7 +165,7 @@ def holder(tmp_path_factory):
     end(process)
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_directory_in_use_is_refused_at_once(holder, tmp_path):  # row 40
     process, folder = holder
@@ -206,7 +207,7 @@ def rewrite_header(journal, **changes):
     journal.write_bytes(encode(header | changes) + rest)
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 def test_a_newer_journal_is_refused_and_one_of_another_version_goes_on(resumable):  # row 42
     journal = journal_of(resumable)
     header, _, _ = read_journal(resumable.checkpoint_dir)
@@ -308,6 +309,7 @@ def test_copies_can_be_made_at_any_time_and_search_as_well(engine, tmp_path):  #
         assert_same(other.fit(X, Y), search)
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_second_fit_is_fresh_or_takes_all_from_its_directory(tmp_path):  # row 46
     search = random_search(Fake(log=str(tmp_path / "log")), FEW)

@@ -150,7 +150,7 @@ with engine():
 """
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_path):  # row 25
     if engine.is_here:  # the process that dies is the search's own: the next one survives

@@ -98,6 +98,7 @@ def search_of(cls, end, at="fit", **args):
     return cls(Ending(end=end, at=at), QUALITIES, cv=2, refit=False, **args)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("end", [*ENDS, *TIMERS])
 @pytest.mark.parametrize("at", ["fit", "score", "set_params"])
 def test_it_ends_the_search_as_it_ends_that_of_scikit_learn(end, at, tmp_path):
@@ -112,6 +113,7 @@ def test_it_ends_the_search_as_it_ends_that_of_scikit_learn(end, at, tmp_path):
     assert len(load_history(tmp_path).cv_results_["params"]) == 2
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("end", ["cancelled", "own"])
 @pytest.mark.parametrize(
     "args",
@@ -139,6 +141,7 @@ def test_a_search_that_it_has_ended_goes_on(name, tmp_path):
     assert outcome(found) == outcome(make(name).fit(interrupted.X, interrupted.Y))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("end", [*ENDS, *TIMERS])
 def test_minimize_ends(end):
     def loss(params):

@@ -108,7 +108,7 @@ def test_the_first_line_names_cause_and_cure(name):
         HyperbandSearchCV(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, resource="epochs"),
         ASHASearchCV(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, resource="epochs"),
         SuccessiveHalvingSearchCV(SVC(), {"C": loguniform(0.1, 10)}, resource="n_samples"),
-        SearchCV(SVC(), {"C": loguniform(0.1, 10)}, timeout=60, candidate_timeout=30, n_jobs=2),
+        SearchCV(SVC(), {"C": loguniform(0.1, 10)}, timeout=60, candidate_timeout=30),
     ],
     ids=lambda search: type(search).__name__,
 )
@@ -210,6 +210,7 @@ def test_a_search_that_only_the_time_ends_gives_up_after_a_hundred_failures():
     assert len(search.history_.trials) == 100
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_it_ends_at_the_same_failure_for_any_n_jobs_and_when_it_goes_on(tmp_path, n_jobs):
     log = tmp_path / "log"
@@ -366,6 +367,7 @@ PICKY = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 @pytest.mark.parametrize("kind", [RandomSearchCV, TPESearchCV, GPBayesSearchCV])
@@ -404,6 +406,7 @@ class Hungry(Picky):
 SMALL = {"resource": "n_samples", "min_resources": 10, "max_resources": 90, "cv": 2}
 
 
+@pytest.mark.few(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 @pytest.mark.parametrize("n_rows", [12, 40])
@@ -423,6 +426,7 @@ def test_a_rung_in_which_all_fail_grows_to_the_next_size(kind, n_rows):
     assert search.history_.trials[0].results[10].status == "error"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", [SuccessiveHalvingSearchCV, HyperbandSearchCV, ASHASearchCV])
 def test_if_all_sizes_fail_the_search_gives_up(kind):
     search = kind(Hungry(n=500), {"a": uniform(0, 1)}, random_state=0, **SMALL)

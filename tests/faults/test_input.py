@@ -177,7 +177,9 @@ def test_distributions_with_impossible_bounds_are_refused_by_name(cls, bad):  # 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
 @pytest.mark.parametrize("cls", SEARCHES)
 def test_a_distribution_that_draws_nan_costs_that_candidate_only(cls):  # row 6
-    search = cls(Counted(), {"quality": SometimesNaN()}, random_state=1)
+    search = cls(Counted(), {"quality": SometimesNaN()}, random_state=1, cv=2)
+    if cls is SearchCV:
+        search.set_params(n_iter=12)
     with pytest.warns(FitFailedWarning, match="fits failed"):
         search.fit(X, Y)
     statuses = {"ok": [], "error": []}
@@ -192,6 +194,8 @@ def test_a_distribution_that_draws_nan_costs_that_candidate_only(cls):  # row 6
 @pytest.mark.parametrize("cls", SEARCHES)
 def test_values_that_the_estimator_rejects_cost_that_candidate_only(cls):  # row 6
     search = cls(SVC(), {"C": uniform(-1, 2)}, random_state=0, cv=2)
+    if cls is SearchCV:
+        search.set_params(n_iter=8)
     with pytest.warns(FitFailedWarning, match="'C' parameter of SVC must be a float"):
         search.fit(X, Y)
     for trial in search.history_.trials:
@@ -362,6 +366,7 @@ CONTAINERS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_rows_in_any_container_give_the_scores_of_grid_search(container, n_jobs):  # row 33

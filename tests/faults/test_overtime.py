@@ -98,6 +98,7 @@ def test_overtime_is_for_those_that_run(tmp_path):
     assert len(trainings(log)) == 2
 
 
+@pytest.mark.whole
 def test_a_search_in_which_all_hang_says_so_in_time(tmp_path):
     log = tmp_path / "log"
     search = search_of(log, 0.1, n_jobs=2, timeout=SECONDS, overtime=0)

@@ -67,8 +67,8 @@ def hyperband(estimator, space=None, resource="epochs", **kwargs):
 # ---- the same again
 
 UNSEEDED = {
-    "mlp": (MLPClassifier((3,)), {"alpha": loguniform(1e-4, 1)}, "epochs"),
     "sgd": (SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, "epochs"),
+    "mlp": (MLPClassifier((3,)), {"alpha": loguniform(1e-4, 1)}, "epochs"),
     "lda": (LatentDirichletAllocation(2), {"learning_decay": uniform(0.5, 0.5)}, "epochs"),
     "boosting": (
         GradientBoostingClassifier(subsample=0.5), {"learning_rate": uniform()}, "n_estimators",
@@ -79,7 +79,7 @@ UNSEEDED = {
 }  # fmt: skip
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNSEEDED)
 def test_an_estimator_without_a_seed_gives_the_same_scores_again(name):  # row 37
@@ -125,6 +125,8 @@ def copy_by_pickle(search):
 def test_copies_of_a_search_search_as_it_does(cls, copy_of):  # row 45
     space = {"alpha": loguniform(1e-4, 1)}
     search = cls(SGDClassifier(random_state=0), space, cv=2, random_state=0)
+    if "n_iter" in search.get_params():
+        search.set_params(n_iter=4)
     expected = copy_of(search).fit(X, Y).cv_results_["mean_test_score"]
     np.testing.assert_array_equal(search.fit(X, Y).cv_results_["mean_test_score"], expected)
     again = copy_of(search)
@@ -166,6 +168,7 @@ def test_a_search_that_is_running_in_a_thread_can_be_copied(n_jobs):  # row 45
     assert search.best_score_ == search.best_params_["quality"]
 
 
+@pytest.mark.few(1)
 @jobs
 def test_a_second_fit_is_a_fresh_run(n_jobs):  # row 46
     search = hyperband(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, n_jobs=n_jobs)
@@ -186,6 +189,7 @@ def test_a_second_fit_that_fails_leaves_nothing_of_the_first():  # row 46
     assert not hasattr(search, "cv_results_")
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_search_inside_of_cross_validation_needs_no_more_processes():
     search = hyperband(SGDClassifier(random_state=0), {"alpha": loguniform(1e-4, 1)}, n_jobs=2)

@@ -125,6 +125,7 @@ def temp_dir(tmp_path, monkeypatch):
 # ---- candidates that fail
 
 
+@pytest.mark.few(3)
 @non_finite
 @RESOURCES
 def test_a_search_in_which_all_fail_raises_after_the_first_rung(resource, n_jobs):  # row 14
@@ -137,6 +138,7 @@ def test_a_search_in_which_all_fail_raises_after_the_first_rung(resource, n_jobs
     assert search.interrupted_
 
 
+@pytest.mark.few(1)
 @jobs
 def test_a_search_at_full_fidelity_in_which_all_fail_raises(n_jobs):  # row 14
     search = RandomSearchCV(Fake(error="ValueError", bad="all"), TRIPLE, n_iter=3, n_jobs=n_jobs)
@@ -144,7 +146,7 @@ def test_a_search_at_full_fidelity_in_which_all_fail_raises(n_jobs):  # row 14
         search.fit(X, Y)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @non_finite
 @RESOURCES
 @pytest.mark.parametrize("error_score", [np.nan, 0.0, 99.0])
@@ -287,6 +289,7 @@ def test_any_exception_in_a_fit_costs_that_candidate_only(error, n_jobs):  # row
     assert next(iter(failed.results.values())).error.startswith(error)
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "n_jobs"),

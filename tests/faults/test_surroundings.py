@@ -138,7 +138,7 @@ def lose(close, folder):
         closing.join()
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # row 50
     log = tmp_path / "log"

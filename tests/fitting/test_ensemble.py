@@ -62,7 +62,7 @@ X, y = load_iris(return_X_y=True)
 rng = np.random.default_rng(0)
 NOISY = X[:, :2] + rng.normal(scale=0.3, size=(150, 2))  # trees differ on it
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
-FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 TREE = DecisionTreeClassifier(random_state=0)
 DEPTHS = {"max_depth": randint(1, 9), "min_samples_leaf": randint(1, 20)}
 ALPHA_OF_TREE = {"ccp_alpha": loguniform(1e-4, 1e-1)}
@@ -72,7 +72,7 @@ ALPHA = {"alpha": loguniform(1e-5, 1e-1)}
 
 
 def random_search(estimator=TREE, space=DEPTHS, **kwargs):
-    kwargs = {"n_iter": 12, "cv": FOLDS, "random_state": 0, "ensemble": True} | kwargs
+    kwargs = {"n_iter": 8, "cv": FOLDS, "random_state": 0, "ensemble": True} | kwargs
     return RandomSearchCV(estimator, space, **kwargs)
 
 
@@ -107,20 +107,21 @@ def plainly_chosen(shares, labels, folds, metric, n_steps=25, in_vain=4):
     return chosen[:n_best]
 
 
-@pytest.mark.few(2)
-@pytest.mark.parametrize("metric", ["accuracy", "neg_log_loss", "f1_macro", "roc_auc_ovr"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("metric", ["neg_log_loss", "accuracy", "f1_macro", "roc_auc_ovr"])
 def test_it_is_the_greedy_choice_by_predictions_out_of_fold(metric):
-    search = random_search(scoring=metric).fit(NOISY, NAMES)
+    four = StratifiedKFold(4, shuffle=True, random_state=0)
+    search = random_search(scoring=metric, n_iter=12, cv=four).fit(NOISY, NAMES)
     results = search.cv_results_
     order = [int(i) for i in np.argsort(results["rank_test_score"], kind="stable")]
     shares = [
         cross_val_predict(
-            clone(TREE).set_params(**results["params"][i]), NOISY, NAMES, cv=FOLDS,
+            clone(TREE).set_params(**results["params"][i]), NOISY, NAMES, cv=four,
             method="predict_proba",
         )
         for i in order
     ]  # fmt: skip
-    folds = [test for _, test in FOLDS.split(NOISY, NAMES)]
+    folds = [test for _, test in four.split(NOISY, NAMES)]
     chosen = plainly_chosen(shares, NAMES, folds, metric)
     expected = {order[i]: chosen.count(i) / len(chosen) for i in set(chosen)}
     if search.ensemble_.gain:
@@ -168,9 +169,9 @@ def test_what_it_brings_is_measured_on_folds_that_did_not_choose():
             return float(((predictions > 0.5) == labels[part]).mean())
 
     gains, chosen = [], []
-    for _ in range(20):
-        candidates = rng.random((12, *labels.shape))
-        average = choose_average(Luck(), candidates, [0] * 12, np.inf, 12)
+    for _ in range(12):
+        candidates = rng.random((8, *labels.shape))
+        average = choose_average(Luck(), candidates, [0] * 8, np.inf, 8)
         gains.append(average.score - average.alone)
         best = average.weights if len(average.weights) > 1 else {0: 1.0}
         mean = sum(weight * candidates[i] for i, weight in best.items())
@@ -189,7 +190,8 @@ def test_one_candidate_is_used_alone_where_others_bring_nothing(space):
 
 
 def test_there_are_no_more_models_than_asked_for():
-    whole, small = (random_search(ensemble=n).fit(NOISY, y) for n in (True, 2))
+    kwargs = {"n_iter": 12, "cv": StratifiedKFold(4, shuffle=True, random_state=0)}
+    whole, small = (random_search(ensemble=n, **kwargs).fit(NOISY, y) for n in (True, 2))
     assert len(whole.ensemble_) > len(small.ensemble_) == 2
     assert len(small.best_estimator_.models) == 2
     assert isinstance(random_search(ensemble=1).fit(NOISY, y).best_estimator_, type(TREE))
@@ -278,7 +280,7 @@ HOWS = {
 }  # fmt: skip
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("how", HOWS)
 def test_every_kind_of_search_has_one(how):
     cls, estimator, space, kwargs = HOWS[how]
@@ -329,7 +331,7 @@ def test_a_candidate_that_violates_a_bound_is_not_in_it():
     bound = Bound("model_size", "<=", 2200)
     search = random_search(scoring="neg_log_loss", constraints=bound).fit(NOISY, y)
     violations = search.cv_results_["violation"]
-    assert 0 < np.count_nonzero(violations) < 12
+    assert 0 < np.count_nonzero(violations) < 8
     assert all(violations[i] == 0 for i in search.ensemble_.weights)
 
 
@@ -338,7 +340,7 @@ def test_a_candidate_that_violates_a_bound_is_not_in_it():
 
 SPACE = {"quality": uniform()}
 SEARCHES = {
-    "whole fits": (RandomSearchCV, {"n_iter": 12}),
+    "whole fits": (RandomSearchCV, {"n_iter": 8}),
     "epochs": (HyperbandSearchCV, EPOCHS),
     "rows": (HyperbandSearchCV, {"resource": "n_samples", "min_resources": 2}),
     "folds": (SuccessiveHalvingSearchCV, {"resource": "folds", "cv": 9}),
@@ -373,6 +375,7 @@ def n_steps(log):
     return len(log.read_text().splitlines()) if log.exists() else 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_the_count_of_workers_changes_nothing(name):
     expected = fit(make(name))
@@ -430,10 +433,11 @@ def test_the_count_of_models_may_change_and_whether_there_are_any_may_not(tmp_pa
         fit(search.set_params(ensemble=False))
 
 
+@pytest.mark.whole
 def test_a_search_that_is_extended_has_the_ensemble_of_the_larger_one(tmp_path):
-    fit(make("whole fits", checkpoint_dir=tmp_path, n_iter=6))
-    larger = fit(make("whole fits", checkpoint_dir=tmp_path, n_iter=12))
-    assert bits(larger) == bits(fit(make("whole fits", n_iter=12)))
+    fit(make("whole fits", checkpoint_dir=tmp_path, n_iter=4))
+    larger = fit(make("whole fits", checkpoint_dir=tmp_path, n_iter=8))
+    assert bits(larger) == bits(fit(make("whole fits", n_iter=8)))
 
 
 class Rare(DecisionTreeClassifier):
@@ -503,12 +507,13 @@ def test_it_pickles_with_the_search_and_survives_a_clone():
     assert str(search.ensemble_).count("row ") == len(frame)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("labels", [NAMES, y == 2, y * 10 - 5, NAMES.astype(object)])
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(random_state=0), LinearSVC()])
 def test_labels_are_of_any_type(labels, model):
     votes = isinstance(model, LinearSVC)
     space = {"C": loguniform(1e-4, 10)} if votes else DEPTHS
-    search = random_search(model, space, scoring=None).fit(NOISY, labels)
+    search = random_search(model, space, scoring=None, n_iter=4).fit(NOISY, labels)
     assert search.score(NOISY, labels) > 0.6
     assert set(search.predict(NOISY)) <= set(labels)
     np.testing.assert_allclose(search.predict_proba(NOISY).sum(axis=1), 1)
@@ -525,6 +530,7 @@ def test_a_model_without_probabilities_votes():
     assert not hasattr(average, "predict_proba")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_columns", [1, 2])
 def test_regressors_are_averaged_also_of_several_targets(n_columns):
     rows, target = load_diabetes(return_X_y=True)

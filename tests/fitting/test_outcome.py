@@ -55,12 +55,12 @@ def boosters():
     }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", list(boosters()))
 @pytest.mark.parametrize("resource", [None, "folds"])
 def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name, resource):
     model, count = boosters()[name]
-    space = RATES | {count: Outcome(150)}
+    space = RATES | {count: Outcome(60)}
     search = SearchCV(
         model, space, n_iter=3, cv=KFold(3), resource=resource, error_score="raise",
         scheduler=None if resource else FullFidelity(3), initial_params=None, random_state=0,
@@ -78,7 +78,7 @@ def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name, resour
 
 def check_scores(search, model, row, params, count):
     """The scores of a row are those of models that are fitted with its params."""
-    assert 1 <= params[count] <= 150
+    assert 1 <= params[count] <= 60
     for fold, (train, test) in enumerate(KFold(3).split(X)):
         again = clone(model).set_params(**params).fit(X[train], y[train])
         score = accuracy_score(y[test], again.predict(X[test]))
@@ -274,6 +274,7 @@ def test_a_net_is_trained_epoch_by_epoch():
     assert np.array_equal(search.predict_proba(X), again.predict_proba(X))
 
 
+@pytest.mark.whole
 def test_several_metrics_train_scores_and_workers():
     space = RATES | {"max_iter": Outcome(40)}
     model = HistGradientBoostingClassifier(max_leaf_nodes=4)
@@ -380,11 +381,11 @@ def test_a_resource_that_cuts_training_is_refused():
 @pytest.mark.few(1)
 @pytest.mark.parametrize("resource", ["n_samples", SamplesResource()])
 def test_rows_may_be_the_resource(resource):
-    space = {"learning_rate": loguniform(0.05, 0.5), "max_iter": Outcome(40)}
+    space = {"learning_rate": loguniform(0.05, 0.5), "max_iter": Outcome(9)}
     model = HistGradientBoostingClassifier(max_leaf_nodes=4)
-    search = HyperbandSearchCV(model, space, resource=resource, cv=3, random_state=0)
+    search = HyperbandSearchCV(model, space, resource=resource, cv=2, random_state=0)
     search.fit(X, y)
-    assert all(1 <= params["max_iter"] <= 40 for params in search.cv_results_["params"])
+    assert all(1 <= params["max_iter"] <= 9 for params in search.cv_results_["params"])
 
 
 def test_a_space_knows_its_outcomes():

@@ -24,7 +24,7 @@ from sksearch.fitting._known_rows import KnownRows, UnknownRowsError
 X, y = make_classification(160, 6, flip_y=0.2, random_state=1)
 TREE = DecisionTreeClassifier(random_state=0)
 SPACE = {"max_depth": [1, 2, 3, 5, 8], "max_features": [1, 3, 6]}
-SETTINGS = {"n_iter": 6, "cv": 4, "random_state": 0, "ensemble": True}
+SETTINGS = {"n_iter": 5, "cv": 3, "random_state": 0, "ensemble": True}
 
 
 def search(scoring, estimator=TREE, space=SPACE, **kwargs):
@@ -69,11 +69,17 @@ def asks_twice(e, X, y):
     return plain(e, X.copy(), y)
 
 
+@pytest.fixture(scope="session")  # long tests of other files may run in between
+def expected():
+    return search(plain).fit(X, y)
+
+
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "scorer", [sorts, batches, asks_row_by_row, converts, shuffles, asks_twice]
 )
-def test_rows_may_be_asked_for_in_any_order_and_form(scorer):
-    expected, found = search(plain).fit(X, y), search(scorer).fit(X, y)
+def test_rows_may_be_asked_for_in_any_order_and_form(scorer, expected):
+    found = search(scorer).fit(X, y)
     assert found.ensemble_.score == pytest.approx(expected.ensemble_.score)
     assert found.ensemble_.alone == pytest.approx(expected.ensemble_.alone)
     assert found.ensemble_.weights == pytest.approx(expected.ensemble_.weights)
@@ -94,6 +100,7 @@ def returns_a_dict(e, X, y):
     return {"a": sorts(e, X, y), "b": 1.0}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scorer", [of_a_part, bootstraps, returns_a_dict])
 def test_a_part_of_the_rows_is_scored(scorer):
     kwargs = {"refit": "a"} if scorer is returns_a_dict else {}
@@ -214,6 +221,7 @@ def test_other_columns_are_other_rows(asked):
 # ---- predictions as they are kept
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "change", [lambda t: t + 1.7e9, lambda t: t - 1e10, lambda t: t + 1e11, lambda t: t * 1e45,
                lambda t: t * 1e-50]
@@ -221,8 +229,8 @@ def test_other_columns_are_other_rows(asked):
 def test_a_target_of_any_scale_has_the_same_average(change):
     rows, target = make_regression(120, 5, noise=30, random_state=2)
     args = None, KNeighborsRegressor(), {"n_neighbors": [1, 2, 3, 5, 8, 13, 20]}
-    expected = search(*args, n_iter=7, cv=5).fit(rows, target).ensemble_
-    found = search(*args, n_iter=7, cv=5).fit(rows, change(target)).ensemble_
+    expected = search(*args, cv=3).fit(rows, target).ensemble_
+    found = search(*args, cv=3).fit(rows, change(target)).ensemble_
     assert found.score == pytest.approx(expected.score, abs=1e-4)
     assert found.weights == pytest.approx(expected.weights)
 
@@ -240,7 +248,9 @@ M = np.arange(160) % 3 == 0
 )  # fmt: skip
 def test_folds_may_be_masks(folds):
     numbers = [tuple(np.arange(160)[np.asarray(rows)] for rows in pair) for pair in folds]
-    expected, found = (search("neg_log_loss", cv=cv).fit(X, y) for cv in (numbers, folds))
+    expected, found = (
+        search("neg_log_loss", cv=cv, n_iter=3).fit(X, y) for cv in (numbers, folds)
+    )
     assert found.best_score_ == expected.best_score_
     assert found.ensemble_.weights == expected.ensemble_.weights
 
@@ -259,13 +269,14 @@ WITHOUT = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", WITHOUT)
 def test_models_without_probabilities_get_them(name, n_classes):
     rows, labels = make_classification(
         200, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=1
     )
-    metrics = ["accuracy", "neg_log_loss", "roc_auc" if n_classes == 2 else "roc_auc_ovr"]
+    metrics = ["neg_log_loss", "roc_auc" if n_classes == 2 else "roc_auc_ovr"]
     for metric in metrics:
         found = search(metric, *WITHOUT[name], n_iter=3, cv=3).fit(
             rows, np.array([*"abc"])[labels]

@@ -43,7 +43,7 @@ class Counted(LogisticRegression):
 
 def search(model=None, space=SPACE, **kwargs):
     model = FixedThresholdClassifier(LogisticRegression()) if model is None else model
-    kwargs = {"n_iter": 4, "scoring": "f1", "cv": FOLDS, "random_state": 0} | kwargs
+    kwargs = {"n_iter": 2, "scoring": "f1", "cv": FOLDS, "random_state": 0} | kwargs
     return RandomSearchCV(model, space, **kwargs)
 
 
@@ -73,9 +73,9 @@ def test_it_is_the_threshold_with_the_best_mean_over_the_folds():
 
 def test_there_is_one_training_and_one_prediction_for_each_fold():
     Counted.n_fits = Counted.n_predictions = 0
-    search(FixedThresholdClassifier(Counted()), n_iter=4).fit(X, y)
-    assert Counted.n_fits == 4 * 3 + 1
-    assert Counted.n_predictions == 4 * 3
+    search(FixedThresholdClassifier(Counted())).fit(X, y)
+    assert Counted.n_fits == 2 * 3 + 1
+    assert Counted.n_predictions == 2 * 3
 
 
 def test_scores_that_no_threshold_changes_leave_it_at_a_half():
@@ -139,7 +139,7 @@ def test_workers_checkpoints_and_records(tmp_path):
 
 def test_a_race_and_a_report():
     model = FixedThresholdClassifier(LogisticRegression())
-    found = SearchCV(model, scoring="f1", n_iter=8, cv=5, random_state=0).fit(X, y)
+    found = SearchCV(model, scoring="f1", n_iter=3, cv=3, random_state=0).fit(X, y)
     untuned, others = found.cv_results_["params"][0], found.cv_results_["params"][1:]
     assert "threshold" not in untuned, "the first candidate is the untuned estimator"
     assert all("threshold" in params for params in others)

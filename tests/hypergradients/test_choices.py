@@ -71,6 +71,7 @@ def test_numbers_out_of_range_are_refused(wrong):
         relaxed_choices(**{"function": quadratic, "theta": THETA} | wrong)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_features_are_switched_on_and_off_as_well_as_by_trying_all(seed):
     rng = np.random.default_rng(seed)

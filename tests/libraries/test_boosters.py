@@ -134,7 +134,7 @@ def test_a_second_name_of_the_trees_of_lightgbm_is_refused(lightgbm, name):
         search.plan(X, y)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "names",
     [

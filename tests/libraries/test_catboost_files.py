@@ -27,6 +27,7 @@ def model(**params):
     return catboost.CatBoostClassifier(**PARAMS, **params)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize(
     ("estimator", "name"),

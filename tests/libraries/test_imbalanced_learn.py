@@ -120,6 +120,7 @@ def test_seconds():
     assert search.fit(X, y).best_score_ > 0.9
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kwargs", [{"n_jobs": 2}, {"checkpoint_dir": True}, {"ensemble": True}])
 def test_resampled_rows_travel_with_the_state(kwargs, tmp_path):
     # Without random_state the sampler would draw other rows if it were asked at each rung.

@@ -56,6 +56,7 @@ def through_skops(search):
     return skops_io.loads(content, trusted=skops_io.get_untrusted_types(data=content))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_fitted_search_is_read_back(name):
     search = SEARCHES[name].fit(X, y)

@@ -38,6 +38,7 @@ def quick(**params):
     ).set_params(**params)
 
 
+@pytest.mark.whole
 def test_logistic_regression_passes_the_checks_of_scikit_learn():
     estimator = PixelLogisticClassifier(device="cpu", random_state=0, learning_rate=0.1)
     # Weighted and repeated rows fall into other batches.
@@ -320,6 +321,7 @@ print("whole")
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("isa", ["AVX2", "AVX512_CORE"])
 def test_nets_of_few_filters_leave_the_heap_whole(isa):

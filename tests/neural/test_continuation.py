@@ -68,6 +68,7 @@ def test_what_another_net_does_meanwhile_changes_nothing(images):
     assert_same(alone, disturbed.partial_fit(*images))
 
 
+@pytest.mark.whole
 def test_another_process_goes_on_exactly(images, tmp_path):
     net = quick(**TRICKS).partial_fit(*images)
     (tmp_path / "net").write_bytes(pickle.dumps((net, *images)))

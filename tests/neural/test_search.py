@@ -28,6 +28,7 @@ from sksearch.neural import (
     pixel_logistic_space,
 )
 from sksearch.space import Space
+from tests import scripts
 
 FAMILIES = [
     (BlockConvNetClassifier, block_conv_net_space),
@@ -117,6 +118,7 @@ def test_epochs_are_paid_once_as_if_trained_at_one_go(images):
     assert np.array_equal(a, b)
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(120)
 def test_the_best_nets_are_averaged_the_same_with_two_workers(images):
     net = PixelLogisticClassifier(device="cpu", random_state=0)
@@ -187,6 +189,7 @@ def test_stopping_early_is_refused_by_a_search_that_stops_early(quick, images):
         search.fit(*images)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.timeout(290)
 def test_nine_small_nets_learn_two_thousand_images():
@@ -216,7 +219,7 @@ assert "torch" not in sys.modules and "skorch" not in sys.modules
 def test_without_torch_the_error_names_the_extra():
     code = """
 import sys
-sys.modules["skorch"] = None
+sys.modules["torch"] = sys.modules["skorch"] = None
 try:
     import sksearch.neural
 except ImportError as error:
@@ -224,7 +227,7 @@ except ImportError as error:
 else:
     raise AssertionError
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=50)
+    scripts.run(["-c", code], check=True, timeout=50)
 
 
 @pytest.mark.timeout(60)

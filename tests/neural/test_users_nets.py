@@ -154,6 +154,7 @@ def assert_same_net(one, other, atol=0.0):
         assert one.history[:, column] == other.history[:, column], column
 
 
+@pytest.mark.few(20)
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
 @pytest.mark.filterwarnings("ignore:The epoch parameter in `scheduler.step")
 @pytest.mark.parametrize("travels", [True, False])
@@ -227,12 +228,14 @@ TEN = {
 LABELS = {"int32": y.astype("int32"), "bool": y.astype(bool), "uint8": y.astype("uint8")}
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", TEN)
 def test_ten_nets_of_users_go_on_to_the_bit(name):
-    expected = as_its_owner(TEN[name](), 9)
-    assert_same_net(by_rungs(TEN[name](), 1, 3, 9), expected)
-    assert_same_net(by_rungs(TEN[name](), 9), expected)
-    callbacks = dict(last_step(by_rungs(TEN[name](), 1, 9)).callbacks_)
+    expected = as_its_owner(TEN[name](), 6)
+    by_three = by_rungs(TEN[name](), 1, 3, 6)
+    assert_same_net(by_three, expected)
+    assert_same_net(by_rungs(TEN[name](), 6), expected)
+    callbacks = dict(last_step(by_three).callbacks_)
     assert getattr(callbacks.get("Noise"), "begun_", 1) == 1
 
 

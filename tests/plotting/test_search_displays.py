@@ -79,7 +79,7 @@ def _in_view(axis, text):
     return text is axis.label or low <= place <= high
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("n", [40, 1000])
 @pytest.mark.parametrize("display", [*OF_PARAMETERS, DistributionDisplay])
 def test_long_names_conditions_and_failures_are_drawn_inside_the_figure(display, n):
@@ -88,6 +88,7 @@ def test_long_names_conditions_and_failures_are_drawn_inside_the_figure(display,
     assert found.ax_.figure is found.figure_
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("display", [*OF_PARAMETERS, DistributionDisplay, RungDisplay])
 def test_given_axes_are_drawn_on(display):
     fig, axes = plt.subplots(ncols=2, layout="constrained")
@@ -137,10 +138,10 @@ def test_integers_have_integer_ticks_and_logarithmic_ones_powers_of_ten():
 
 
 def test_the_maximum_of_two_parameters_is_where_it_is():
-    display = ContourDisplay.from_search(history_of(300), params=("C", "gamma"))
+    display = ContourDisplay.from_search(history_of(60), params=("C", "gamma"))
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("C", "gamma")
     dots = display.ax_.get_lines()[0].get_xydata()
-    n_with = sum("gamma" in t.params for t in history_of(300).trials)
+    n_with = sum("gamma" in t.params for t in history_of(60).trials)
     assert np.isfinite(dots).all(axis=1).sum() == n_with
 
 
@@ -223,6 +224,7 @@ SEARCHES = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 def test_searches_of_both_libraries_fill_a_sheet(search):
     display = SearchDisplay.from_search(search.fit(X, Y))
@@ -240,6 +242,7 @@ def test_a_search_shows_itself():
         RandomSearchCV(Curve(), {"quality": uniform(0, 1)}).show()
 
 
+@pytest.mark.whole
 def test_two_parameters_and_more_show_four_pictures():
     names = [type(part).__name__ for part in SearchDisplay.from_search(history_of(40)).displays_]
     assert names == ["HistoryDisplay", "ImportanceDisplay", "SliceDisplay", "ContourDisplay"]

@@ -110,6 +110,7 @@ def test_a_pause_of_all_workers_is_cut_out():
     assert [line.get_xdata()[0] for line in display.ax_.lines] == [5]
 
 
+@pytest.mark.whole
 def test_thousands_of_bars_and_hundreds_of_workers_are_drawn():
     spans = [Span(0, i // 100, i // 100 + 0.9, f"{i % 100}") for i in range(4000)]
     display = TimelineDisplay(history=history_of(spans)).plot()

@@ -170,6 +170,7 @@ def simulate(cls, n_workers, monkeypatch, **params):
 EPOCHS = {"resource": "epochs", "max_resources": 81}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("per_fit", [0, 5, 50])
 @pytest.mark.parametrize(
     ("cls", "n_workers", "params"),
@@ -284,7 +285,7 @@ def test_without_rungs_and_units_there_is_less_to_say():
 
 @pytest.mark.slow
 def test_another_thread_reads_it_while_the_search_runs():
-    search = RandomSearchCV(Waits(), SPACE, n_iter=30, cv=2, random_state=0, refit=False)
+    search = RandomSearchCV(Waits(), SPACE, n_iter=15, cv=2, random_state=0, refit=False)
     assert not hasattr(search, "progress_")
     thread = threading.Thread(target=search.fit, args=(X,))
     thread.start()
@@ -295,8 +296,8 @@ def test_another_thread_reads_it_while_the_search_runs():
     thread.join()
     counts = [progress.n_jobs for progress in seen]
     assert counts == sorted(counts)
-    assert len(set(counts)) > 10
-    assert search.progress_.n_jobs == 30
+    assert len(set(counts)) > 5
+    assert search.progress_.n_jobs == 15
     assert search.progress_ == search.progress_  # time stands still after the end
     assert pickle.loads(pickle.dumps(search)).progress_ == search.progress_
 

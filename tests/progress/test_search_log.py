@@ -2,7 +2,6 @@
 
 import logging
 import re
-import subprocess
 import sys
 import types
 
@@ -13,6 +12,7 @@ from scipy.stats import uniform
 import sksearch
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch.progress import _status_line
+from tests import scripts
 from tests.fakes import Curve, Failing
 
 X, Y = np.zeros((12, 1)), np.arange(12.0)
@@ -100,7 +100,7 @@ def test_the_library_is_silent_where_nobody_listens():
         "s = RandomSearchCV(Failing(), {'quality': [0.1, 0.9]}, n_iter=2, cv=2);"
         "s.fit(np.zeros((9, 1)), np.zeros(9)); assert 'error' in s.statuses_"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = scripts.run(["-c", code])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -139,7 +139,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_each_search_is_one_run(name, logged, tmp_path):
     search = SEARCHES[name](tmp_path)
@@ -159,6 +159,7 @@ def test_a_search_within_a_run_is_logged_to_this_run(logged):
     assert len(candidates) == 3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("within", [False, True])
 def test_a_search_in_a_pipeline_is_a_part_of_the_run_of_the_pipeline(within, logged):
     pipeline = make_pipeline(StandardScaler(), search_of())
@@ -172,6 +173,7 @@ def test_a_search_in_a_pipeline_is_a_part_of_the_run_of_the_pipeline(within, log
     assert not candidates
 
 
+@pytest.mark.whole
 def test_nothing_is_logged_in_a_cross_validation(logged):
     model_selection.cross_val_score(search_of(), X, y, cv=2)
     assert logged.runs() == ([], {})
@@ -201,6 +203,7 @@ def test_after_an_error_the_next_search_is_logged(logged):
     assert {run.data.tags[PARENT] for run in candidates.values()} == {runs[0].info.run_id}
 
 
+@pytest.mark.whole
 def test_a_second_search_in_a_run_loses_its_params_alone(logged, capfd):
     with mlflow.start_run():
         search_of().fit(X, y)
@@ -313,6 +316,7 @@ def test_autologging_changes_no_result(logged, tmp_path):
     )
 
 
+@pytest.mark.whole
 def test_mlflow_is_not_imported_for_a_search():
     code = (
         "import sys, numpy as np, sksearch; from sklearn.dummy import DummyClassifier\n"

@@ -251,6 +251,7 @@ def test_a_report_never_raises(name, monkeypatch):
         assert not told._facts.parts.faults
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_page_never_raises(name, tmp_path):
     plt = pytest.importorskip("matplotlib.pyplot")

@@ -115,6 +115,7 @@ def test_a_search_that_has_no_result_yet_says_so():
         to_mlflow(search)
 
 
+@pytest.mark.whole
 @NEEDS_MLFLOW
 def test_a_search_of_scikit_learn_with_two_metrics(tmp_path):
     uri = f"sqlite:///{tmp_path}/runs.db"

@@ -49,6 +49,7 @@ def seen(search):
     return [results[f"split{k}_test_score"][search.best_index_] for k in range(search.n_splits_)]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_winners_predictions_have_the_scores_that_the_search_saw(name):
     search = CASES[name].fit(X, Y)
@@ -71,6 +72,7 @@ def test_several_candidates_stand_side_by_side_best_first():
         assert mean == pytest.approx(frame["score"].iloc[k], abs=1e-12)
 
 
+@pytest.mark.whole
 def test_they_train_a_better_stack_than_what_has_seen_its_rows():
     search = CASES["trees"].fit(X, Y)
     features = search.out_of_fold(X, Y, n=4)
@@ -78,6 +80,7 @@ def test_they_train_a_better_stack_than_what_has_seen_its_rows():
     assert honest < search.score(X, Y), "no model has seen the rows that it predicts"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_any_count_of_workers_gives_the_same(n_jobs):
     search = CASES["epochs"].fit(X, Y)

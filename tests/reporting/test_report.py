@@ -177,7 +177,7 @@ def test_rungs_of_epochs_are_compared_with_each_other():
 
     search = HyperbandSearchCV(
         SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
-        max_resources=9, random_state=0,
+        max_resources=9, cv=2, random_state=0,
     ).fit(X, Y)  # fmt: skip
     table = read(search)
     assert len(table.candidates) == 15
@@ -215,12 +215,12 @@ def test_unions_conditions_and_none_are_read():
         {"kernel": ["linear"], "C": loguniform(0.1, 10)},
         {"kernel": ["rbf"], "C": loguniform(0.1, 10), "gamma": loguniform(1e-3, 1)},
     ]
-    union = RandomSearchCV(SVC(), space, n_iter=12, random_state=0).fit(X, Y)
+    union = RandomSearchCV(SVC(), space, n_iter=6, cv=2, random_state=0).fit(X, Y)
     when = RandomSearchCV(
         SVC(), {"kernel": ["linear", "rbf"], "gamma": When([0.1, 1.0], "kernel", "==", "rbf")},
-        n_iter=3, random_state=0,
+        n_iter=3, cv=2, random_state=0,
     ).fit(X, Y)  # fmt: skip
-    none = GridSearchCV(TREE, {"max_depth": [None, 1, 2, 3]}).fit(X, Y)
+    none = GridSearchCV(TREE, {"max_depth": [None, 1, 2, 3]}, cv=2).fit(X, Y)
     for search in (union, when, none):
         assert str(report(search)).startswith(type(search).__name__)
         report(search)._repr_html_()

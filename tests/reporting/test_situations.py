@@ -75,7 +75,7 @@ def advice_of(search, rule):
     return found
 
 
-def random_search(space, n_iter=40, cv=5, **params):
+def random_search(space, n_iter=40, cv=3, **params):
     search = RandomSearchCV(Known(**params), space, n_iter=n_iter, cv=cv, random_state=0)
     return search.fit(X, Y)
 
@@ -325,10 +325,10 @@ def test_models_of_a_list_that_fail_for_one_cause_are_reported(tmp_path):
     models = [("bad", NeverA()), ("worse", NeverB()), ("tree", DecisionTreeClassifier())]
     space = {"bad": {"a": uniform(0, 1)}, "worse": {"b": uniform(0, 1)}}
     X, y = make_classification(90, random_state=0)
-    search = SearchCV(models, space, n_iter=12, cv=3, random_state=0).fit(X, y)
+    search = SearchCV(models, space, n_iter=8, cv=2, random_state=0).fit(X, y)
     assert "ValueError: no" in str(search.report())
     assert search.report(tmp_path / "page.html", full=True)
-    assert len(search.to_frame()) == 12
+    assert len(search.to_frame()) == 8
 
 
 class NoPredictions(ClassifierMixin, BaseEstimator):

@@ -108,7 +108,7 @@ def test_pictures_mark_the_winner(sources, name):
     plt.close("all")
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["a folder", "Optuna's", "a DataFrame of params and scores"])
 def test_importance_and_the_sheet_take_any_source(sources, name):
     assert set(importance(sources[name]).names) == {"C", "gamma"}

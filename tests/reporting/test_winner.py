@@ -366,7 +366,7 @@ def alpha_with(trials, resource, score):
     return found
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(6)
 def test_everybody_names_the_candidate_of_best_index(situation):
     search, folder = situation
     won = pytest.approx(alpha_of_winner(search), rel=1e-3)
@@ -462,6 +462,7 @@ def test_a_search_that_goes_on_has_no_winner_until_its_end(tmp_path):
     assert saved.best_index_ == np.argmin(saved.cv_results_["rank_test_score"])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("trial_id", "resource"), [(99, 1), (0, 7), (-1, 1), (0, None)])
 def test_a_winner_that_was_never_told_is_refused(tmp_path, trial_id, resource):
     fitted("simplest", checkpoint_dir=tmp_path)

@@ -65,6 +65,7 @@ def loss_of_mixed(params):
 # ---- whether they find it
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("n_running", [1, 5])
 @pytest.mark.parametrize("sampler", [*EVOLUTION, PSOSampler(asynchronous=False)], ids=name_of)
 def test_evolution_is_far_better_than_chance_in_a_mixed_conditional_space(sampler, n_running):
@@ -77,6 +78,7 @@ def test_evolution_is_far_better_than_chance_in_a_mixed_conditional_space(sample
     assert np.median(losses(sampler)) < np.median(losses(RandomSampler())) / 4
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("sampler", [CMAESSampler(), DESampler()], ids=name_of)
 def test_a_narrow_valley_is_followed(sampler):
     def rosenbrock(params):

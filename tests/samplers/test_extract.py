@@ -154,7 +154,7 @@ def test_of_a_long_rung_that_is_not_learnt_from_the_latest_are_pending():
     np.testing.assert_allclose(data.excluded[:, 0], np.array(asked) / 300)
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.parametrize("known", [0, 30])
 @pytest.mark.parametrize("scheduler", [FullFidelity(150), Hyperband(n_iterations=20)])
 def test_the_cache_may_be_dropped_at_any_moment(scheduler, known):

@@ -1,6 +1,7 @@
 """A forest that has seen few points is not sure of what is far from them."""
 
 import numpy as np
+import pytest
 from scipy.stats import uniform
 
 from sksearch import minimize
@@ -25,6 +26,7 @@ def losses_left(seeds):
     return np.array([result.fun for result in results]) - 0.397887
 
 
+@pytest.mark.whole
 def test_it_leaves_the_valley_where_it_began():
     """With seed 0 all its proposals were between the valleys, and the loss was 13."""
     assert losses_left(range(4)).max() < 4

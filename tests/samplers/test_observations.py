@@ -271,6 +271,7 @@ def hyperband_events(n_workers, seed):
 STARTS = [Start(1, 0), Start(3, 1), Start(9, 2), Start(1, 3), Start(9, 5)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("n_workers", [1, 4])
 @pytest.mark.parametrize("transfer", TRANSFERS)
 def test_the_cache_may_be_dropped_at_any_moment(transfer, n_workers):

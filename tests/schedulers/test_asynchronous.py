@@ -161,6 +161,7 @@ def test_bad_arguments_are_refused(make, message):
 # ---- time
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "scheduler",
     [ASHA(81), ASHA(81, variant="stopping"), PASHA(81), AsyncHyperband(), MedianStopping()],

@@ -126,7 +126,7 @@ def test_it_is_the_same_for_any_count_of_workers(n_jobs):
     assert rows(search) == rows(halving(audit=0.2).fit(X, Y))
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.parametrize("after", [20, 29, 33])
 def test_a_search_that_was_interrupted_audits_the_same_ones(after, tmp_path):
     args = ARGS | {"max_resources": 9, "scoring": scorer, "refit": False, "audit": 0.5}

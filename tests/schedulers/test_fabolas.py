@@ -101,7 +101,7 @@ def test_the_predicted_best_is_scored_with_everything_at_the_end():
 
 
 def test_full_size_is_paid_as_soon_as_small_sizes_have_cost_as_much():
-    _, jobs = run(Fabolas(40))
+    _, jobs = run(Fabolas(32))
     since = 0
     for job in jobs[20:-3]:
         since = 0 if job.resource == TOP else since + job.resource
@@ -129,6 +129,7 @@ def test_cheap_params_are_tried_where_they_promise_as_much():
     assert shares["seconds"] < shares["resource"]
 
 
+@pytest.mark.whole
 def test_sizes_that_say_nothing_cost_little():
     """Scores below a quarter of all are noise; those above are the candidate's own."""
     found = []
@@ -229,6 +230,7 @@ def test_the_search_returns_what_was_scored_with_everything():
     assert search.min_resources_ == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("n_jobs", "batch_size"), [(2, 1), (2, 3)])
 def test_workers_change_nothing_and_several_candidates_may_be_under_way(n_jobs, batch_size):
     one = make(batch_size=batch_size).fit(X, y)

@@ -28,6 +28,7 @@ def searched(n_workers, batch_size=None, sampler=ALONE, scheduler=None):
     return history, clock.seconds
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "sampler",
     [RandomSampler(), *(TPESampler(transfer=t) for t in ("none", "all", "survivors", "same"))],
@@ -40,7 +41,7 @@ def test_no_bracket_waits_for_another(sampler):
     assert np.all(np.array(seconds[1:]) <= [750, 326, 110, 81])
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "sampler",
     [ALONE, TPESampler(transfer="none", multivariate=False), TPESampler(transfer="all")],
@@ -74,6 +75,7 @@ def test_who_is_next_is_the_one_that_would_end_first():
             time = ends.pop(i)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("after", [3, 9, 17, 24, 31, 40])
 def test_a_search_that_goes_on_tells_in_the_same_order(after, tmp_path):
     def search(folder=None, n_jobs=None):

@@ -219,6 +219,7 @@ def search(**kwargs):
     return SearchCV(SVM, SPACE, **kwargs)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("sampler", [RandomSampler(), TPESampler()], ids=str)
 def test_the_number_of_workers_changes_nothing(sampler, batch_size):
@@ -229,7 +230,7 @@ def test_the_number_of_workers_changes_nothing(sampler, batch_size):
     assert n_folds(alone.history_) < 12 * 4
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.parametrize("n_told", [1, 3, 9, 17])
 def test_it_goes_on_from_a_checkpoint_at_any_point(n_told, tmp_path):
     whole = search(sampler=GPSampler()).fit(X, y)

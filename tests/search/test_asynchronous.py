@@ -64,7 +64,7 @@ def test_the_plan_is_the_least_that_is_done():
     assert all(d >= p for d, p in zip(done, search.n_candidates_, strict=True))
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "search",

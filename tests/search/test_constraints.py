@@ -86,7 +86,7 @@ def test_what_is_not_allowed_is_never_trained(cls):
     assert all(map(at_most_eight, search.cv_results_["params"]))
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "sampler", [*LEARNERS, RandomSampler(), QuasiRandomSampler()], ids=name_of
 )

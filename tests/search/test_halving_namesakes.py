@@ -95,7 +95,7 @@ def random_settings():
         yield name, options
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "options"), list(random_settings()), ids=str)
 def test_rows_counts_and_winner_are_those_of_scikit_learn(name, options):
     space = GRID if name == "HalvingGridSearchCV" else GRID | {"max_features": randint(1, 6)}
@@ -147,7 +147,7 @@ def test_a_generator_that_model_and_search_share_gives_the_same_model():
         rng = np.random.RandomState(0)
         forest = RandomForestClassifier(n_estimators=2, random_state=rng)
         search = module.HalvingRandomSearchCV(
-            forest, GRID, n_candidates=8, factor=2, random_state=rng, cv=3
+            forest, GRID, n_candidates=4, factor=2, random_state=rng, cv=3
         )
         found += [search.fit(X, y).cv_results_["mean_test_score"], search.predict_proba(X)]
     np.testing.assert_array_equal(ours[0], theirs[0])
@@ -159,7 +159,7 @@ def test_a_generator_that_model_and_search_share_gives_the_same_model():
     [
         ({"n_neighbors": [1, 2, 3, 2]}, 3),
         ({"n_neighbors": [1, 2, 3]}, 9),
-        ({"n_neighbors": randint(1, 4)}, 9),
+        pytest.param({"n_neighbors": randint(1, 4)}, 9, marks=pytest.mark.whole),
         ([{"n_neighbors": randint(1, 4)}, {"weights": ["uniform", "distance"]}], 9),
     ],
 )
@@ -168,6 +168,7 @@ def test_draws_that_repeat_have_their_rows(space, n_candidates):
     assert_equal_to_scikit_learn("HalvingRandomSearchCV", KNeighborsClassifier(), space, **options)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_candidates_that_fail_fill_up_an_iteration_as_in_scikit_learn(name):
     space = {"C": [-3, -2, -1, 0, 1], "kernel": ["rbf", "linear"]}
@@ -205,13 +206,13 @@ def test_iterations_at_the_same_resource_train_once_and_show_the_same():
 
 
 def test_a_function_as_refit_chooses_the_winner():
-    search = HalvingGridSearchCV(TREE, GRID, refit=lambda results: 1, random_state=0).fit(X, y)
+    search = HalvingGridSearchCV(TREE, GRID, refit=lambda results: 1, cv=2).fit(X, y)
     assert search.best_index_ == 1
     assert not hasattr(search, "best_score_")
 
 
 def test_a_rule_chooses_among_the_last_iteration():
-    search = HalvingGridSearchCV(TREE, GRID, refit="simplest", random_state=0).fit(X, y)
+    search = HalvingGridSearchCV(TREE, GRID, refit="simplest", cv=2).fit(X, y)
     assert search.cv_results_["iter"][search.best_index_] == search.n_iterations_ - 1
 
 
@@ -240,6 +241,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_trained(name, options
         getattr(sksearch, name)(TREE, GRID, **options).fit(X, y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore:The total space")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_count_that_an_error_names_is_enough(name):
@@ -318,6 +320,7 @@ def test_epochs_go_on_from_iteration_to_iteration():
     assert search.best_estimator_.t_ == 9 * len(X) + 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_the_composition_of_its_sampler_and_its_scheduler(name):
     space, model = {"alpha": np.logspace(-6, 2, 9).tolist()}, SGDClassifier(random_state=0)
@@ -331,6 +334,7 @@ def test_it_is_the_composition_of_its_sampler_and_its_scheduler(name):
     assert named.best_params_ == composed.best_params_
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_reports_pictures_and_frames_mark_the_winner_of_the_last_iteration(name):
     search = getattr(sksearch, name)(TREE, GRID, factor=2, random_state=0, cv=3)

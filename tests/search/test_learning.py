@@ -92,7 +92,7 @@ def most_running(history):
 # ---- how it is run
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_results_do_not_depend_on_n_jobs(cls, batch_size):
@@ -126,7 +126,7 @@ def test_any_composition_takes_a_batch_size(pending):
     assert most_running(serial.history_) == 4
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_a_search_repeats_itself_and_its_seed_matters(cls):
     search = search_of(cls).fit(X, y)
@@ -371,7 +371,7 @@ def test_a_target_ends_it(cls):
 # ---- afterwards
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_fitted_searches_survive_pickling(cls):
     search = search_of(cls).fit(X, y)

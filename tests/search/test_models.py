@@ -27,21 +27,21 @@ from sksearch.space import default_models
 from tests import interrupted
 from tests.checkpoint.test_resume import fit_and_stop, outcome
 
-X, Y = load_iris(return_X_y=True)
+X, Y = (each[::2] for each in load_iris(return_X_y=True))
 MODELS = [
     DecisionTreeClassifier(random_state=0),
     make_pipeline(StandardScaler(), SVC()),
-    GradientBoostingClassifier(n_estimators=20, random_state=0),
+    GradientBoostingClassifier(n_estimators=5, random_state=0),
 ]
 NAMED = list(zip("ABC", MODELS, strict=True))
-ARGS = {"n_iter": 9, "cv": 3, "random_state": 0, "batch_size": 1}
+ARGS = {"n_iter": 7, "cv": 3, "random_state": 0, "batch_size": 1}
 
 
 def models_of(search):
     return [params["model"] for params in search.cv_results_["params"]]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # long tests of other files may run in between
 def found():
     return SearchCV(NAMED, **ARGS).fit(X, Y)
 
@@ -84,7 +84,7 @@ def test_a_count_of_iterations_is_found_for_the_model_that_has_one(found):
 @pytest.mark.whole
 def test_report_pictures_and_importance_know_several_models(found):
     text = str(report(found))
-    assert text.startswith("SearchCV(3 models): 9 candidates")
+    assert text.startswith("SearchCV(3 models): 7 candidates")
     assert f"model='{found.best_params_['model']}'" in text
     for display in (SliceDisplay, ParallelDisplay, ImportanceDisplay):
         assert display.from_search(found).plot().figure_
@@ -106,10 +106,11 @@ def test_the_count_of_workers_changes_nothing(found, n_jobs):
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("after", [2, 8, 15])
+@pytest.mark.parametrize("after", [2, 5, 7])
 def test_a_search_that_was_stopped_goes_on_to_the_same_end(after, tmp_path):
     def search(folder):
-        return SearchCV(NAMED, **ARGS, scoring=interrupted.scorer, checkpoint_dir=folder)
+        options = ARGS | {"n_iter": 4, "checkpoint_dir": folder}
+        return SearchCV(NAMED, **options, scoring=interrupted.scorer)
 
     fit_and_stop(search(tmp_path), after)
     expected = search(None).fit(interrupted.X, interrupted.Y)
@@ -153,14 +154,14 @@ def test_a_space_of_ones_own_is_as_it_is():
         {"model": ["A"], "A__max_depth": randint(1, 5)},
         {"model": ["B"], "B__svc__C": loguniform(0.1, 10)},
     ]
-    search = RandomSearchCV(NAMED, space, n_iter=12, cv=3, random_state=0).fit(X, Y)
+    search = RandomSearchCV(NAMED, space, n_iter=8, cv=3, random_state=0).fit(X, Y)
     assert set(models_of(search)) == {"A", "B"}
 
 
 def test_rungs_go_with_several_models():
     search = HyperbandSearchCV(
         NAMED[:2], None, resource="n_samples", min_resources=30, cv=3, random_state=0
-    ).fit(X, Y)
+    ).fit(*load_iris(return_X_y=True))
     assert set(models_of(search)) == {"A", "B"}
 
 
@@ -218,7 +219,7 @@ def test_a_space_for_a_model_that_is_none_is_refused():
 
 def test_weights_go_to_each_model():
     weights = np.where(Y == 2, 0.0, 1.0)  # the third class counts for nothing
-    search = SearchCV(NAMED, **ARGS | {"n_iter": 6}).fit(X, Y, sample_weight=weights)
+    search = SearchCV(NAMED, **ARGS | {"n_iter": 3}).fit(X, Y, sample_weight=weights)
     assert set(search.statuses_) == {"ok"}
     assert 2 not in search.predict(X)
     with pytest.raises(ValueError, match=r"svc__sample_weight, which fit of .* does not take"):
@@ -241,9 +242,9 @@ def test_models_inside_of_a_pipeline_are_refused_and_not_left_out():
 
 def test_an_ensemble_is_of_plain_models():
     space = {"A": {"max_features": [1, 2]}, "B": {"svc__C": [1, 2]}}
-    rng = np.random.default_rng(0)
-    noisy = X[:, :2] + rng.normal(size=(150, 2))
-    search = SearchCV(NAMED[:2], space, **ARGS, ensemble=True).fit(noisy, Y)
+    rows, labels = load_iris(return_X_y=True)
+    noisy = rows[:, :2] + np.random.default_rng(0).normal(size=(150, 2))
+    search = SearchCV(NAMED[:2], space, **ARGS | {"n_iter": 9}, ensemble=True).fit(noisy, labels)
     average = search.best_estimator_
     assert type(average) is AveragedClassifier
     models = [getattr(each.estimator, "model", each.estimator) for each in average.models]
@@ -265,6 +266,7 @@ def table(n=90):
     return frame, np.where((frame["age"].fillna(40) > 42) ^ (frame["city"] == "a"), "yes", "no")
 
 
+@pytest.mark.whole
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_default_models_take_mixed_columns_with_gaps():
     frame, y = table()

@@ -331,6 +331,7 @@ def test_a_report_can_be_made_of_rows_that_repeat():
 # ---- draws without a count
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("cls", [RandomSearchCV, RandomizedSearchCV])
 @pytest.mark.parametrize(
     ("ends", "space"),

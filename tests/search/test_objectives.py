@@ -320,6 +320,7 @@ def emptied(study):
     return study
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("sampler", LEARNERS, ids=str)
 def test_samplers_of_vectors_are_functions_of_the_history(sampler):
     whole = run(study_of(sampler))
@@ -337,6 +338,7 @@ def test_a_child_has_coordinates_of_both_parents():
     assert np.mean(children > 0.5) == pytest.approx(0.25, abs=0.04)
 
 
+@pytest.mark.whole
 def test_three_objectives_are_proposed_for():
     problem = Problem(Space(SQUARE), seed=0, objectives=("a", "b", "c"))
     volumes = {}

@@ -61,6 +61,7 @@ def customers():
     return table, y
 
 
+@pytest.mark.whole
 def test_a_table_with_categories_and_gaps(customers):
     X, y = customers
     columns = make_column_transformer(
@@ -98,6 +99,7 @@ def test_regression(capsys):
     assert "for the untuned estimator" in capsys.readouterr().out
 
 
+@pytest.mark.whole
 def test_imbalanced_classes():
     from imblearn.over_sampling import SMOTE
     from imblearn.pipeline import make_pipeline as make_imbalanced
@@ -108,6 +110,7 @@ def test_imbalanced_classes():
     never_behind(search)
 
 
+@pytest.mark.whole
 def test_time_series():
     t = np.arange(200.0)
     X, y = np.c_[np.sin(t / 7), np.cos(t / 7), t], np.sin(t / 7 + 0.5) + 0.01 * t

@@ -92,6 +92,11 @@ def pbt(estimator=None, space=RATES, **params):
     return PBTSearchCV(estimator or Descent(), space, **(defaults | params))
 
 
+@pytest.fixture(scope="session")  # long tests of other files may run in between
+def found():
+    return pbt().fit(X, y)
+
+
 def rates_of(schedule, n_epochs):
     """The rate of each epoch."""
     ends = [entry["n_resources"] for entry in schedule] + [n_epochs]
@@ -99,8 +104,8 @@ def rates_of(schedule, n_epochs):
     return [entry["params"]["rate"] for entry, (a, b) in pairs for _ in range(a, b)]
 
 
-def test_the_schedule_is_what_the_best_model_was_trained_by():
-    search = pbt().fit(X, y)
+def test_the_schedule_is_what_the_best_model_was_trained_by(found):
+    search = found
     n = search.best_n_resources_
     rates = rates_of(search.schedule_, n)
     assert len(search.schedule_) > 2
@@ -111,19 +116,19 @@ def test_the_schedule_is_what_the_best_model_was_trained_by():
     assert search.replay(X[:7], y[:7]).rates_ == rates
 
 
+@pytest.mark.whole
 def test_a_schedule_beats_the_best_constant_value_with_the_same_epochs():
-    search = pbt(population_size=20).fit(X, y)
+    search = pbt(population_size=16).fit(X, y)
     rates, loss = np.geomspace(1e-3, 1, 1000), 100.0
     for _ in range(EPOCHS):
         loss = loss_after(loss, rates)
-    assert search.best_score_ > -math.log(loss.min()), "of all rates, and not only of 20"
+    assert search.best_score_ > -math.log(loss.min()), "of all rates, and not only of 16"
     first, *_, last = rates_of(search.schedule_, EPOCHS)
     assert first > 3 * last
 
 
-def test_members_go_on_from_the_models_of_their_parents():
-    search = pbt().fit(X, y)
-    history, children = search.history_, 0
+def test_members_go_on_from_the_models_of_their_parents(found):
+    history, children = found.history_, 0
     for trial in history.trials:
         if trial.parent is None:
             continue
@@ -139,7 +144,7 @@ def test_members_go_on_from_the_models_of_their_parents():
 
 
 def test_the_count_of_workers_changes_nothing():
-    one, other = (pbt(n_jobs=n).fit(X, y) for n in (1, 2))
+    one, other = (pbt(n_jobs=n, max_resources=5).fit(X, y) for n in (1, 2))
     assert_same_results(one, other)
     assert one.schedule_ == other.schedule_
 
@@ -157,7 +162,7 @@ def test_models_that_cannot_travel_are_trained_again_leg_by_leg(n_jobs):
 
 def test_who_fails_is_replaced():
     with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):
-        search = pbt(Descent(fails_above=0.2)).fit(X, y)
+        search = pbt(Descent(fails_above=0.2), max_resources=8).fit(X, y)
     trials = search.history_.trials
     failed = [t for t in trials if any(math.isnan(r.score) for r in t.results.values())]
     assert failed
@@ -166,26 +171,25 @@ def test_who_fails_is_replaced():
     assert max(search.best_estimator_.rates_) <= 0.2
 
 
-def test_progress_counts_members_and_epochs():
-    search = pbt().fit(X, y)
-    progress = search.progress_
+def test_progress_counts_members_and_epochs(found):
+    search, progress = found, found.progress_
     assert progress.n_candidates == progress.n_planned == 10
     assert progress.spent == progress.planned == search.plan_.total_resources == 10 * EPOCHS
 
 
-def test_the_report_says_nothing_of_early_stopping():
-    assert "stopped early" not in str(pbt().fit(X, y).report())
+def test_the_report_says_nothing_of_early_stopping(found):
+    assert "stopped early" not in str(found.report())
 
 
 def test_every_candidate_keeps_what_is_asked_of_it():
-    search = pbt(constraints=lambda params: params["rate"] < 0.5).fit(X, y)
+    search = pbt(constraints=lambda params: params["rate"] < 0.5, max_resources=8).fit(X, y)
     assert all(trial.params["rate"] < 0.5 for trial in search.history_.trials)
 
 
 def test_what_cannot_change_is_inherited():
     space = [{"kind": ["a", "b"], "rate": When(loguniform(1e-4, 1), "kind", "in", ["a", "b"])},
              {"rate": loguniform(1e-3, 1)}]  # fmt: skip
-    search = pbt(space=space).fit(X, y)
+    search = pbt(space=space, max_resources=8).fit(X, y)
     for trial in search.history_.trials:
         if trial.parent is not None:
             parent = search.history_.trials[trial.parent]
@@ -216,7 +220,8 @@ def test_in_a_pipeline_the_last_step_is_trained_by_the_schedule():
 def test_a_boosting_that_grows_is_replayed_exactly():
     trees = HistGradientBoostingClassifier(early_stopping=False, min_samples_leaf=5)
     space = {"learning_rate": loguniform(1e-3, 1e-2)}
-    params = {"resource": "max_iter", "step": 2, "max_resources": 12, "scoring": "neg_log_loss"}
+    params = {"resource": "max_iter", "step": 2, "max_resources": 6, "scoring": "neg_log_loss"}
+    params["population_size"] = 5
     search = pbt(trees, space, **params).fit(X, y)
     assert len(search.schedule_) > 1
     assert search.best_estimator_.n_iter_ == search.best_n_resources_
@@ -281,8 +286,9 @@ def test_a_training_obeys_what_changes(estimator, resource, name, values):
             )
         )
 
-    assert np.array_equal(trained(None), trained(before)), "to set the same value is nothing"
-    assert not np.array_equal(trained(None), trained(after))
+    unchanged = trained(None)
+    assert np.array_equal(unchanged, trained(before)), "to set the same value is nothing"
+    assert not np.array_equal(unchanged, trained(after))
 
 
 @pytest.mark.parametrize("solver", ["adam", "sgd"])
@@ -336,14 +342,15 @@ def test_what_makes_no_sense_is_refused_before_any_training(estimator, space, pa
         pbt(estimator, space, **params).fit(X, y)
 
 
-def test_a_composed_search_has_the_schedule_too_and_others_have_none():
+def test_a_composed_search_has_the_schedule_too_and_others_have_none(found):
     common = {"resource": "epochs", "max_resources": EPOCHS, "cv": 2, "random_state": 0}
     composed = SearchCV(
         Descent(), RATES, sampler=RandomSampler(), scheduler=PopulationBasedTraining(10, 1),
         **common,
     ).fit(X, y)  # fmt: skip
-    assert composed.schedule_ == pbt().fit(X, y).schedule_
-    assert not hasattr(HyperbandSearchCV(Descent(), RATES, **common).fit(X, y), "schedule_")
+    assert composed.schedule_ == found.schedule_
+    other = HyperbandSearchCV(Descent(), RATES, **common | {"max_resources": 3})
+    assert not hasattr(other.fit(X, y), "schedule_")
 
 
 # ---- the scheduler by itself
@@ -398,7 +405,7 @@ def test_params_stay_inside_of_the_space():
 
 
 def test_the_picture_has_the_schedule_and_the_population():
-    search = pbt(space={**RATES, "kind": ["a", "b"]}).fit(X, y)
+    search = pbt(space={**RATES, "kind": ["a", "b"]}, max_resources=8).fit(X, y)
     display = ScheduleDisplay.from_search(search)
     assert "rate" in display.names_
     assert len(display.figure_.axes) == 1 + len(display.names_)

@@ -62,7 +62,7 @@ BELIEVED = {
 # ---- the density
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", MIXED)
 def test_draws_follow_the_belief(name):
     space = Space(MIXED)

@@ -202,6 +202,7 @@ def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
 # ---- the same task
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", [GPBayesSearchCV, TPESearchCV, RandomSearchCV])
 def test_a_search_for_the_same_task_begins_with_the_best_candidate(kind):
     old = random_search()

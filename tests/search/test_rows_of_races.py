@@ -97,6 +97,7 @@ def test_luck_on_the_first_fold_is_no_mean():
     assert search.best_params_["quality"] > 0.2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_several_metrics_and_training_scores(n_jobs):
     metrics = ["accuracy", "balanced_accuracy"]

@@ -37,7 +37,7 @@ class Peaked(Curve):
 
 
 def search_of(estimator=None, cls=HyperbandSearchCV, **kwargs):
-    kwargs = {"resource": "epochs", "max_resources": 27, "cv": 2, "random_state": 0, **kwargs}
+    kwargs = {"resource": "epochs", "max_resources": 9, "cv": 2, "random_state": 0, **kwargs}
     return cls(Peaked() if estimator is None else estimator, QUALITY, **kwargs)
 
 
@@ -52,13 +52,14 @@ def smallest_intermediate_loss(search):
     return min(losses, key=losses.get)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_winner_is_the_configuration_with_the_smallest_intermediate_loss(seed):
     search = search_of(random_state=seed).fit(X, y)
     trial_id, resource = smallest_intermediate_loss(search)
     row = search.best_index_
     assert search.cv_results_["trial_id"][row] == trial_id
-    assert search.best_n_resources_ == search.cv_results_["n_resources"][row] == resource < 27
+    assert search.best_n_resources_ == search.cv_results_["n_resources"][row] == resource < 9
     assert search.best_params_ == search.history_.trials[trial_id].params
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
     assert search.cv_results_["rank_test_score"][row] == 1
@@ -68,7 +69,7 @@ def test_the_winner_is_the_configuration_with_the_smallest_intermediate_loss(see
 
 def test_the_top_rung_wins_if_asked_for():
     search = search_of(select="top").fit(X, y)
-    assert search.best_n_resources_ == search.best_estimator_.n_epochs_ == 27
+    assert search.best_n_resources_ == search.best_estimator_.n_epochs_ == 9
     assert search.best_score_ < search.cv_results_["mean_test_score"].max()
     assert search.progress_.best_score == search.best_score_
 
@@ -120,7 +121,7 @@ class PeakedUnits(Sized):
 
 def test_a_parameter_has_the_count_of_the_rung_that_won():
     search = search_of(PeakedUnits(), resource="n_units").fit(X, y)
-    assert search.best_params_["n_units"] == search.best_n_resources_ < 27
+    assert search.best_params_["n_units"] == search.best_n_resources_ < 9
     assert search.best_estimator_.n_units == search.best_n_resources_
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
@@ -147,7 +148,7 @@ def test_of_equal_scores_that_of_the_larger_resource_wins():
         def score(self, X, y=None):
             return 1.0
 
-    assert search_of(Flat()).fit(X, y).best_n_resources_ == 27
+    assert search_of(Flat()).fit(X, y).best_n_resources_ == 9
 
 
 def test_ranks():
@@ -160,9 +161,9 @@ def test_a_target_may_be_reached_at_any_rung():
     target = 0.6
     search = search_of(target_score=target).fit(X, y)
     assert search.best_score_ >= target
-    assert search.cv_results_["n_resources"].max() < 27
+    assert search.cv_results_["n_resources"].max() < 9
     top = search_of(target_score=target, select="top").fit(X, y)
-    assert top.cv_results_["n_resources"].max() == 27
+    assert top.cv_results_["n_resources"].max() == 9
 
 
 def test_failed_rows_never_win():
@@ -176,7 +177,7 @@ def test_failed_rows_never_win():
 def test_of_several_metrics_the_one_to_be_refitted_decides():
     search = HyperbandSearchCV(
         SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 10)}, resource="epochs",
-        max_resources=9, scoring=["accuracy", "f1_macro"], refit="f1_macro", random_state=0,
+        max_resources=9, scoring=["accuracy", "f1_macro"], refit="f1_macro", cv=2, random_state=0,
     ).fit(X, y)  # fmt: skip
     for metric in ("accuracy", "f1_macro"):
         means = search.cv_results_[f"mean_test_{metric}"]
@@ -214,7 +215,7 @@ def test_a_checkpoint_goes_on_with_another_select(tmp_path):
     before = Curve.n_calls
     search = search_of(select="best", checkpoint_dir=tmp_path, refit=False).fit(X, y)
     assert Curve.n_calls == before
-    assert search.best_n_resources_ == smallest_intermediate_loss(search)[1] < 27
+    assert search.best_n_resources_ == smallest_intermediate_loss(search)[1] < 9
 
 
 def test_load_history_knows_who_won(tmp_path):
@@ -230,7 +231,7 @@ def test_load_history_knows_who_won(tmp_path):
 def test_an_interrupted_search_shows_the_best_row_so_far():
     class Interrupting(Peaked):
         def partial_fit(self, X, y=None):
-            if Curve.n_calls > 200:
+            if Curve.n_calls > 40:
                 raise RuntimeError("the end")
             return super().partial_fit(X, y)
 

@@ -156,6 +156,7 @@ def found(search):
     return search.best_params_, scores, expected
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.filterwarnings("ignore")
@@ -186,6 +187,7 @@ class Feels(ClassifierMixin, BaseEstimator):
         return float(self.in_fit_ and self.felt())
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("engine", ["here", "processes", "threads"])
 @pytest.mark.parametrize("name", ["RandomSearchCV", "GPBayesSearchCV", "GridSearchCV"])
 def test_the_users_estimator_runs_with_what_the_user_has_set(name, engine):

@@ -27,7 +27,7 @@ from tests.simulation.world import BrokenPromiseError
 PART = 40  # stories of a case, which takes five seconds on an idle core
 
 
-@pytest.mark.few(1)
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 8 * PART, PART))
 def test_whatever_happens_to_a_search_it_keeps_its_promises(first):

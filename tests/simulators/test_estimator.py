@@ -189,7 +189,7 @@ SEARCHES = {cls.__name__: own(cls) for cls in OWN} | {
 }  # fmt: skip
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("in_pipeline", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SEARCHES)
 def test_every_search_finds_scores_of_the_problem(name, in_pipeline):

@@ -1,8 +1,6 @@
 """The Gamma process against its definition, a step at a time, and against its distribution."""
 
 import math
-import subprocess
-import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -23,6 +21,7 @@ from sksearch.simulators import (
     gamma_parameters,
 )
 from sksearch.simulators._counter import make_keys, uniforms
+from tests import scripts
 
 ALL_FAMILIES = sorted({f for families in FAMILIES.values() for f in families}, key=repr)
 OTHERS = [Family(1.5, 0, 15, False, 3, 20), Family(30, 2.5, 100, False, -50, -7), Family(0, 1)]
@@ -115,9 +114,7 @@ def test_a_curve_is_the_same_in_another_process_and_on_another_day():
         "problem = GammaCurves(Rastrigin(2), FAMILIES['rastrigin-2'], noise=10);"
         "print(problem.losses([{'x0': 0.25, 'x1': -3}], seed=5)[0].tobytes().hex())"
     )
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
+    output = scripts.run(["-c", code], check=True).stdout
     problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-2"], noise=10)
     losses = problem.losses([{"x1": np.float64(-3.0), "x0": np.float32(0.25)}], seed=5)[0]
     assert output.strip() == losses.tobytes().hex()

@@ -101,6 +101,7 @@ def test_a_training_that_diverged_has_failed_as_in_a_search_class():
 # ---- workers
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sampler", [RandomSampler(), TPESampler()], ids=repr)
 def test_workers_change_the_time_and_not_what_is_found(sampler):
     found = {}

@@ -77,6 +77,7 @@ def test_other_unions_are_as_before():
     assert Space([{}, {}]).size == 2
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "sampler", [GPSampler(n_initial=4), ForestSampler(n_initial=4), TPESampler(n_initial=4)]
 )

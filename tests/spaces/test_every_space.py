@@ -46,7 +46,7 @@ def test_a_default_space_is_valid_for_its_estimator(estimator, X, y, capfd):
     assert sum(isinstance(values, Outcome) for values in space.values()) <= 1
     whole = Space(space)
     rng = np.random.default_rng(0)
-    for params in [whole.sample(rng) for _ in range(3)]:
+    for params in [whole.sample(rng) for _ in range(2)]:
         fit(estimator, params, space, X, y)
     first = first_candidates(estimator, **sizes(X))
     for params in first:

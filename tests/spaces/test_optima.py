@@ -98,7 +98,7 @@ def scored_by_themselves():
             yield name, estimator
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "estimator"), list(scored_by_themselves()))
 def test_each_score_without_a_target_has_an_optimum_or_is_refused(name, estimator):
     rng = np.random.default_rng(0)

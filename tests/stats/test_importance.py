@@ -74,6 +74,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_order_of_known_effects_is_found(name):
     function, space, truth = KNOWN[name]

@@ -31,6 +31,7 @@ def interval(right, chosen=None, n_folds=5, limits=SHARE):
     return corrected_by_rows(selected, scores, chosen, rows, np.arange(len(right)), limits)
 
 
+@pytest.mark.whole
 def test_the_interval_covers_the_truth_of_candidates_that_guess():
     rng = np.random.default_rng(0)
     found = [interval((rng.random((40, 150)) < 0.5).astype(float)) for _ in range(60)]
@@ -93,6 +94,7 @@ def test_few_rows_leave_it_to_the_folds():
     assert interval(right).n_samples == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("share", "loss"), [(0.005, 10.0), (0.005, 36.0), (0.02, 5.0), (0.02, 36.0), (0.04, 8.0)]
 )

@@ -14,6 +14,7 @@ def simulate(n, k, draw, n_runs=200, seed=0):
         yield truth, truth[:, None] + rng.standard_normal(k) + rng.standard_normal((n, k))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "draw",
     [
