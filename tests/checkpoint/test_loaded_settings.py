@@ -80,6 +80,18 @@ LOADED = {
         "",
         "float(next(v for k, v in os.environ.items() if k.startswith('W_OF_')))",
     ),
+    "the environment by a helper": (
+        "def env(name, kind=float):\n    return kind(os.environ[name])",
+        "env('W_OF_TESTS')",
+    ),
+    "the environment in bytes": (
+        "",
+        "float(os.environb[b'W_OF_TESTS'])",
+    ),
+    "the order of an ordered dict": (
+        "W = collections.OrderedDict([('a', 1.0), ('b', 2.0)][:: 3 - 2 * int(given)])",
+        "next(iter(W.values()))",
+    ),
     "getenv with a default": (
         "",
         "float(os.getenv('W_OF_TESTS', 1))",
