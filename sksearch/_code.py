@@ -18,6 +18,7 @@ import sysconfig
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -207,7 +208,20 @@ def _bytecode(code):
         documented = code.co_flags & 2 and not code.co_name.startswith("<")
     consts = (None, *consts[1:]) if documented and consts else consts
     inside = [_bytecode(each) if isinstance(each, types.CodeType) else each for each in consts]
-    return code.co_code, code.co_names, inside
+    return _steps(code), code.co_names, inside
+
+
+def _steps(code):
+    """Instructions as a text, without those that only mark a line: a formatter moves lines."""
+    steps = [*dis.get_instructions(code)]
+    kept = [step.opname not in ("NOP", "EXTENDED_ARG") for step in steps]
+    places = dict(zip([step.offset for step in steps], accumulate(kept, initial=0), strict=False))
+    jumps = {*dis.hasjrel, *dis.hasjabs}
+    return " ".join(
+        f"{step.opname}:{places.get(step.argval) if step.opcode in jumps else step.arg}"
+        for step, is_kept in zip(steps, kept, strict=True)
+        if is_kept
+    )
 
 
 @functools.lru_cache(1000)
