@@ -250,7 +250,9 @@ def _read(code, found):
         if kind.startswith(("LOAD_CONST", "LOAD_SMALL_INT")):
             consts.append(name)
             texts = name if isinstance(name, (tuple, frozenset)) else (name,)
-            found.texts.update(os.fsdecode(each) for each in texts if isinstance(each, str | bytes))
+            found.texts.update(
+                os.fsdecode(each) for each in texts if isinstance(each, str | bytes)
+            )
         elif kind == "IMPORT_NAME":
             level, names = consts[-2:]
             found.imports.add(Import(name, level or 0, tuple(names or ())))

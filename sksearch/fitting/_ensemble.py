@@ -123,7 +123,7 @@ class Voting(ClassifierMixin, BaseEstimator):
         logarithms : ndarray of shape (n_samples, n_classes), or list of ndarray
             Finite; in the order of `classes_`, a list if the target has several columns.
         """
-        return logarithms(self.predict_proba(X))  # type: ignore[attr-defined]
+        return logarithms(self.predict_proba(X))
 
     @available_if(_has_one_column_of_probabilities)
     def decision_function(self, X: Any) -> np.ndarray:

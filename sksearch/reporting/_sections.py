@@ -110,8 +110,8 @@ def _ties(table, own, selected):
     if selected is not None and selected.p_value > LEVEL:
         # The winner is ahead of some by being the best of all: folds on which all together do not
         # differ tell no pair apart.
-        same = np.isfinite(every).all(axis=1) & ~ties.by_rows
-        ties = replace(ties, tied=ties.tied | same)
+        alike = np.isfinite(every).all(axis=1) & ~ties.by_rows
+        ties = replace(ties, tied=ties.tied | alike)
     n, by_luck = len(scores), bool(own and ties.tied[-1])
     return replace(ties, tied=ties.tied[:n], by_rows=ties.by_rows[:n]), by_luck
 

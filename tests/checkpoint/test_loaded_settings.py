@@ -305,10 +305,13 @@ ITEM = "def value():\n    return D['a']"
         (f"D = {{'a': 1, 'b': 2}}\n{ITEM}", f"D = dict(b=2, a=1)\n{ITEM}"),
         (f"D = {{'a': 2}}\n{ITEM}", f"D = {{'a': 1 + 1}}\n{ITEM}"),
         (ONE, f"UNUSED = 3\n{ONE}"),
-        ("def value():\n    if True: return 1.0", "def value():\n    if True:\n        return 1.0"),
         (
-            "def value():\n    for i in range(3):\n        try: x = 2 / i\n        except Exception: "
-            "pass\n        else: return x",
+            "def value():\n    if True: return 1.0",
+            "def value():\n    if True:\n        return 1.0",
+        ),
+        (
+            "def value():\n    for i in range(3):\n        try: x = 2 / i\n"
+            "        except Exception: pass\n        else: return x",
             "def value():\n    for i in range(3):\n        try:\n            x = 2 / i\n"
             "        except Exception:\n            pass\n        else:\n            return x",
         ),

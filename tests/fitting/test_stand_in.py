@@ -115,6 +115,24 @@ def test_rows_may_be_asked_for_in_any_order_and_form(scorer):
     assert len(found.ensemble_) > 1
 
 
+def logarithmic(e, X, y):
+    shares = e.predict_proba(X)[np.arange(len(y)), y]
+    return np.mean(np.log(np.maximum(shares, np.finfo(float).eps)))
+
+
+@pytest.mark.parametrize(
+    ("metric", "by_hand"), [("neg_brier_score", plain), ("neg_log_loss", logarithmic)]
+)
+def test_shares_that_are_equal_to_labels_are_not_taken_for_these(metric, by_hand):
+    """Those of full-grown trees, with which choosing begins."""
+    rows, labels = make_classification(90, 4, random_state=0)
+    expected, found = (
+        SearchCV(TREE, scoring=each, **SETTINGS | {"cv": 3}).fit(rows, labels)
+        for each in (by_hand, metric)
+    )
+    assert found.ensemble_.score == pytest.approx(expected.ensemble_.score)
+
+
 def of_a_part(e, X, y):
     m = X[:, 0] > 0
     return plain(e, X[m], y[m])
