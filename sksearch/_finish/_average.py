@@ -83,8 +83,9 @@ class AverageScores:
             value = formula(model)
         else:
             value, call = self._scored(rows, model)
-            if part not in self._formulas:
-                self._formulas[part] = None if call is None else quick(call, model)
+            found = [] if call is None else ways_to(call.predicted, model)
+            if part not in self._formulas and len(found) < 2:  # of two alike the next model tells
+                self._formulas[part] = quick(call, *found) if call is not None and found else None
         return value if np.isfinite(value) else -np.inf
 
     def _scored(self, rows: ScoredRows, model: Predictor) -> tuple[float, Call | None]:
@@ -109,13 +110,19 @@ READINGS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def quick(call: Call, model: Predictor) -> Callable[[Any], float] | None:
-    """Return a quick way from a model to its score: scorers check for longer than they compute."""
+def ways_to(predicted: np.ndarray, model: Predictor) -> list[Callable[[Any], Any]]:
+    """Return what may have been asked of a model: shares of 0 and 1 are equal to the labels."""
+    found = []
     for read in READINGS:
         with suppress(Exception):
-            if np.array_equal(np.ravel(read(model)), call.predicted.ravel()):
-                return lambda each: call.value(read(each))
-    return None
+            if np.array_equal(np.ravel(read(model)), predicted.ravel()):
+                found.append(read)
+    return found
+
+
+def quick(call: Call, read: Callable[[Any], Any]) -> Callable[[Any], float]:
+    """Return a quick way from a model to its score: scorers check for longer than they compute."""
+    return lambda each: call.value(read(each))
 
 
 @dataclass(frozen=True)

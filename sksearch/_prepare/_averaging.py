@@ -26,7 +26,7 @@ from sksearch.fitting import (
 from sksearch.reporting import rule_of
 
 CURE = "leave ensemble out"
-METHODS = ("predict", "decision_function", "predict_proba")  # of classifiers, for scorers
+METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba")  # for scorers
 
 
 def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:

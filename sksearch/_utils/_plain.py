@@ -28,7 +28,7 @@ def printable(text: str) -> str:
 
 def say(text: str, file: TextIO | None = None) -> None:
     """Print a text; where it cannot be written (a full disk, a closed pipe) it is dropped."""
-    with suppress(OSError, ValueError):  # ValueError: a closed file
+    with suppress(Exception):  # of any stream that somebody has put there
         print(printable(text), file=file, flush=True)
 
 

@@ -4,7 +4,7 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ..space import Threshold
@@ -25,11 +25,13 @@ class ThresholdGrowth(Growth):
         _check(owner, classes)
         fit(state.estimator, rows[0], rows[1], params)
         state.n_steps = 0
-        responses = _Responses(state.estimator)
+        model, own = AtThreshold(_Responses(state.estimator), owner), owner.threshold
         with warnings.catch_warnings():  # of a class that nothing is said to be of
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             for count in range(1, high + 1):
-                score(AtThreshold(responses, Threshold().value(count), owner.pos_label), count)
+                owner.threshold = Threshold().value(count)
+                score(model, count)
+        owner.threshold = own
 
 
 class _Responses:
@@ -49,17 +51,45 @@ class _Responses:
 
 
 class AtThreshold(ClassifierMixin, BaseEstimator):
-    """A fitted model that decides by another threshold."""
+    """A fitted model whose probabilities are known; all else is the model's own.
 
-    def __init__(self, responses: Any, threshold: float, pos_label: Any) -> None:
+    Parameters
+    ----------
+    responses : _Responses
+        Of the model.
+    owner : FixedThresholdClassifier
+        The model, or its last step, which has the threshold.
+    """
+
+    def __init__(self, responses: Any, owner: Any) -> None:
         self.responses = responses
-        self.threshold = threshold
-        self.pos_label = pos_label
+        self.owner = owner
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The model's, for scorers that look at it."""
+        return type(self.responses.model) if "responses" in vars(self) else AtThreshold
+
+    def __reduce__(self) -> Any:
+        return AtThreshold, (self.responses, self.owner)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "responses" not in vars(self):
             raise AttributeError(name)
         return getattr(self.responses.model, name)
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.responses.model[which]
+
+    def __len__(self) -> int:
+        return len(self.responses.model)
+
+    def __sklearn_clone__(self) -> Any:
+        return clone(self.responses.model)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the params of the model."""
+        return self.responses.model.get_params(deep)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return probabilities, which do not depend on the threshold."""
@@ -68,8 +98,9 @@ class AtThreshold(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return the positive class from the threshold on, else the other."""
         classes = self.classes_
-        at = 1 if self.pos_label is None else int(np.flatnonzero(classes == self.pos_label)[0])
-        is_positive = self.responses(X)[:, at] >= self.threshold
+        label = self.owner.pos_label
+        at = 1 if label is None else int(np.flatnonzero(classes == label)[0])
+        is_positive = self.responses(X)[:, at] >= self.owner.threshold
         return classes[np.where(is_positive, at, 1 - at)]
 
 

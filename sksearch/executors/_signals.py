@@ -34,10 +34,11 @@ class Interrupts:
 
         As in scikit-learn only exceptions are failures, so that the timeout of a test runner or a
         task that was cancelled ends a search. A KeyboardInterrupt or SystemExit is one where no
-        signal has raised it: some library calls ``sys.exit``.
+        signal has raised it: some library calls ``sys.exit``. A class derived from these is the
+        author's own way to end all.
         """
-        is_exit = isinstance(error, KeyboardInterrupt | SystemExit)
-        if not isinstance(error, Exception | KeyboardInterrupt | SystemExit) or (
+        is_exit = type(error) in (KeyboardInterrupt, SystemExit)
+        if not (is_exit or isinstance(error, Exception)) or (
             is_exit and (cls.pending or _is_of_handler(error))
         ):
             raise error

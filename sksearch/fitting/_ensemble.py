@@ -65,8 +65,12 @@ class _Averaged(BaseEstimator):
         return self.models[0].feature_names_in_
 
 
+def _has_probabilities(self: Any) -> bool:
+    return hasattr(self, "predict_proba")
+
+
 def _has_one_column_of_probabilities(self: Any) -> bool:
-    return hasattr(self, "predict_proba") and len(self._known()) == 1
+    return _has_probabilities(self) and len(self._known()) == 1
 
 
 #: Probabilities whose logarithms and odds are finite.
@@ -105,6 +109,22 @@ class Voting(ClassifierMixin, BaseEstimator):
         """
         return labels_of(self._shares(X), self._known())
 
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of mean probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Anything that the models take.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes), or list of ndarray
+            Finite; in the order of `classes_`, a list if the target has several columns.
+        """
+        return logarithms(self.predict_proba(X))
+
     @available_if(_has_one_column_of_probabilities)
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the logarithm of the odds of two classes, or of probabilities of more.
@@ -122,7 +142,14 @@ class Voting(ClassifierMixin, BaseEstimator):
         (shares,) = self._shares(X)
         if shares.shape[1] == 2:  # of the second alone: equal ones stay equal
             return logit(np.clip(shares[:, 1], *WITHIN))
-        return np.log(np.maximum(shares, WITHIN[0]))
+        return logarithms(shares)
+
+
+def logarithms(shares: Any) -> Any:
+    """Return finite logarithms of probabilities, by column of the target if there are several."""
+    if isinstance(shares, list):
+        return [logarithms(each) for each in shares]
+    return np.log(np.maximum(shares, WITHIN[0]))
 
 
 def _all_have_probabilities(self: Any) -> bool:

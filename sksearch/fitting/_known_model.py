@@ -16,12 +16,12 @@ from sksearch._utils._plain import warn
 from sksearch._utils._seeds import seeded
 from sksearch._utils._typing import Samples, Targets
 from sksearch.fitting._curves import value_of
-from sksearch.fitting._ensemble import Voting
-from sksearch.fitting._known_rows import KnownRows
+from sksearch.fitting._ensemble import Voting, logarithms
+from sksearch.fitting._known_rows import KnownRows, UnknownRowsError
 from sksearch.fitting._predictions import Classes, as_classes, split_columns
 from sksearch.fitting._tasks import Context
 
-METHODS = ("predict", "predict_proba", "decision_function")
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 #: Relative; a score that differs by more is another one.
 ROUNDING = 1e-6
 
@@ -73,24 +73,39 @@ class ScoredRows:
         self.known.fault = ""
         scores: Any = (scorer or context.scorer)(model, self.X, self.y, **params)
         if self.known.fault:  # also where the scorer has swallowed the error
-            raise NotOfPredictionsError(
-                f"it asks for predictions for other rows than it was given: {self.known.fault}"
-            )
+            raise NotOfPredictionsError(self.known.fault)
         value = value_of(scores, context.metric)
         if isinstance(value, str):  # the traceback of one of several metrics
             raise RuntimeError(value.strip().splitlines()[-1])
         return float(value)
 
 
-class _Told(BaseEstimator):
+class _StandIn(BaseEstimator):
+    """What looks like a fitted model to a scorer, and answers for some rows alone."""
+
+    known: KnownRows
+
+    def fit(self, X: Samples, y: Targets = None) -> Any:
+        """Refuse: a scorer that trains needs more than predictions."""
+        self.known.fault = "it fits the model again"
+        raise UnknownRowsError("Only the predictions of this model are known.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> Any:
+        return self  # refuses to be fitted, and the scorer is told from the others
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{type(self).__name__}()"  # not all rows, in the text of an error
+
+
+class _Told(_StandIn):
     """What both kinds share."""
 
     def __init__(self, known: KnownRows, told: Any) -> None:
         self.known = known
         self.told = told
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
     @property
     def n_features_in_(self) -> int:
@@ -99,6 +114,14 @@ class _Told(BaseEstimator):
         if len(shape) != 2:
             raise AttributeError("n_features_in_")
         return int(shape[1])
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns of X."""
+        names = list(getattr(self.known.X, "columns", ()))
+        if not names or not all(isinstance(name, str) for name in names):
+            raise AttributeError("feature_names_in_")
+        return np.array(names, dtype=object)
 
 
 class KnownClassifier(Voting, _Told):
@@ -155,7 +178,7 @@ def known_model(context: Context, known: KnownRows, predictions: np.ndarray) -> 
     return KnownClassifier(known, split_columns(predictions, classes), classes)
 
 
-class _Echo(BaseEstimator):
+class _Echo(_StandIn):
     """Answers as a model has, method by method, and is nothing else.
 
     Parameters
@@ -172,9 +195,6 @@ class _Echo(BaseEstimator):
         self.known = known
         self.answers = answers
         self.like = like
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
     def __sklearn_tags__(self) -> Any:
         return self.like.__sklearn_tags__()
@@ -235,6 +255,7 @@ def why_not_served(context: Context, methods: Collection[str]) -> str:
         "predict_proba": shares[0] if len(shares) == 1 else shares,
         "decision_function": alone if len(shares) == 1 else np.hstack(shares),
     }
+    whole["predict_log_proba"] = logarithms(whole["predict_proba"])
     labels = {"classes_": classes[0] if len(classes) == 1 else classes}
 
     def error_with(names: Collection[str]) -> str:

@@ -43,7 +43,7 @@ class KnownRows:
 
     def __init__(self, X: Any) -> None:
         self.X = X
-        self.fault = ""  # why an answer was refused last, "" if none was
+        self.fault = ""  # what was refused last, as a clause about the scorer; "" if nothing was
         self._n: int = num_samples(X)
         self._is_locked = _lock(X)
         self._copy: Any = (
@@ -90,6 +90,8 @@ class KnownRows:
 
     def _places(self, X: Samples) -> np.ndarray:
         """Places of rows among those that are known; of equal ones that of the first."""
+        if not num_samples(X):  # as models do: it is no other row
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         try:
             keys = self._keys_of(X)
         except Exception as error:
@@ -100,7 +102,7 @@ class KnownRows:
         return np.array(found, dtype=int)
 
     def _refuse(self, why: str) -> None:
-        self.fault = why
+        self.fault = f"it asks for predictions for other rows than it was given: {why}"
         raise UnknownRowsError(f"Nothing is known of these rows: {why}.")
 
     @cached_property

@@ -93,9 +93,8 @@ def _torch():
 def _leaves(*arrays):
     """Arrays as tensors of float64 that gradients are asked for."""
     torch = _torch()
-    return [
-        torch.tensor(np.asarray(each), dtype=torch.float64, requires_grad=True) for each in arrays
-    ]
+    kind = {"dtype": torch.float64, "device": "cpu", "requires_grad": True}  # not the user's
+    return [torch.tensor(np.asarray(each), **kind) for each in arrays]
 
 
 def _derivative(value, by, keep=False):

@@ -24,7 +24,7 @@ from sksearch.neural._device import (
     choose_precision,
     lent,
     memory_errors,
-    threads,
+    own_settings,
 )
 from sksearch.neural._docs import ATTRIBUTES, COMMON
 from sksearch.neural._images import Images, layout, scale_of
@@ -230,7 +230,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.horizon_ = horizon
         self._seed = draw_seed(self.random_state)
         self.n_epochs_ = 0
-        with memory_errors(), threads(self.n_jobs):
+        with memory_errors(), own_settings(self.n_jobs):
             self.net_ = self._new_net(X)
 
     def _new_net(self, X):
@@ -379,9 +379,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _place(self):
-        """Give device and precision, set the count of threads, and translate errors of memory."""
+        """Give device and precision, use our settings, and translate errors of memory."""
         device = choose_device(self.device)
-        with memory_errors(), threads(self.n_jobs):
+        with memory_errors(), own_settings(self.n_jobs):
             yield device, choose_precision(self.precision, device)
 
     def _images(self, X, codes, weights, device):

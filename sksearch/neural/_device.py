@@ -3,7 +3,7 @@
 import gc
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -51,14 +51,29 @@ def choose_precision(name: str, device: torch.device) -> str:
 
 
 @contextmanager
-def threads(n_jobs: int | None) -> Iterator[None]:
-    """Compute with `n_jobs` threads of the CPU, on whose count the last bits of sums depend."""
-    before = torch.get_num_threads()
+def own_settings(n_jobs: int | None) -> Iterator[None]:
+    """Compute with PyTorch's defaults, whatever the user has set, and `n_jobs` CPU threads.
+
+    The number of threads changes the last bits of sums. The default type and device, autocast and
+    modes without gradients are for the user's own tensors.
+    """
+    n_threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
+    kinds = [kind for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind)]
     torch.set_num_threads(effective_n_jobs(n_jobs))
+    torch.set_default_dtype(torch.float32)
     try:
-        yield
+        with (
+            torch.device("cpu"),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            ExitStack() as own,
+        ):
+            for kind in kinds:
+                own.enter_context(torch.autocast(kind, enabled=False))
+            yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(n_threads)
+        torch.set_default_dtype(dtype)
 
 
 @contextmanager

@@ -98,7 +98,7 @@ def _in_notebook() -> bool:
 
 def write_line(text: str) -> None:
     """Write a line to standard error, if that is possible."""
-    with suppress(OSError, ValueError):
+    with suppress(Exception):
         if sys.stderr is not None:
             sys.stderr.write(f"{printable(text)}\n")
             sys.stderr.flush()

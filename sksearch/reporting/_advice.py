@@ -137,8 +137,10 @@ class Facts:
 
     @property
     def is_noise(self) -> bool:
-        """Whether the candidates differ no more than noise lets them."""
-        return self.selected is not None and self.n_scored > 1 and self.selected.p_value > LEVEL
+        """Whether the candidates differ no more than noise lets them, and none is told apart."""
+        if self.selected is None or self.n_scored < 2 or not self.selected.p_value > LEVEL:
+            return False
+        return self.ties is None or not (finalists(self.table) & ~self.tied).any()
 
     @property
     def nearly_all_tied(self) -> bool:

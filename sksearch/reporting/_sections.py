@@ -12,7 +12,7 @@ from sksearch._utils._advice import Parts
 from sksearch._utils._plain import counted
 from sksearch.estimators import each_of
 from sksearch.reporting import _words as words
-from sksearch.reporting._advice import Facts, rung_correlations, stopped_early
+from sksearch.reporting._advice import LEVEL, Facts, rung_correlations, stopped_early
 from sksearch.reporting._choose import complexity, has_simplicity
 from sksearch.reporting._failures import group_failures
 from sksearch.reporting._importance import importance_of, useless_params
@@ -68,7 +68,7 @@ def find_facts(table: SearchTable) -> Facts:
     row_scores = getattr(table.source, "_row_scores", None)
     selected = parts.make("Score", _selected, table, row_scores)
     own = parts.make("Untuned", untuned, table)
-    ties, by_luck = parts.make("Tied", _ties, table, own, row_scores, otherwise=(None, False))
+    ties, by_luck = parts.make("Tied", _ties, table, own, selected, otherwise=(None, False))
     given = parts.make("Params", importance_of, table)
     useless = parts.make("Params", useless_params, table, given, otherwise=[])
     tied = none if ties is None else ties.tied
@@ -92,8 +92,9 @@ def _lowered(selected, luck, lowest, highest):
     return replace(selected, corrected=selected.corrected - luck, low=low, high=max(low, high))
 
 
-def _ties(table, own, row_scores):
+def _ties(table, own, selected):
     """Candidates tied with the winner, and whether the untuned estimator is one of them."""
+    row_scores = getattr(table.source, "_row_scores", None)
     scores = np.where(finalists(table)[:, np.newaxis], table.scores, np.nan)
     scores[table.best] = table.scores[table.best]
     every = scores if own is None else np.vstack([scores, own.scores])
@@ -106,6 +107,11 @@ def _ties(table, own, row_scores):
             z = np.vstack([z, z[own.index] if same else np.full(z.shape[1], np.nan)])
     ratio = fold_ratio(table)
     ties = find_ties(every, table.best, z, n_samples=n_samples, test_ratio=ratio)
+    if selected is not None and selected.p_value > LEVEL:
+        # The winner is ahead of some by being the best of all: folds on which all together do not
+        # differ tell no pair apart.
+        alike = np.isfinite(every).all(axis=1) & ~ties.by_rows
+        ties = replace(ties, tied=ties.tied | alike)
     n, by_luck = len(scores), bool(own and ties.tied[-1])
     return replace(ties, tied=ties.tied[:n], by_rows=ties.by_rows[:n]), by_luck
 

@@ -81,6 +81,18 @@ LOADED = {
         "",
         "float(next(v for k, v in os.environ.items() if k.startswith('W_OF_')))",
     ),
+    "the environment by a helper": (
+        "def env(name, kind=float):\n    return kind(os.environ[name])",
+        "env('W_OF_TESTS')",
+    ),
+    "the environment in bytes": (
+        "",
+        "float(os.environb[b'W_OF_TESTS'])",
+    ),
+    "the order of an ordered dict": (
+        "W = collections.OrderedDict([('a', 1.0), ('b', 2.0)][:: 3 - 2 * int(given)])",
+        "next(iter(W.values()))",
+    ),
     "getenv with a default": (
         "",
         "float(os.getenv('W_OF_TESTS', 1))",
@@ -294,6 +306,16 @@ ITEM = "def value():\n    return D['a']"
         (f"D = {{'a': 1, 'b': 2}}\n{ITEM}", f"D = dict(b=2, a=1)\n{ITEM}"),
         (f"D = {{'a': 2}}\n{ITEM}", f"D = {{'a': 1 + 1}}\n{ITEM}"),
         (ONE, f"UNUSED = 3\n{ONE}"),
+        (
+            "def value():\n    if True: return 1.0",
+            "def value():\n    if True:\n        return 1.0",
+        ),
+        (
+            "def value():\n    for i in range(3):\n        try: x = 2 / i\n"
+            "        except Exception: pass\n        else: return x",
+            "def value():\n    for i in range(3):\n        try:\n            x = 2 / i\n"
+            "        except Exception:\n            pass\n        else:\n            return x",
+        ),
     ],
 )
 def test_a_harmless_change_goes_on(old, new, tmp_path, monkeypatch):

@@ -25,6 +25,14 @@ class TimerError(BaseException):
     """A timer of the user's has raised it."""
 
 
+class OwnInterrupt(KeyboardInterrupt):
+    """A library's own way to end all."""
+
+
+class OwnExit(SystemExit):
+    """Another one."""
+
+
 def time_out(kind):
     """Have a timer raise an error in this moment, with a handler that stays, as in a script."""
 
@@ -55,6 +63,12 @@ ENDS = {
     "cancelled": (cancel, asyncio.CancelledError),
     "closed": (lambda: (_ for _ in ()).throw(GeneratorExit()), GeneratorExit),
     "own": (lambda: (_ for _ in ()).throw(TimerError("late")), TimerError),
+    "derived from Ctrl-C": (lambda: (_ for _ in ()).throw(OwnInterrupt()), OwnInterrupt),
+    "derived from an exit": (lambda: (_ for _ in ()).throw(OwnExit(3)), OwnExit),
+    "group": (
+        lambda: (_ for _ in ()).throw(BaseExceptionGroup("both", [TimerError()])),
+        BaseExceptionGroup,
+    ),
 }
 TIMERS = {
     "timer": (lambda: time_out(TimerError), TimerError),

@@ -1,14 +1,16 @@
 """Stand-ins for fitted models answer for the rows they are asked for, and for no others."""
 
+import copy
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification, make_regression
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score, train_test_split
@@ -17,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
 
 from sksearch import RandomSearchCV, SearchCV
 from sksearch.fitting._known_rows import KnownRows, UnknownRowsError
@@ -69,21 +72,71 @@ def asks_twice(e, X, y):
     return plain(e, X.copy(), y)
 
 
+def asks_for_no_row(e, X, y):
+    for part in (X[:0], X):
+        try:
+            score = plain(e, part, y[: len(part)])
+        except ValueError:
+            assert len(part) == 0
+    return score
+
+
+def takes_logarithms(e, X, y):
+    with np.errstate(divide="ignore"):
+        return -np.mean((np.exp(e.predict_log_proba(X)[:, 1]) - y) ** 2)
+
+
+def checks_the_model(e, X, y):
+    check_is_fitted(e)
+    return plain(e, X, y)
+
+
+def clones_the_model(e, X, y):
+    return plain(copy.deepcopy(e), X, y)
+
+
+def asks_for_columns_by_name(e, X, y):
+    return plain(e, X.reindex(columns=e.feature_names_in_), y)
+
+
 @pytest.fixture(scope="session")  # long tests of other files may run in between
 def expected():
     return search(plain).fit(X, y)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
-    "scorer", [sorts, batches, asks_row_by_row, converts, shuffles, asks_twice]
-)
+    "scorer",
+    [
+        sorts, batches, asks_row_by_row, converts, shuffles, asks_twice, asks_for_no_row,
+        takes_logarithms, checks_the_model, clones_the_model, asks_for_columns_by_name,
+    ],
+)  # fmt: skip
 def test_rows_may_be_asked_for_in_any_order_and_form(scorer, expected):
-    found = search(scorer).fit(X, y)
+    rows = pd.DataFrame(X, columns=[*"abcdef"]) if scorer is asks_for_columns_by_name else X
+    found = search(scorer).fit(rows, y)
     assert found.ensemble_.score == pytest.approx(expected.ensemble_.score)
     assert found.ensemble_.alone == pytest.approx(expected.ensemble_.alone)
     assert found.ensemble_.weights == pytest.approx(expected.ensemble_.weights)
     assert len(found.ensemble_) > 1
+
+
+def logarithmic(e, X, y):
+    shares = e.predict_proba(X)[np.arange(len(y)), y]
+    return np.mean(np.log(np.maximum(shares, np.finfo(float).eps)))
+
+
+@pytest.mark.parametrize(
+    ("metric", "by_hand"), [("neg_brier_score", plain), ("neg_log_loss", logarithmic)]
+)
+def test_shares_that_are_equal_to_labels_are_not_taken_for_these(metric, by_hand):
+    """Those of full-grown trees, with which choosing begins."""
+    rows, labels = make_classification(90, 4, random_state=0)
+    expected, found = (
+        SearchCV(TREE, scoring=each, **SETTINGS | {"cv": 3}).fit(rows, labels)
+        for each in (by_hand, metric)
+    )
+    assert found.ensemble_.score == pytest.approx(expected.ensemble_.score)
 
 
 def of_a_part(e, X, y):
@@ -139,9 +192,21 @@ def is_fond_of_small_trees(e, X, y):
     return plain(e, X, y) - 0.01 * getattr(e, "get_depth", int)()
 
 
+def trains_again(e, X, y):
+    return cross_val_score(clone(e), X, y, cv=2, scoring=plain, error_score=-9).mean()
+
+
+def importance(e, X, y):
+    return permutation_importance(e, X, y, n_repeats=1, random_state=0).importances_mean.max()
+
+
 @pytest.mark.parametrize(
-    "scorer", [shifts, permutes_a_column, changes_in_place, swallows, is_fond_of_small_trees]
-)
+    "scorer",
+    [
+        shifts, permutes_a_column, changes_in_place, swallows, is_fond_of_small_trees,
+        trains_again, importance,
+    ],
+)  # fmt: skip
 def test_a_scorer_that_needs_more_turns_averaging_off_with_a_sentence(scorer):
     with pytest.warns(UserWarning, match="best candidate is used alone"):
         found = search(scorer).fit(X, y)

@@ -1,5 +1,7 @@
 """Thresholds that are found by training: which they are, and that they cost no training."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -10,8 +12,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import FixedThresholdClassifier, StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
@@ -113,6 +115,36 @@ def test_costs_move_it():
     dear = search(scoring=make_scorer(cost)).fit(X, y)
     plain = search(scoring="accuracy").fit(X, y)
     assert dear.best_params_["threshold"] < 0.2 < plain.best_params_["threshold"]
+
+
+def in_a_pipeline(e, X, y):
+    e = pickle.loads(pickle.dumps(copy.deepcopy(e)))
+    assert isinstance(e, Pipeline)
+    assert len(e) == 2
+    assert e.get_params()["m__threshold"] == e[-1].threshold == e.named_steps["m"].threshold
+    assert clone(e)[-1].threshold == e[-1].threshold
+    return f1_score(y, e.predict(X)) - abs(e[-1].threshold - 0.3)
+
+
+def by_itself(e, X, y):
+    assert isinstance(e, FixedThresholdClassifier)
+    assert e.get_params()["threshold"] == e.threshold
+    return f1_score(y, e.predict(X)) - abs(e.threshold - 0.3)
+
+
+def test_scorers_may_look_at_the_model():
+    model = Pipeline(
+        [("s", StandardScaler()), ("m", FixedThresholdClassifier(LogisticRegression()))]
+    )
+    space = {"m__estimator__C": [0.1], "m__threshold": Threshold()}
+    found = search(model, space, n_iter=1, scoring=in_a_pipeline).fit(X, y)
+    grid = {"m__estimator__C": [0.1], "m__threshold": sorted(GRID)[15:21]}
+    plain = GridSearchCV(model, grid, scoring=in_a_pipeline, cv=FOLDS).fit(X, y)
+    assert found.best_params_ == plain.best_params_
+    assert found.best_score_ == plain.best_score_
+    space = {"estimator__C": [0.1], "threshold": Threshold()}
+    alone = search(space=space, n_iter=1, scoring=by_itself).fit(X, y)
+    assert 0.2 < alone.best_params_["threshold"] < 0.4
 
 
 @pytest.mark.whole

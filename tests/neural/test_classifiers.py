@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -184,6 +185,42 @@ def test_the_count_of_threads_is_given_back(images):
     before = torch.get_num_threads()
     quick(n_jobs=2).fit(*images)
     assert torch.get_num_threads() == before
+
+
+@contextmanager
+def default(get, set_, value):
+    """Set one of PyTorch's defaults for a while."""
+    before = get()
+    set_(value)
+    try:
+        yield
+    finally:
+        assert get() == value, "as the user has set it"
+        set_(before)
+
+
+DTYPE = torch.get_default_dtype, torch.set_default_dtype
+EXACT = torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        lambda: default(*DTYPE, torch.float64), lambda: default(*DTYPE, torch.bfloat16),
+        lambda: default(*EXACT, True), lambda: torch.device("meta"), torch.no_grad,
+        torch.inference_mode, lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+        lambda: np.errstate(all="raise"),
+    ],
+)  # fmt: skip
+def test_what_a_user_has_set_for_pytorch_is_not_for_our_nets(setting, images):
+    X, y = images[0][:50], images[1][:50]
+    expected = quick(dropout=0.2, ema_decay=0.9).fit(X, y).predict_proba(X)
+    with setting():
+        net = quick(dropout=0.2, ema_decay=0.9).fit(X, y)
+        found = net.predict_proba(X)
+    assert found.dtype == np.float32
+    assert np.array_equal(found, expected)
+    assert np.array_equal(net.predict_proba(X), expected)
 
 
 def test_training_stops_early_and_keeps_the_best_epoch(images):

@@ -174,6 +174,20 @@ def test_noise_alone_is_called_so_and_the_score_is_pulled_in():
     assert "luck" in advice_of(search, "noise").text
 
 
+def by_function(model, X, y):
+    return float(np.mean(model.predict(X) == y))
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", by_function])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_told_apart_is_not_called_noise(seed, scoring):
+    X, y = make_classification(150, 5, flip_y=0.1, random_state=seed)
+    search = GridSearchCV(SVC(), {"C": [0.01, 1, 100]}, cv=3, scoring=scoring).fit(X, y)
+    made = told(search)
+    is_noise = [advice.rule for advice in made.advice] == ["noise"]
+    assert is_noise == ("3 of 3 candidates, the winner among them, cannot be told" in str(made))
+
+
 def test_one_candidate_was_no_choice():
     search = random_search({"a": uniform(0, 1)}, n_iter=1, noise=0.01)
     assert rules(search) == ["one_candidate"]

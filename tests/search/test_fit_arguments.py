@@ -113,7 +113,8 @@ class Broken:
 
 
 @pytest.mark.parametrize(
-    "error", [BrokenPipeError(), OSError(28, "No space left on device"), ValueError("closed")]
+    "error",
+    [BrokenPipeError(), OSError(28, "No space left"), ValueError("closed"), RuntimeError("gone")],
 )
 @pytest.mark.parametrize("verbose", [1, 3, 10])
 def test_lines_that_cannot_be_written_are_dropped(error, verbose, monkeypatch):

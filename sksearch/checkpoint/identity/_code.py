@@ -17,6 +17,7 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
@@ -75,6 +76,10 @@ class Code:
         What it reads that cannot be compared.
     stored : set of str
         Globals and attributes that it sets itself.
+    texts : set of str
+        Texts that it names, which may be handed to what reads the environment by any name.
+    readers : list of str
+        Itself as one of `unseen`, if it does that.
     """
 
     own: list
@@ -82,6 +87,8 @@ class Code:
     data: dict[str, Any] = field(default_factory=dict)
     unseen: list[str] = field(default_factory=list)
     stored: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    readers: list[str] = field(default_factory=list)
 
     def __post_init__(self):
         self.names: dict[str, str] = {}
@@ -168,7 +175,20 @@ def _bytecode(code):
         documented = code.co_flags & 2 and not code.co_name.startswith("<")
     consts = (None, *consts[1:]) if documented and consts else consts
     inside = [_bytecode(each) if isinstance(each, types.CodeType) else each for each in consts]
-    return code.co_code, code.co_names, inside
+    return _steps(code), code.co_names, inside
+
+
+def _steps(code):
+    """Instructions as a text, without those that only mark a line: a formatter moves lines."""
+    steps = [*dis.get_instructions(code)]
+    kept = [step.opname not in ("NOP", "EXTENDED_ARG") for step in steps]
+    places = dict(zip([step.offset for step in steps], accumulate(kept, initial=0), strict=False))
+    jumps = {*dis.hasjrel, *dis.hasjabs}
+    return " ".join(
+        f"{step.opname}:{places.get(step.argval) if step.opcode in jumps else step.arg}"
+        for step, is_kept in zip(steps, kept, strict=True)
+        if is_kept
+    )
 
 
 @functools.lru_cache(1000)
@@ -197,7 +217,9 @@ def _read(code, found):
         if kind.startswith(("LOAD_CONST", "LOAD_SMALL_INT")):
             consts.append(name)
             texts = name if isinstance(name, (tuple, frozenset)) else (name,)
-            found.texts.update(text for text in texts if isinstance(text, str))
+            found.texts.update(
+                os.fsdecode(each) for each in texts if isinstance(each, str | bytes)
+            )
         elif kind == "IMPORT_NAME":
             level, names = consts[-2:]
             found.imports.add(Import(name, level or 0, tuple(names or ())))
@@ -234,17 +256,22 @@ def _add_surroundings(code, found, function):
     installed = {n for n in words if n not in function.__globals__} | {
         n for n in words & function.__globals__.keys() if is_installed(function.__globals__[n])
     }
-    if words & {"environ", "getenv"}:
-        texts = _texts(function, found)
-        stems = tuple(text for text in texts if text.endswith("_"))
-        names = {n for n in os.environ if n in texts or n.startswith(stems)}
-        names |= set(filter(ENVIRONMENT.fullmatch, texts))
-        code.data |= {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
-        code.unseen += [] if names else [f"environment variables in {where}"]
+    code.texts = _texts(function, found)
+    if words & {"environ", "environb", "getenv", "getenvb", "expandvars"}:
+        code.data |= (variables := environment(code.texts))
+        code.readers += [] if variables else [f"environment variables in {where}"]
     if "argv" in words:
         code.data["sys.argv"] = sys.argv[1:]
     if installed & READING or any(word.startswith("read_") for word in installed):
         code.unseen.append(f"files in {where}")
+
+
+def environment(texts: set[str]) -> dict[str, str | None]:
+    """Return variables of the environment that texts are names or beginnings of."""
+    stems = tuple(text for text in texts if text.endswith("_"))
+    names = {name for name in os.environ if name in texts or name.startswith(stems)}
+    names |= set(filter(ENVIRONMENT.fullmatch, texts))
+    return {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
 
 
 def _own_modules(function, found, code):

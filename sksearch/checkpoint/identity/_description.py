@@ -199,6 +199,7 @@ class Visitor:
             (types.BuiltinFunctionType, self._builtin), (np.generic, self._numpy_scalar),
             (DATES, self._date),
             ((list, tuple), self._list), ((set, frozenset), self._set),
+            (collections.OrderedDict, lambda value: f"in order {self.visit([*value.items()])}"),
             ((dict, types.MappingProxyType), self._dict),
             ((str, bytes, int, float, complex), self._scalar), (rv_frozen, self._distribution),
             (LAWS, lambda value: f"{value.name}{self._law(value)}"),

@@ -4,7 +4,7 @@ import types
 import warnings
 from typing import Any
 
-from sksearch.checkpoint.identity._code import Code, code_of, path_of
+from sksearch.checkpoint.identity._code import Code, code_of, environment, path_of
 from sksearch.checkpoint.identity._description import Visitor, describe
 from sksearch.checkpoint.identity._digests import OPAQUE, digest
 from sksearch.checkpoint.identity._of_start import marked_by_statement
@@ -51,6 +51,8 @@ class Reached:
     def look(self) -> "Reached":
         """Follow all that was named, and describe the data."""
         visitor = Visitor({}, reached=self, whole=True)
+        texts: set[str] = set()
+        readers: list[str] = []
         with warnings.catch_warnings(action="ignore"):  # what is asked for may be deprecated
             while self._waiting:
                 code = self._waiting.pop(0)
@@ -61,6 +63,11 @@ class Reached:
                     _enter(self.data, name, marked_by_statement(name, value, text))
                 self.stored |= code.stored
                 self.data |= dict.fromkeys(code.unseen, OPAQUE)
+                texts |= code.texts
+                readers += code.readers
+        variables = environment(texts) if readers else {}
+        self.data |= {name: visitor.visit_whole(value) for name, value in variables.items()}
+        self.data |= {} if variables else dict.fromkeys(readers, OPAQUE)
         return self
 
 
