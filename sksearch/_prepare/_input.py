@@ -159,7 +159,7 @@ def doubt_of_rows(X: Samples) -> str:
 
 def doubt_of_target(estimator: Estimator, y: Targets) -> str:
     """Say why no candidate is likely to be fitted to a target, "" if nothing speaks against it."""
-    name = type(estimator).__name__
+    name = type(each_of(estimator)[0]).__name__
     if y is None:
         supervised = is_classifier(estimator) or is_regressor(estimator)
         if supervised and get_tags(estimator).target_tags.required:
@@ -283,14 +283,20 @@ def check_columns(estimator: Estimator, params: dict[str, Any]) -> None:
 
     A class with a ``fit`` of its own may take a word as weights.
     """
-    own = any(overridden(last_step(each), ("fit",)) for each in each_of(estimator))
-    for name in ("groups",) if own else ("groups", "sample_weight"):
+    for name in ("groups",) if _has_own_fit(estimator) else ("groups", "sample_weight"):
         if isinstance(column := params.get(name), str):
             raise TypeError(f"{name}={column!r} is a name: pass the column, X[{column!r}].")
 
 
-def check_sample_weight(X: Samples, params: dict[str, Any]) -> None:
-    """Raise ValueError if there is not one finite weight for each row."""
+def _has_own_fit(estimator: Estimator) -> bool:
+    return any(overridden(last_step(each), ("fit",)) for each in each_of(estimator))
+
+
+def check_sample_weight(estimator: Estimator, X: Samples, params: dict[str, Any]) -> None:
+    """Raise ValueError if there is not one finite weight for each row.
+
+    A class with a ``fit`` of its own takes what it likes for each row.
+    """
     for name, weight in params.items():
         if weight is None or name.rpartition("__")[2] != "sample_weight":
             continue
@@ -301,6 +307,8 @@ def check_sample_weight(X: Samples, params: dict[str, Any]) -> None:
                 f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
                 "pass one weight for each row."
             )
+        if _has_own_fit(estimator):
+            continue
         values = to_numpy(weight)
         if values.dtype.kind not in "biufO":
             first = values.tolist()[0]
@@ -348,6 +356,12 @@ def _check_fit_params(
 ) -> None:
     """Raise ValueError for a parameter that the ``fit`` of a step does not take."""
     if isinstance(estimator, OneOf):
+        for name in params:
+            if "__" in name and any(isinstance(each, Pipeline) for each in each_of(estimator)):
+                raise ValueError(
+                    f"fit got {name}, which names a step, and of a list of models the last step "
+                    f"of each gets such arguments: write {name.rpartition('__')[2]}."
+                )
         for model in each_of(estimator):
             check_fit_params(last_step(model), params, (), by_epochs)
         return

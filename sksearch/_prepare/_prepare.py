@@ -54,7 +54,7 @@ from sksearch.fitting import (
     SearchPlan,
     Setup,
     blocks_of_rows,
-    error_of_untuned,
+    fails_everywhere,
     scores_have_names,
 )
 from sksearch.history import Problem
@@ -132,6 +132,8 @@ def prepare(
         metric=rule if isinstance(rule, str) else None, seed=problem.seed,
         has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
+    if not search._is_namesake:  # which ends as scikit-learn's does
+        _check_doubt(options, context, problem)
     return Setup(
         with_kept_rows(options, context), problem, sampler, scheduler, plan,
         params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
@@ -196,13 +198,15 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
     )
 
 
-def _check_doubt(doubt: str, context: Context) -> None:
-    """Raise ValueError if the untuned estimator fails on data which are likely to be wrong.
+def _check_doubt(options: Options, context: Context, problem: Problem) -> None:
+    """Raise ValueError if all of a space fails on data which are likely to be wrong.
 
-    A class of the user's may make sense of them: a target of texts for a regressor, say.
+    A class of the user's, or a value in the space, may make sense of them: a target of texts for
+    a regressor, say.
     """
-    if doubt and (error := error_of_untuned(context)):
-        raise ValueError(doubt) from error
+    in_this_process = not options.workers.are_needed
+    if context.doubt and in_this_process and fails_everywhere(context, problem):
+        raise ValueError(context.doubt)
 
 
 def _resource_of(filled: Composer, estimator: Estimator, space: Space, data: Data) -> Resource:
@@ -233,7 +237,7 @@ def _plan_of(
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
     """What all tasks share; `rest` has the fields that neither options nor data tell."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
-    context = Context(
+    return Context(
         estimator=estimator,
         X=data.X, y=data.y, splits=splits,
         fit_params=data.fit_params, score_params=data.routed.scorer.score,
@@ -242,10 +246,8 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
         return_train_score=options.return_train_score,
         verbose=options.verbose,
         **rest,
-        blocks=blocks_of_rows(splits, num_samples(data.X), groups),
+        blocks=blocks_of_rows(splits, num_samples(data.X), groups), doubt=data.doubt,
     )  # fmt: skip
-    _check_doubt(data.doubt, context)
-    return context
 
 
 def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
@@ -277,5 +279,5 @@ def _checked_input(
     warn_of_task(options.goal.scoring, options.estimator, y)
     warn_of_target(options.estimator, X, y)
     warn_of_ids(options.estimator, X)
-    check_sample_weight(X, params)
+    check_sample_weight(options.estimator, X, params)
     return X, y, params
