@@ -2,8 +2,10 @@
 
 import copy
 import inspect
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,7 +28,9 @@ from sksearch.estimators import OneOf, each_of, family_of, last_step
 from sksearch.fitting import meant_by
 
 T = TypeVar("T")
-ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # pathlib makes one slash of two
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/|[\w.-]+@[\w.-]+:")  # pathlib makes one slash of two
+VARIABLE = re.compile(r"\$\w|\$\{\w+\}")
+DISK = re.compile(r"[A-Za-z]:[\\/]")
 
 # ---- parameters of the search
 
@@ -44,6 +48,16 @@ def check_folder(path: object) -> None:
             f"checkpoint_dir={str(path)!r} is an address, and a checkpoint is a folder: pass the "
             "path of a local or mounted one (s3fs, gcsfuse and rclone mount buckets), and copy it "
             "afterwards."
+        )
+    if path is not None and VARIABLE.search(str(path)) and not Path(path).exists():
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} has a variable, which only a shell fills in: pass "
+            "os.path.expandvars(...), or the path itself."
+        )
+    if path is not None and os.name != "nt" and DISK.match(str(path)):
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} is of Windows, and this is another system: pass a path "
+            "of this machine, such as one below '/' or '~'."
         )
 
 
@@ -124,9 +138,10 @@ def check_containers(X: Samples, y: Targets) -> None:
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
-        if (data is None and name == "y") or _has_rows(data):
+        is_named = name == "y" and isinstance(data, list) and glance(_are_names, X, data)
+        if (data is None and name == "y") or (_has_rows(data) and not is_named):
             continue
-        if name == "y" and isinstance(data, str) and data in getattr(X, "columns", ()):
+        if name == "y" and glance(_are_names, X, data, otherwise=False):
             raise TypeError(
                 f"y={data!r} is the name of a column, and has no rows: pass its values, as "
                 f"fit(X.drop(columns={data!r}), X[{data!r}])."
@@ -134,6 +149,12 @@ def check_containers(X: Samples, y: Targets) -> None:
         raise TypeError(
             f"{name}={data!r:.80} has no rows: pass an array, a table, or a list of samples."
         )
+
+
+def _are_names(X: Samples, y: Any) -> bool:
+    """Whether a target is the name of a column of X, or a list of some."""
+    names, columns = [y] if isinstance(y, str) else y, list(X.columns)
+    return len(names) not in (0, len(X)) and all(name in columns for name in names)
 
 
 def _has_rows(data: object) -> bool:
@@ -145,8 +166,10 @@ def _has_rows(data: object) -> bool:
     return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
 
 
-def doubt_of_rows(X: Samples) -> str:
-    """Say why rows that are dicts are likely to fail, "" if they are something else."""
+def doubt_of_rows(X: Samples, y: Targets) -> str:
+    """Say why rows are likely to fail that are dicts, or the target, "" if they are neither."""
+    if np.ndim(X) == 1 and np.ndim(y) == 2 and np.shape(y)[1] > 1 and len(X) == len(y):
+        return "X has one dimension and y has two, as if they were swapped: write fit(X, y)."
     first = X[0] if isinstance(X, list | tuple) and len(X) else None
     if not isinstance(first, Mapping):
         return ""

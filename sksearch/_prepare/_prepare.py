@@ -192,9 +192,9 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
     """Say why no candidate is likely to succeed with these data, "" if nothing says so."""
     scoring, estimator = options.goal.scoring, options.estimator
     return (
-        glance(doubt_of_target, estimator, y, otherwise="")
+        glance(doubt_of_rows, X, y, otherwise="")
+        or glance(doubt_of_target, estimator, y, otherwise="")
         or glance(doubt_of_task, scoring, estimator, y, otherwise="")
-        or glance(doubt_of_rows, X, otherwise="")
     )
 
 

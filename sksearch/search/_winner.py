@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from sksearch._compat import BaseSearchCV
-from sksearch.fitting import COLUMNS, Setup
+from sksearch.fitting import COLUMNS, Setup, meant_attribute
 from sksearch.reporting import choose, index_by_rule, rule_of
 
 #: Attributes that need a winner, and those that need a model trained on all rows.
@@ -73,7 +73,9 @@ class WinnerChoice(BaseSearchCV):
             )
         if name == "best_estimator_" and known.get("interrupted_"):
             return "the search was interrupted before its last training; call fit(X, y) again."
-        return ""
+        if name[0] == "_" or hasattr(type(self), name):
+            return ""
+        return meant_attribute(name, [*known, *dir(type(self))])
 
     def _check_refit_for_multimetric(self, scores: object) -> None:
         if not self.objectives:
