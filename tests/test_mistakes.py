@@ -323,6 +323,14 @@ MISTAKES = {
     "the columns of y": (
         lambda: fit(data=(FRAME, ["d"])), r"fit\(X.drop\(columns=\['d'\]\), X\[\['d'\]\]\)",
     ),
+    "weights by a short name": (
+        lambda: fit(fit_params={"weights": Y}), "did you mean sample_weight",
+    ),
+    "one group": (lambda: fit(fit_params={"group": Y}), "did you mean groups"),
+    "numbers for classes, by scikit-learn's name": (
+        lambda: GRID.fit(X_NUMBERS, Y_NUMBERS), "Pass class labels, or search over a regressor",
+    ),
+    "no y, by scikit-learn's name": (lambda: GRID.fit(X), "^SVC requires y to be passed"),
     "y before X": (lambda: fit(data=(Y, X), cv=KFold(3)), r"swapped: write fit\(X, y\)"),
     "a search for load_history": (lambda: load_history(GRID), "pass the checkpoint_dir"),
     "bounds for the space": (

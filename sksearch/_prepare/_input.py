@@ -1,6 +1,7 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
 import copy
+import difflib
 import inspect
 import os
 import re
@@ -414,7 +415,9 @@ def _check_fit_params(
         return
     for name in params:
         if name not in taken:
+            close = difflib.get_close_matches(name, [*taken, "groups"], n=1)
+            cure = f"did you mean {close[0]}?" if close else "leave it out."
             raise ValueError(
                 f"fit got {prefix}{name}, which {method} of {type(estimator).__name__} does not "
-                f"take: leave it out. It takes {', '.join(n for n in taken if n != 'self')}."
+                f"take: {cure} It takes {', '.join(n for n in taken if n != 'self')}."
             )

@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
@@ -26,6 +27,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_val_predict,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -559,6 +561,28 @@ def test_several_labels(model, space):
         shares = search.predict_proba(rows)
         assert len(shares) == labels.shape[1]
         np.testing.assert_allclose(sum(shares[0].T), 1)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.lil_matrix])
+@pytest.mark.parametrize(
+    ("model", "metric"),
+    [
+        (OneVsRestClassifier(GaussianNB()), "f1_macro"),
+        (OneVsRestClassifier(LinearSVC(random_state=0)), None),
+    ],
+)
+def test_sparse_labels_are_as_dense_ones(model, metric, kind):
+    rows, labels = make_multilabel_classification(60, random_state=0)
+    name = "var_smoothing" if metric else "C"
+    space = {f"estimator__{name}": [1e-9, 1e-2, 1]}
+    options = {"cv": KFold(2), "n_iter": 3, "scoring": metric}
+    dense, found = (
+        random_search(model, space, **options).fit(rows, each) for each in (labels, kind(labels))
+    )
+    for name in ("mean_test_score", "rank_test_score"):
+        np.testing.assert_allclose(found.cv_results_[name], dense.cv_results_[name])
+    assert np.isfinite(found.score(rows, kind(labels)))
+    assert np.shape(found.predict(rows)) == labels.shape
 
 
 def test_names_of_columns_are_known():
