@@ -323,6 +323,10 @@ MISTAKES = {
     "the columns of y": (
         lambda: fit(data=(FRAME, ["d"])), r"fit\(X.drop\(columns=\['d'\]\), X\[\['d'\]\]\)",
     ),
+    "the score of a function's choice": (
+        lambda: NAMESAKE(SVC(), {"C": [1]}, cv=2, refit=lambda r: 0).fit(X, Y).best_score_,
+        "refit is a function.*best_index_",
+    ),
     "weights by a short name": (
         lambda: fit(fit_params={"weights": Y}), "did you mean sample_weight",
     ),

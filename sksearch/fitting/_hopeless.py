@@ -27,6 +27,7 @@ N_IN_VAIN = 100  # candidates that have failed in any way, where only the time e
 #: Points spread over the space that must fail, too. A Sobol sequence has one in each 128th of a
 #: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
 N_PROBES = 128
+N_PROBES_OF_KNOWN = 32  # where the data show the cause
 PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly goes on
 
 
@@ -132,8 +133,8 @@ class Hope:
         """
         known = bool(self._cause(example))  # by the data, of which it takes all rows
         context = self.context if known else _on_few_rows(self.context)
-        start = now()
-        for params in ({}, *probes(self.problem, self._failed.values())):
+        n, start = N_PROBES_OF_KNOWN if known else N_PROBES, now()
+        for params in ({}, *_probes(self.problem, n, self._failed.values())):
             if now() - start > PROBE_SECONDS:
                 return known
             output = _tried(context, self.problem, params)
@@ -142,13 +143,13 @@ class Hope:
         return True
 
 
-def probes(problem: Problem, tried: Iterable[Params] = ()) -> Iterator[Params]:
+def _probes(problem: Problem, n: int, tried: Iterable[Params] = ()) -> Iterator[Params]:
     """Yield candidates that are spread over a space, none of which has been tried."""
     space = problem.space
     known = set(map(space.key, tried))
     if space.n_dims == 0:
         return
-    for u in qmc.Sobol(space.n_dims, rng=problem.seed).random(N_PROBES):
+    for u in qmc.Sobol(space.n_dims, rng=problem.seed).random(n):
         params = space.from_unit(u)
         is_allowed = problem.allows is None or problem.allows(params)
         if (key := space.key(params)) not in known and is_allowed:
@@ -164,7 +165,7 @@ def fails_everywhere(context: Context, problem: Problem) -> bool:
     if error_of_untuned(context) is None:
         return False
     context, start = _on_few_rows(context), now()
-    for params in probes(problem):
+    for params in _probes(problem, N_PROBES_OF_KNOWN):
         if now() - start > PROBE_SECONDS:
             break
         if _tried(context, problem, params).status != "error":

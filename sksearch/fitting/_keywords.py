@@ -74,7 +74,6 @@ ASKED_FOR = {
     **dict.fromkeys(("pareto_", "metric_"), "pass objectives=, such as ['accuracy', '-fit_time']"),
     "ensemble_": "pass ensemble=True",
     "audited_": "pass audit= to a search that stops candidates early",
-    "best_score_": "refit is a function, which names a row; see cv_results_ at best_index_",
 }
 DIRECTIONS = ("direction", "directions", "mode", "maximize", "minimize", "greater_is_better")
 #: What stands elsewhere, or needs no parameter.

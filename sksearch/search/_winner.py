@@ -64,6 +64,8 @@ class WinnerChoice(BaseSearchCV):
         is_fitted, is_outcome = "cv_results_" in known, name.endswith("_") and name[0] != "_"
         if not is_fitted and is_outcome and not hasattr(type(self), name):
             return "call fit(X, y) first."
+        if name in OF_THE_WINNER and is_fitted and callable(known.get("refit")):
+            return "refit is a function, which names a row: read cv_results_ at best_index_."
         if name in OF_THE_WINNER and is_fitted:
             return "with several metrics and refit=False none is the best; pass refit='a metric'."
         if known.get("refit", True) is False and (name in OF_THE_MODEL):
