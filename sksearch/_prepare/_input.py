@@ -50,7 +50,7 @@ def check_folder(path: object) -> None:
             "path of a local or mounted one (s3fs, gcsfuse and rclone mount buckets), and copy it "
             "afterwards."
         )
-    if path is not None and VARIABLE.search(str(path)) and not Path(path).exists():
+    if path is not None and VARIABLE.search(str(path)) and not Path(str(path)).exists():
         raise ValueError(
             f"checkpoint_dir={str(path)!r} has a variable, which only a shell fills in: pass "
             "os.path.expandvars(...), or the path itself."
@@ -152,7 +152,7 @@ def check_containers(X: Samples, y: Targets) -> None:
         )
 
 
-def _are_names(X: Samples, y: Any) -> bool:
+def _are_names(X: Any, y: Any) -> bool:
     """Whether a target is the name of a column of X, or a list of some."""
     names, columns = [y] if isinstance(y, str) else y, list(X.columns)
     return len(names) not in (0, len(X)) and all(name in columns for name in names)
@@ -167,7 +167,7 @@ def _has_rows(data: object) -> bool:
     return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
 
 
-def doubt_of_rows(X: Samples, y: Targets) -> str:
+def doubt_of_rows(X: Any, y: Any) -> str:
     """Say why rows are likely to fail that are dicts, or the target, "" if they are neither."""
     if np.ndim(X) == 1 and np.ndim(y) == 2 and np.shape(y)[1] > 1 and len(X) == len(y):
         return "X has one dimension and y has two, as if they were swapped: write fit(X, y)."

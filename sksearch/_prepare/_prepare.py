@@ -132,11 +132,9 @@ def prepare(
         metric=rule if isinstance(rule, str) else None, seed=problem.seed,
         has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
-    if not search._is_namesake:  # which ends as scikit-learn's does
-        _check_doubt(options, context, problem)
     return Setup(
-        with_kept_rows(options, context), problem, sampler, scheduler, plan,
-        params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
+        with_kept_rows(options, _without_doubt(search, options, context, problem)), problem,
+        sampler, scheduler, plan, data.params, refit_metric, folds=data.folds, earlier=earlier,
         time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=goal.refit if callable(goal.refit) else None, is_namesake=search._is_namesake,
@@ -198,15 +196,18 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
     )
 
 
-def _check_doubt(options: Options, context: Context, problem: Problem) -> None:
-    """Raise ValueError if all of a space fails on data which are likely to be wrong.
+def _without_doubt(
+    search: Composer, options: Options, context: Context, problem: Problem
+) -> Context:
+    """Return a context; ValueError if all of a space fails on data which are likely to be wrong.
 
     A class of the user's, or a value in the space, may make sense of them: a target of texts for
-    a regressor, say.
+    a regressor, say. Searches with scikit-learn's names end as theirs do.
     """
-    in_this_process = not options.workers.are_needed
-    if context.doubt and in_this_process and fails_everywhere(context, problem):
+    may_try = not (search._is_namesake or options.workers.are_needed)
+    if context.doubt and may_try and fails_everywhere(context, problem):
         raise ValueError(context.doubt)
+    return context
 
 
 def _resource_of(filled: Composer, estimator: Estimator, space: Space, data: Data) -> Resource:

@@ -108,8 +108,7 @@ class JournalRecorder(Recorder):
     def rng(self, random_state: Seed) -> np.random.RandomState:
         """Return the generator that the search began with, if it goes on."""
         # Without a seed it goes on with that of the checkpoint; another one is refused later.
-        saved = random_state if self._header is None else self._header.random_state
-        self._is_same_generator = True
+        saved: Any = random_state if self._header is None else self._header.random_state
         with blaming(self._journal, self._line) if self._header is not None else nullcontext():
             if isinstance(saved, dict):
                 rng = np.random.RandomState()
@@ -119,7 +118,7 @@ class JournalRecorder(Recorder):
                     rng = self._from_the_beginning(random_state, rng, saved.get("left"))
             else:
                 rng = super().rng(saved)
-        self._random_state = saved
+        self._rng, self._random_state = rng, saved
         if saved is None or isinstance(saved, np.random.RandomState):
             state: Any = rng.get_state()
             name, keys, *rest = state
@@ -129,13 +128,11 @@ class JournalRecorder(Recorder):
     def _from_the_beginning(
         self, given: np.random.RandomState, rng: np.random.RandomState, left: str | None
     ) -> np.random.RandomState:
-        """Return the user's generator where the search began, with which a splitter may share it.
+        """Return the user's generator, which folds may share, where the search began.
 
-        It is there, or, in the process that began the search, where that left it. Another one is
-        refused when all is compared.
+        In the same process it is where the search has left it. Another one is refused later.
         """
-        self._is_same_generator = describe(given.get_state()) in (describe(rng.get_state()), left)
-        if not self._is_same_generator:
+        if describe(given.get_state()) not in (describe(rng.get_state()), left):
             return rng
         given.set_state(rng.get_state())
         return given
@@ -160,8 +157,8 @@ class JournalRecorder(Recorder):
             self._compare(setup, parts)
         self._remember(setup)
         if old is None or self._extends:
-            if isinstance(drawn := params["random_state"], np.random.RandomState):
-                self._random_state |= {"left": describe(drawn.get_state())}
+            if isinstance(given := params["random_state"], np.random.RandomState):
+                self._random_state |= {"left": describe(given.get_state())}
             self._header = _header(
                 kind, isinstance(params.get("refit"), str), setup, parts, self._random_state,
                 self._versions,
@@ -299,9 +296,8 @@ class JournalRecorder(Recorder):
 
     def _given_seed(self, random_state: Seed) -> object:
         """What a seed is compared by: that of the checkpoint, unless it is another one."""
-        if isinstance(random_state, Integral):
-            return random_state
-        if isinstance(random_state, np.random.RandomState) and not self._is_same_generator:
+        other = isinstance(random_state, np.random.RandomState) and random_state is not self._rng
+        if other or isinstance(random_state, Integral):
             return random_state
         return self._random_state
 
