@@ -67,11 +67,16 @@ def with_kept_rows(options: Options, context: Context) -> Context:
     Raises
     ------
     ValueError
-        If the scorer needs more than predictions.
+        If the scorer needs more than predictions, or labels cannot be sorted.
     """
     if not options.ensemble:
         return context
     classes = as_classes(context.classes)
+    if is_classifier(context.estimator) and not classes:
+        raise ValueError(
+            "ensemble averages by class, and the labels of y have no common order: make all of "
+            f"them strings, or all of them numbers, or {CURE}."
+        )
     context.kept = kept_rows(context.splits, classes, context.y)
     _check_scorer(options, context)
     if context.kept is not None and is_classifier(context.estimator):

@@ -648,6 +648,29 @@ def test_what_cannot_be_averaged_is_refused_before_anything_is_spent(
         random_search(estimator).set_params(**kwargs).fit(X, y)
 
 
+class TakesAny(ClassifierMixin, BaseEstimator):
+    def __init__(self, a=1):
+        self.a = a
+
+    def fit(self, X, y):
+        self.classes_ = list(set(y))
+        return self
+
+    def predict(self, X):
+        return np.array([self.classes_[0]] * len(X), dtype=object)
+
+    def score(self, X, y):
+        return 1.0
+
+
+@pytest.mark.parametrize("labels", [[1, "1"], [b"a", "a"], [True, "a"]])
+def test_labels_without_an_order_are_refused(labels, monkeypatch):
+    monkeypatch.setattr(_base.BaseSearch, "_run", None)
+    mixed = np.array(labels, dtype=object)[np.arange(len(X)) % 2]
+    with pytest.raises(ValueError, match=r"averages by class.*no common order"):
+        random_search(TakesAny(), {"a": randint(1, 99)}, cv=KFold(2)).fit(X, mixed)
+
+
 def test_a_search_that_draws_test_rows_is_refused():
     search = HalvingRandomSearchCV(TREE, DEPTHS, ensemble=True)
     with pytest.raises(ValueError, match="draws rows from them"):
