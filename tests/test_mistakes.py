@@ -38,6 +38,7 @@ from sksearch import (
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
+    load_history,
     minimize,
     report,
     tune,
@@ -53,6 +54,7 @@ WITH_GAPS = np.where(X > 6, np.nan, X)
 SPACE = {"C": [1.0, 2.0]}
 PIPE = make_pipeline(StandardScaler(), SVC())
 NAMESAKE = GridSearchCV
+GRID = GridSearchCV(SVC(), {"C": [1]}, cv=2)
 ENCODER = OneHotEncoder(handle_unknown="ignore")
 FRAME = pd.DataFrame(X, columns=list("abcd"))
 FOUR = make_pipeline(
@@ -310,6 +312,38 @@ MISTAKES = {
     "a result before fit": (lambda: SearchCV(SVC()).best_params_, r"best_params_': call fit"),
     "a table before fit": (lambda: NAMESAKE(SVC(), {}).cv_results_, r"cv_results_': call fit"),
     "a history before fit": (lambda: SearchCV(SVC()).history_, r"history_': call fit"),
+    "the best by Optuna's name": (lambda: GRID.fit(X, Y).best_value, "write best_score_"),
+    "the best by FLAML's name": (lambda: GRID.fit(X, Y).best_config, "write best_params_"),
+    "AutoGluon's table": (lambda: GRID.fit(X, Y).leaderboard(), r"write report\(search\)"),
+    "a result without its underscore": (
+        lambda: GRID.fit(X, Y).best_params, "did you mean best_params_",
+    ),
+    "a front of one metric": (lambda: GRID.fit(X, Y).pareto_, "pass objectives="),
+    "an average that nobody asked for": (lambda: GRID.fit(X, Y).ensemble_, "pass ensemble=True"),
+    "the columns of y": (
+        lambda: fit(data=(FRAME, ["d"])), r"fit\(X.drop\(columns=\['d'\]\), X\[\['d'\]\]\)",
+    ),
+    "the score of a function's choice": (
+        lambda: NAMESAKE(SVC(), {"C": [1]}, cv=2, refit=lambda r: 0).fit(X, Y).best_score_,
+        "refit is a function.*best_index_",
+    ),
+    "weights by a short name": (
+        lambda: fit(fit_params={"weights": Y}), "did you mean sample_weight",
+    ),
+    "one group": (lambda: fit(fit_params={"group": Y}), "did you mean groups"),
+    "numbers for classes, by scikit-learn's name": (
+        lambda: GRID.fit(X_NUMBERS, Y_NUMBERS), "Pass class labels, or search over a regressor",
+    ),
+    "no y, by scikit-learn's name": (lambda: GRID.fit(X), "^SVC requires y to be passed"),
+    "y before X": (lambda: fit(data=(Y, X), cv=KFold(3)), r"swapped: write fit\(X, y\)"),
+    "a search for load_history": (lambda: load_history(GRID), "pass the checkpoint_dir"),
+    "bounds for the space": (
+        lambda: minimize(abs, [0.0, 1.0], n_iter=3), "^space contains 0.0: every item",
+    ),
+    "the model after the data": (lambda: tune(X, Y, SVC()), r"write tune\(estimator, X, y\)"),
+    "a shell's variable": (lambda: fit(checkpoint_dir="$HOME/run"), r"expandvars"),
+    "a disk of Windows": (lambda: fit(checkpoint_dir="C:\\runs"), "is of Windows"),
+    "another machine": (lambda: fit(checkpoint_dir="me@host:/runs"), "is an address"),
     "predict without a model": (
         lambda: NAMESAKE(SVC(), {"C": [1]}, cv=2, refit=False).fit(X, Y).predict(X),
         "has no attribute 'predict': refit=False.*pass refit=True",

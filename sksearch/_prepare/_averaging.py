@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.base import clone, is_classifier, is_regressor
 
 from sksearch._prepare._options import Goal, Options
+from sksearch._utils._advice import glance
 from sksearch._utils._compat import is_scorer, to_numpy
 from sksearch._utils._typing import Estimator
 from sksearch.estimators import OneOf, family_of, last_step, named_of
@@ -66,16 +67,21 @@ def with_kept_rows(options: Options, context: Context) -> Context:
     Raises
     ------
     ValueError
-        If the scorer needs more than predictions.
+        If the scorer needs more than predictions, or labels cannot be sorted.
     """
     if not options.ensemble:
         return context
     classes = as_classes(context.classes)
+    if is_classifier(context.estimator) and not classes:
+        raise ValueError(
+            "ensemble averages by class, and the labels of y have no common order: make all of "
+            f"them strings, or all of them numbers, or {CURE}."
+        )
     context.kept = kept_rows(context.splits, classes, context.y)
     _check_scorer(options, context)
     if context.kept is not None and is_classifier(context.estimator):
         kinds = {"predict": ["predict"], "decision_function": ["predict", "decision_function"]}
-        needy = (kind for kind, methods in kinds.items() if why_not_served(context, methods))
+        needy = (kind for kind, has in kinds.items() if glance(why_not_served, context, has))
         context.calibrates = frozenset(needy)
     return context
 
@@ -117,7 +123,7 @@ def servable(
     if all(len(each) == len(METHODS) for each in methods.values()):
         return options, ()
     context = context_of()
-    gone = [name for name, each in methods.items() if why_not_served(context, each)]
+    gone = [name for name, each in methods.items() if glance(why_not_served, context, each)]
     if not gone or len(gone) == len(models):
         return options, ()  # errors of candidates say why none can be scored
     classes = (f"{n} ({type(last_step(model)).__name__})" for n, model in models if n in gone)

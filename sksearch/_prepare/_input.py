@@ -1,9 +1,12 @@
 """Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
 
 import copy
+import difflib
 import inspect
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,7 +29,9 @@ from sksearch.estimators import OneOf, each_of, family_of, last_step
 from sksearch.fitting import meant_by
 
 T = TypeVar("T")
-ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # pathlib makes one slash of two
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/|[\w.-]+@[\w.-]+:")  # pathlib makes one slash of two
+VARIABLE = re.compile(r"\$\w|\$\{\w+\}")
+DISK = re.compile(r"[A-Za-z]:[\\/]")
 
 # ---- parameters of the search
 
@@ -44,6 +49,16 @@ def check_folder(path: object) -> None:
             f"checkpoint_dir={str(path)!r} is an address, and a checkpoint is a folder: pass the "
             "path of a local or mounted one (s3fs, gcsfuse and rclone mount buckets), and copy it "
             "afterwards."
+        )
+    if path is not None and VARIABLE.search(str(path)) and not Path(str(path)).exists():
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} has a variable, which only a shell fills in: pass "
+            "os.path.expandvars(...), or the path itself."
+        )
+    if path is not None and os.name != "nt" and DISK.match(str(path)):
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} is of Windows, and this is another system: pass a path "
+            "of this machine, such as one below '/' or '~'."
         )
 
 
@@ -124,9 +139,10 @@ def check_containers(X: Samples, y: Targets) -> None:
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
-        if (data is None and name == "y") or _has_rows(data):
+        is_named = name == "y" and isinstance(data, list) and glance(_are_names, X, data)
+        if (data is None and name == "y") or (_has_rows(data) and not is_named):
             continue
-        if name == "y" and isinstance(data, str) and data in getattr(X, "columns", ()):
+        if name == "y" and glance(_are_names, X, data, otherwise=False):
             raise TypeError(
                 f"y={data!r} is the name of a column, and has no rows: pass its values, as "
                 f"fit(X.drop(columns={data!r}), X[{data!r}])."
@@ -134,6 +150,12 @@ def check_containers(X: Samples, y: Targets) -> None:
         raise TypeError(
             f"{name}={data!r:.80} has no rows: pass an array, a table, or a list of samples."
         )
+
+
+def _are_names(X: Any, y: Any) -> bool:
+    """Whether a target is the name of a column of X, or a list of some."""
+    names, columns = [y] if isinstance(y, str) else y, list(X.columns)
+    return len(names) not in (0, len(X)) and all(name in columns for name in names)
 
 
 def _has_rows(data: object) -> bool:
@@ -145,8 +167,10 @@ def _has_rows(data: object) -> bool:
     return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
 
 
-def doubt_of_rows(X: Samples) -> str:
-    """Say why rows that are dicts are likely to fail, "" if they are something else."""
+def doubt_of_rows(X: Any, y: Any) -> str:
+    """Say why rows are likely to fail that are dicts, or the target, "" if they are neither."""
+    if np.ndim(X) == 1 and np.ndim(y) == 2 and np.shape(y)[1] > 1 and len(X) == len(y):
+        return "X has one dimension and y has two, as if they were swapped: write fit(X, y)."
     first = X[0] if isinstance(X, list | tuple) and len(X) else None
     if not isinstance(first, Mapping):
         return ""
@@ -159,7 +183,7 @@ def doubt_of_rows(X: Samples) -> str:
 
 def doubt_of_target(estimator: Estimator, y: Targets) -> str:
     """Say why no candidate is likely to be fitted to a target, "" if nothing speaks against it."""
-    name = type(estimator).__name__
+    name = type(each_of(estimator)[0]).__name__
     if y is None:
         supervised = is_classifier(estimator) or is_regressor(estimator)
         if supervised and get_tags(estimator).target_tags.required:
@@ -283,14 +307,20 @@ def check_columns(estimator: Estimator, params: dict[str, Any]) -> None:
 
     A class with a ``fit`` of its own may take a word as weights.
     """
-    own = any(overridden(last_step(each), ("fit",)) for each in each_of(estimator))
-    for name in ("groups",) if own else ("groups", "sample_weight"):
+    for name in ("groups",) if _has_own_fit(estimator) else ("groups", "sample_weight"):
         if isinstance(column := params.get(name), str):
             raise TypeError(f"{name}={column!r} is a name: pass the column, X[{column!r}].")
 
 
-def check_sample_weight(X: Samples, params: dict[str, Any]) -> None:
-    """Raise ValueError if there is not one finite weight for each row."""
+def _has_own_fit(estimator: Estimator) -> bool:
+    return any(overridden(last_step(each), ("fit",)) for each in each_of(estimator))
+
+
+def check_sample_weight(estimator: Estimator, X: Samples, params: dict[str, Any]) -> None:
+    """Raise ValueError if there is not one finite weight for each row.
+
+    A class with a ``fit`` of its own takes what it likes for each row.
+    """
     for name, weight in params.items():
         if weight is None or name.rpartition("__")[2] != "sample_weight":
             continue
@@ -301,6 +331,8 @@ def check_sample_weight(X: Samples, params: dict[str, Any]) -> None:
                 f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
                 "pass one weight for each row."
             )
+        if _has_own_fit(estimator):
+            continue
         values = to_numpy(weight)
         if values.dtype.kind not in "biufO":
             first = values.tolist()[0]
@@ -348,6 +380,12 @@ def _check_fit_params(
 ) -> None:
     """Raise ValueError for a parameter that the ``fit`` of a step does not take."""
     if isinstance(estimator, OneOf):
+        for name in params:
+            if "__" in name and any(isinstance(each, Pipeline) for each in each_of(estimator)):
+                raise ValueError(
+                    f"fit got {name}, which names a step, and of a list of models the last step "
+                    f"of each gets such arguments: write {name.rpartition('__')[2]}."
+                )
         for model in each_of(estimator):
             check_fit_params(last_step(model), params, (), by_epochs)
         return
@@ -377,7 +415,9 @@ def _check_fit_params(
         return
     for name in params:
         if name not in taken:
+            close = difflib.get_close_matches(name, [*taken, "groups"], n=1)
+            cure = f"did you mean {close[0]}?" if close else "leave it out."
             raise ValueError(
                 f"fit got {prefix}{name}, which {method} of {type(estimator).__name__} does not "
-                f"take: leave it out. It takes {', '.join(n for n in taken if n != 'self')}."
+                f"take: {cure} It takes {', '.join(n for n in taken if n != 'self')}."
             )

@@ -54,7 +54,7 @@ from sksearch.fitting import (
     SearchPlan,
     Setup,
     blocks_of_rows,
-    error_of_untuned,
+    fails_everywhere,
     scores_have_names,
 )
 from sksearch.history import Problem
@@ -133,8 +133,8 @@ def prepare(
         has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
     )  # fmt: skip
     return Setup(
-        with_kept_rows(options, context), problem, sampler, scheduler, plan,
-        params=data.params, refit_metric=refit_metric, folds=data.folds, earlier=earlier,
+        with_kept_rows(options, _without_doubt(search, options, context, problem)), problem,
+        sampler, scheduler, plan, data.params, refit_metric, folds=data.folds, earlier=earlier,
         time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=goal.refit if callable(goal.refit) else None, is_namesake=search._is_namesake,
@@ -190,19 +190,24 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
     """Say why no candidate is likely to succeed with these data, "" if nothing says so."""
     scoring, estimator = options.goal.scoring, options.estimator
     return (
-        glance(doubt_of_target, estimator, y, otherwise="")
+        glance(doubt_of_rows, X, y, otherwise="")
+        or glance(doubt_of_target, estimator, y, otherwise="")
         or glance(doubt_of_task, scoring, estimator, y, otherwise="")
-        or glance(doubt_of_rows, X, otherwise="")
     )
 
 
-def _check_doubt(doubt: str, context: Context) -> None:
-    """Raise ValueError if the untuned estimator fails on data which are likely to be wrong.
+def _without_doubt(
+    search: Composer, options: Options, context: Context, problem: Problem
+) -> Context:
+    """Return a context; ValueError if all of a space fails on data which are likely to be wrong.
 
-    A class of the user's may make sense of them: a target of texts for a regressor, say.
+    A class of the user's, or a value in the space, may make sense of them: a target of texts for
+    a regressor, say. Searches with scikit-learn's names end as theirs do.
     """
-    if doubt and (error := error_of_untuned(context)):
-        raise ValueError(doubt) from error
+    may_try = not (search._is_namesake or options.workers.are_needed)
+    if context.doubt and may_try and fails_everywhere(context, problem):
+        raise ValueError(context.doubt)
+    return context
 
 
 def _resource_of(filled: Composer, estimator: Estimator, space: Space, data: Data) -> Resource:
@@ -233,7 +238,7 @@ def _plan_of(
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
     """What all tasks share; `rest` has the fields that neither options nor data tell."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
-    context = Context(
+    return Context(
         estimator=estimator,
         X=data.X, y=data.y, splits=splits,
         fit_params=data.fit_params, score_params=data.routed.scorer.score,
@@ -242,10 +247,8 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
         return_train_score=options.return_train_score,
         verbose=options.verbose,
         **rest,
-        blocks=blocks_of_rows(splits, num_samples(data.X), groups),
+        blocks=blocks_of_rows(splits, num_samples(data.X), groups), doubt=data.doubt,
     )  # fmt: skip
-    _check_doubt(data.doubt, context)
-    return context
 
 
 def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
@@ -277,5 +280,5 @@ def _checked_input(
     warn_of_task(options.goal.scoring, options.estimator, y)
     warn_of_target(options.estimator, X, y)
     warn_of_ids(options.estimator, X)
-    check_sample_weight(X, params)
+    check_sample_weight(options.estimator, X, params)
     return X, y, params

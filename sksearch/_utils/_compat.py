@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from joblib._utils import eval_expr
+from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
@@ -304,9 +305,11 @@ def trees_attribute(boosting: Any) -> str:
 
 
 def to_numpy(array: Any) -> np.ndarray:
-    """Return a NumPy copy or view of an array of any array API namespace, or of a list."""
+    """Return a NumPy copy or view of an array of any array API namespace, sparse, or of a list."""
     if type(array) is np.ndarray:
         return array
+    if issparse(array):
+        return np.asarray(array.toarray())
     xp, _ = get_namespace(array)
     return np.asarray(_convert_to_numpy(array, xp))
 

@@ -160,7 +160,9 @@ def params(value: object) -> bool:
 
 def random_state(value: object) -> bool:
     """Whether a value is a seed, or the state of a generator."""
-    return count(value) or (isinstance(value, dict) and isinstance(value.get("state"), list))
+    if not isinstance(value, dict):
+        return count(value)
+    return isinstance(value.get("state"), list) and text(value.get("left", ""))
 
 
 def versions(value: object) -> bool:

@@ -80,6 +80,11 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     >>> saved.best_params_ == search.best_params_
     True
     """
+    if hasattr(path, "fit"):
+        raise TypeError(
+            f"load_history reads a folder, and got a {type(path).__name__}: pass the "
+            "checkpoint_dir of a search, or read cv_results_ and history_ of a fitted one."
+        )
     path = Path(path).expanduser()
     folder = path.parent if path.is_file() else path
     with without_garbage_collection():  # what is made here is kept, too

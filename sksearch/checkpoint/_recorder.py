@@ -108,21 +108,34 @@ class JournalRecorder(Recorder):
     def rng(self, random_state: Seed) -> np.random.RandomState:
         """Return the generator that the search began with, if it goes on."""
         # Without a seed it goes on with that of the checkpoint; another one is refused later.
-        saved = random_state if self._header is None else self._header.random_state
+        saved: Any = random_state if self._header is None else self._header.random_state
         with blaming(self._journal, self._line) if self._header is not None else nullcontext():
             if isinstance(saved, dict):
                 rng = np.random.RandomState()
                 name, keys, *rest = saved["state"]
                 rng.set_state((name, np.array(keys, dtype=np.uint32), *rest))
+                if isinstance(random_state, np.random.RandomState):
+                    rng = self._from_the_beginning(random_state, rng, saved.get("left"))
             else:
                 rng = super().rng(saved)
-        self._rng, self._begins_with = rng, rng.get_state()
-        self._random_state = saved
+        self._rng, self._random_state = rng, saved
         if saved is None or isinstance(saved, np.random.RandomState):
             state: Any = rng.get_state()
             name, keys, *rest = state
             self._random_state = {"state": [name, keys.tolist(), *rest]}
         return rng
+
+    def _from_the_beginning(
+        self, given: np.random.RandomState, rng: np.random.RandomState, left: str | None
+    ) -> np.random.RandomState:
+        """Return the user's generator, which folds may share, where the search began.
+
+        In the same process it is where the search has left it. Another one is refused later.
+        """
+        if describe(given.get_state()) not in (describe(rng.get_state()), left):
+            return rng
+        given.set_state(rng.get_state())
+        return given
 
     def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
         """See that this is the search that the journal is of, or begin a journal.
@@ -144,6 +157,8 @@ class JournalRecorder(Recorder):
             self._compare(setup, parts)
         self._remember(setup)
         if old is None or self._extends:
+            if isinstance(given := params["random_state"], np.random.RandomState):
+                self._random_state |= {"left": describe(given.get_state())}
             self._header = _header(
                 kind, isinstance(params.get("refit"), str), setup, parts, self._random_state,
                 self._versions,
@@ -281,13 +296,9 @@ class JournalRecorder(Recorder):
 
     def _given_seed(self, random_state: Seed) -> object:
         """What a seed is compared by: that of the checkpoint, unless it is another one."""
-        if isinstance(random_state, Integral):
+        other = isinstance(random_state, np.random.RandomState) and random_state is not self._rng
+        if other or isinstance(random_state, Integral):
             return random_state
-        if self._header is not None and isinstance(random_state, np.random.RandomState):
-            # As it was, or, in the same process, after the draws that were made before.
-            state = describe(random_state.get_state())
-            if state not in map(describe, (self._begins_with, self._rng.get_state())):
-                return random_state
         return self._random_state
 
     def _compare(self, setup: Setup, parts: dict[str, dict]) -> None:

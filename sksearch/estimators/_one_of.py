@@ -19,7 +19,7 @@ from ._parts import Size, SpaceDict
 from ._pipeline import last_step, path_of_last_step
 
 WHICH = "model"  # the parameter that names the one that it is
-RESERVED = (WHICH, "models", "named")  # what a list of models has itself
+RESERVED = (WHICH, "models", "named", "self")  # what a list of models has itself
 
 
 class OneOf(Pipeline):

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from sksearch.fitting._function_run import FunctionRun as FunctionRun
     from sksearch.fitting._heard import Call as Call
     from sksearch.fitting._heard import Heard as Heard
-    from sksearch.fitting._hopeless import error_of_untuned as error_of_untuned
+    from sksearch.fitting._hopeless import fails_everywhere as fails_everywhere
     from sksearch.fitting._keywords import KnownNames as KnownNames
     from sksearch.fitting._keywords import known_names as known_names
+    from sksearch.fitting._keywords import meant_attribute as meant_attribute
     from sksearch.fitting._keywords import meant_by as meant_by
     from sksearch.fitting._known_model import NotOfPredictionsError as NotOfPredictionsError
     from sksearch.fitting._known_model import ScoredRows as ScoredRows

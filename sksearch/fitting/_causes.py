@@ -175,6 +175,8 @@ def _target_columns(context: Context, details: str) -> str:
 
 
 def _sparse(context: Context, details: str) -> str:
+    if issparse(context.y) and not issparse(context.X):
+        return f"y is sparse, and {_name(context)} takes dense arrays: pass y.toarray()."
     what = "X is sparse" if issparse(context.X) else "What the steps before make is sparse"
     return (
         f"{what}, and {_name(context)} takes dense arrays: pass X.toarray(), or let the encoder "

@@ -299,7 +299,8 @@ def _score_all(
         context, model, *test, scorer=listener.scorer()
     )
     if output.status == "ok":
-        output.rows = listener.contributions(value_of(output.test_scores, context.metric))
+        with suppress(Exception):  # reports do without
+            output.rows = listener.contributions(value_of(output.test_scores, context.metric))
     else:
         output.predictions = None
     output.score_time = now() - start

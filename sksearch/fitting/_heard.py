@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._utils._compat import listening
+from sksearch._utils._compat import listening, num_samples
 from sksearch._utils._typing import Scorer, Targets
 from sksearch.fitting._row_metrics import contributions, raveled, value_by_formula
 from sksearch.fitting._tasks import Context
@@ -76,7 +76,7 @@ class Heard:
         if len(args) != 2 or args[0] is not self._y:
             return None
         found = contributions(function, sign * score, *args, **kwargs)
-        if found is None or len(found) != len(args[0]):
+        if found is None or len(found) != num_samples(args[0]):
             return None
         y, predicted = map(raveled, args)
         return Call(function, sign, y, predicted, kwargs, found)

@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,6 +27,7 @@ N_IN_VAIN = 100  # candidates that have failed in any way, where only the time e
 #: Points spread over the space that must fail, too. A Sobol sequence has one in each 128th of a
 #: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
 N_PROBES = 128
+N_PROBES_OF_KNOWN = 32  # where the data show the cause
 PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly goes on
 
 
@@ -35,9 +36,9 @@ class Hope:
     """Knows what has failed while nothing has succeeded.
 
     A search is lost if some candidates have failed with the same error on the same fold, none of
-    the searched parameters can be to blame, and the cause is seen in the data, or the untuned
-    estimator and many points spread over the space fail alike at the largest resource. Where a
-    part of a space fails, or small sizes do, the search continues.
+    the searched parameters can be to blame, and the untuned estimator and many points spread over
+    the space fail alike at the largest resource. If there is no time to try these, the cause must
+    be seen in the data. Where a part of a space fails, or small sizes do, the search continues.
 
     Parameters
     ----------
@@ -76,8 +77,7 @@ class Hope:
             return
         self._failed[job.trial_id] = job.params
         for fold, output in zip(folds, outputs, strict=True):
-            alike = self._cause(output) or _masked(output.error)
-            self._errors.setdefault((job.resource, fold), set()).add(alike)
+            self._errors.setdefault((job.resource, fold), set()).add(self._kind(output))
             self._texts.add(output.error)
         if len(self._failed) >= N_ALIKE:
             in_vain = self.is_endless and len(self._failed) >= N_IN_VAIN
@@ -87,21 +87,22 @@ class Hope:
         """Whether other params would fail, too, as these did whose outputs are given."""
         if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
             return False
-        if self._cause(outputs[0]):
-            return True
+        is_known = bool(self._cause(outputs[0]))
         if any(output.fit_error is None for output in outputs):  # a scorer's own failure
-            return False
+            return is_known
         if self._space_fails is None:
-            self._space_fails = self.may_train and self._all_fail(_masked(outputs[0].error))
+            self._space_fails = self._all_fail(outputs[0]) if self.may_train else is_known
         return self._space_fails
 
     def _cause(self, output: Output) -> str:
         """The cause of a failure; the data are looked at once for each error."""
         if output.error not in self._causes:
-            self._causes[output.error] = glance(
-                cause_of, self.context, _message(output), otherwise=""
-            )
+            self._causes[output.error] = _cause(self.context, output)
         return self._causes[output.error]
+
+    def _kind(self, output: Output) -> str:
+        """A text that errors of one kind have in common."""
+        return self._cause(output) or _masked(output.error)
 
     def _is_untuned(self, trial_id: int) -> bool:
         return trial_id == 0 and self.problem.has_baseline
@@ -125,49 +126,73 @@ class Hope:
                 return True
         return False
 
-    def _all_fail(self, error: str) -> bool:
-        """Whether the untuned estimator, and then points all over the space, fail with an error.
+    def _all_fail(self, example: Output) -> bool:
+        """Whether the untuned estimator, and then points all over the space, fail like an example.
 
-        Only if that is seen in few seconds.
+        If that is not seen in few seconds, the data must show the cause.
         """
-        start = now()
-        for i, params in enumerate(({}, *self._probes())):
-            if now() - start > PROBE_SECONDS or _masked(self._try(i, params).error) != error:
+        known = bool(self._cause(example))  # by the data, of which it takes all rows
+        context = self.context if known else _on_few_rows(self.context)
+        n, start = N_PROBES_OF_KNOWN if known else N_PROBES, now()
+        for params in ({}, *_probes(self.problem, n, self._failed.values())):
+            if now() - start > PROBE_SECONDS:
+                return known
+            output = _tried(context, self.problem, params)
+            if output.status != "error" or self._kind(output) != self._kind(example):
                 return False
         return True
 
-    def _probes(self) -> Iterator[Params]:
-        """Candidates that are spread over the space, none of which has been tried."""
-        space, known = self.problem.space, set(map(self.problem.space.key, self._failed.values()))
-        if space.n_dims == 0:
-            return
-        for u in qmc.Sobol(space.n_dims, rng=self.problem.seed).random(N_PROBES):
-            params = space.from_unit(u)
-            if (key := space.key(params)) not in known and self._is_allowed(params):
-                known.add(key)
-                yield params
 
-    def _is_allowed(self, params: Params) -> bool:
-        return self.problem.allows is None or self.problem.allows(params)
+def _probes(problem: Problem, n: int, tried: Iterable[Params] = ()) -> Iterator[Params]:
+    """Yield candidates that are spread over a space, none of which has been tried."""
+    space = problem.space
+    known = set(map(space.key, tried))
+    if space.n_dims == 0:
+        return
+    for u in qmc.Sobol(space.n_dims, rng=problem.seed).random(n):
+        params = space.from_unit(u)
+        is_allowed = problem.allows is None or problem.allows(params)
+        if (key := space.key(params)) not in known and is_allowed:
+            known.add(key)
+            yield params
 
-    def _try(self, number: int, params: Params) -> Output:
-        """Train and score a candidate as the search would, on few rows and the first fold."""
-        problem, sample = self.problem, self.context.sample
-        if sample is None:
-            latest = trains_on_the_past(self.context.splits)
-            sample = RowSample(MIN_ROWS, 1.0, 0.0, latest=latest)
-        context = replace(self.context, spool=None, search=None, verbose=0, sample=sample)
-        # Epochs fail from the first one on, but a size that is too small fails for its own reason.
-        amount = problem.min_resources if problem.continues else problem.max_resources
-        task = Task(
-            trial_id=number, fold=0, params=params, resource=amount, spent=0, state=None,
-            before=(), continues=False, keep=False, callbacks=NO_CALLBACKS,
-        )  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            output = evaluate(context, task, TaskEnvironment())
-        Interrupts.heed()
-        return output
+
+def fails_everywhere(context: Context, problem: Problem) -> bool:
+    """Whether the untuned estimator fails, and so do points all over the space.
+
+    As many as few seconds allow; on some rows, and the first fold.
+    """
+    if error_of_untuned(context) is None:
+        return False
+    context, start = _on_few_rows(context), now()
+    for params in _probes(problem, N_PROBES_OF_KNOWN):
+        if now() - start > PROBE_SECONDS:
+            break
+        if _tried(context, problem, params).status != "error":
+            return False
+    return True
+
+
+def _on_few_rows(context: Context) -> Context:
+    latest = trains_on_the_past(context.splits)
+    sample = context.sample or RowSample(MIN_ROWS, 1.0, 0.0, latest=latest)
+    return replace(context, sample=sample)
+
+
+def _tried(context: Context, problem: Problem, params: Params) -> Output:
+    """Train and score a candidate as the search would, on the first fold."""
+    context = replace(context, spool=None, search=None, verbose=0, error_score=np.nan)
+    # Epochs fail from the first one on, but a size that is too small fails for its own reason.
+    amount = problem.min_resources if problem.continues else problem.max_resources
+    task = Task(
+        trial_id=0, fold=0, params=params, resource=amount, spent=0, state=None,
+        before=(), continues=False, keep=False, callbacks=NO_CALLBACKS,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        output = evaluate(context, task, TaskEnvironment())
+    Interrupts.heed()
+    return output
 
 
 def error_of_untuned(context: Context) -> Exception | None:
@@ -203,7 +228,7 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     errors = Counter(output.error for output in outputs)
     first = errors.most_common(1)[0][0]
     example = next(each for each in outputs if each.error == first)
-    cause = glance(cause_of, context, _message(example), otherwise="")
+    cause = _cause(context, example)
     if not cause:
         most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
         cause = (
@@ -211,6 +236,11 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
             "scorer, the space or the data: error_score='raise' shows where it is raised."
         )
     return f"{cause}\n{text}"
+
+
+def _cause(context: Context, output: Output) -> str:
+    """The cause of a failure that is seen in the data, "" if none is."""
+    return glance(cause_of, context, _message(output), otherwise="") or context.doubt
 
 
 def _message(output: Output) -> str:

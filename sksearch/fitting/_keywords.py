@@ -2,7 +2,7 @@
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, Self, TypeVar
 
@@ -11,6 +11,7 @@ F = TypeVar("F", bound=Callable)
 COUNTS = (
     "n_iter", "n_candidates", "n_trials", "n_calls", "max_evals", "num_samples", "n_samples",
     "n_points", "num_trials", "max_trials", "n_evals", "max_iter", "n_evaluations", "trials",
+    "max_iters", "total_iterations", "n_steps",
 )  # fmt: skip
 #: What is meant, by name: the first that the search has.
 MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -36,12 +37,44 @@ MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("n_initial",): ("n_initial_points", "n_random_starts", "n_startup_trials", "init_points"),
     ("factor",): ("eta", "reduction_factor"),
     ("min_resources",): ("grace_period", "min_budget", "min_resource"),
-    ("max_resources",): ("max_t", "max_budget", "max_resource", "max_epochs"),
+    ("max_resources",): ("max_t", "max_budget", "max_resource", "max_epochs", "R"),
     ("checkpoint_dir",): ("storage", "study_name", "local_dir", "checkpoint", "cache_dir"),
     ("initial_params",): ("points_to_evaluate", "x0", "initial_points", "baseline"),
     ("memory_limit",): ("max_memory", "mem_limit"),
     ("verbose",): ("verbosity", "disp", "progress_bar", "show_progress_bar"),
 }  # fmt: skip
+#: What stands for attributes and methods of other libraries.
+ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    "best_score_": ("best_value", "best_loss", "best_value_", "best_loss_", "best_result"),
+    "best_params_": (
+        "best_config", "best_config_", "best_trial", "best_trial_", "best_parameters",
+        "get_best_config", "get_best_params",
+    ),
+    "best_estimator_": (
+        "model", "model_", "best_model", "best_model_", "estimator_", "best_pipeline_",
+        "fitted_pipeline_", "get_best_model", "export_model",
+    ),
+    "cv_results_": (
+        "trials", "trials_", "trials_dataframe", "results", "results_", "results_df", "dataframe",
+        "grid_scores_", "optimizer_results_", "study_", "get_results",
+    ),
+    "report(search), of sksearch": (
+        "leaderboard", "leaderboard_", "fit_summary", "show_models", "summary", "report",
+        "sprint_statistics", "info",
+    ),
+    "fit(X, y)": ("optimize", "run", "tune", "search", "train", "minimize", "train_model"),
+    "score(X, y)": ("evaluate", "eval"),
+    "joblib.dump(search, path)": ("save", "save_model", "dump", "to_pickle"),
+    "sklearn.inspection.permutation_importance(search, X, y)": (
+        "feature_importance", "feature_importances", "feature_importances_",
+    ),
+}  # fmt: skip
+#: What must be asked for.
+ASKED_FOR = {
+    **dict.fromkeys(("pareto_", "metric_"), "pass objectives=, such as ['accuracy', '-fit_time']"),
+    "ensemble_": "pass ensemble=True",
+    "audited_": "pass audit= to a search that stops candidates early",
+}
 DIRECTIONS = ("direction", "directions", "mode", "maximize", "minimize", "greater_is_better")
 #: What stands elsewhere, or needs no parameter.
 ELSEWHERE = {
@@ -51,7 +84,20 @@ ELSEWHERE = {
     "callback": "call set_callbacks, which scikit-learn has from 1.9 on",
     "generations": "write n_iter, the count of candidates of all generations",
     "task": "leave it out: the estimator is a classifier or a regressor",
+    "method": "a search has a name for each, and minimize and SearchCV have sampler",
+    **dict.fromkeys(
+        ("algo", "algorithm", "suggest", "search_optimization", "search_alg"),
+        "pass sampler, such as sksearch.samplers.TPESampler()",
+    ),
+    "args": "take them in, as in functools.partial(func, ...)",
+    **dict.fromkeys(("label", "target_column"), "pass the column as y to fit"),
+    **dict.fromkeys(
+        ("use_gpu", "gpus", "num_gpus", "resources_per_trial"),
+        "pass devices, such as [0], for GPUs",
+    ),
+    **dict.fromkeys(("presets", "name", "loggers", "optimizer_kwargs"), "leave it out"),
     "iid": "leave it out: scikit-learn has none any more",
+    "enable_pruning": "take a search that stops candidates early, such as HyperbandSearchCV",
     "pruner": "take a search that stops candidates early, such as HyperbandSearchCV",
     **dict.fromkeys(
         ("sampler", "scheduler", "resource"), "take SearchCV, which has it, for a composition"
@@ -103,6 +149,17 @@ def meant_by(name: str) -> str:
         if name in (*names, *others) and names[0] in own:
             return name if name in names else names[0]
     return ""
+
+
+def meant_attribute(name: str, names: Iterable[str]) -> str:
+    """Say what to write for an attribute that a search does not have, "" if nothing is like it."""
+    for own, others in ATTRIBUTES.items():
+        if name in others:
+            return f"write {own}."
+    if name in ASKED_FOR:
+        return f"{ASKED_FOR[name]}."
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+    return f"did you mean {close[0]}?" if close else ""
 
 
 def _cure(name: str, names: list[str]) -> str:

@@ -54,6 +54,7 @@ class Context:
     kept: list[np.ndarray] | None = None
     #: Of models without probabilities, by their best method, those whose scores need some.
     calibrates: frozenset[str] = frozenset()
+    doubt: str = ""  # why no candidate is likely to be fitted to the data, if something says so
 
     def folds(self, amount: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `amount` evaluates."""

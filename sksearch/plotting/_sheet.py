@@ -83,7 +83,7 @@ class SearchDisplay:
         Raises
         ------
         ValueError
-            If the search is not fitted, or no candidate has a score.
+            If the search is not fitted.
         """
         return cls(search=search).plot()
 
@@ -98,23 +98,19 @@ class SearchDisplay:
         Returns
         -------
         display : SearchDisplay
-            The display itself.
-
-        Raises
-        ------
-        ValueError
-            If no candidate has a score.
+            The display itself. If no candidate has a score, its parts say so.
         """
         search = read(self.search)
-        found = Candidates.of(search)
-        names = most_important(search, found)
+        found: Any = Parts().make("Candidates", Candidates.of, search)
+        names = [] if found is None else most_important(search, found)
+        n_scored = 0 if found is None else len(found.scores)
         plt = import_pyplot(type(self).__name__)
         self.figure_ = figure or plt.figure(figsize=(13.5, 9.5), layout="constrained")
         parts: Any = self.figure_.subfigures(2, 2, squeeze=False, hspace=0.05, wspace=0.04)
         history, importance, slices, last = (part.subplots() for part in parts.ravel())
         self.displays_: list = []
         self._add(HistoryDisplay, search, history)
-        if len(found.scores) < MIN_FOR_EFFECTS or not names:
+        if n_scored < MIN_FOR_EFFECTS or not names:
             self._add(DistributionDisplay, search, importance)
         else:
             self._add(ImportanceDisplay, search, importance)
@@ -124,7 +120,7 @@ class SearchDisplay:
             slices.set_axis_off()
         if len(search.levels) > 1:
             self._add(RungDisplay, search, last)
-        elif len(found.scores) >= MIN_FOR_EFFECTS and len(names) > 1:
+        elif n_scored >= MIN_FOR_EFFECTS and len(names) > 1:
             self._draw_two(search, found, names, last)
         else:
             last.set_axis_off()

@@ -181,9 +181,12 @@ def report_of(
     """Make the report of one search; arguments as those of `report`."""
     table = read_results(search)
     if table.estimator is None:
+        cure = "pass the fitted search itself; sksearch.stats and sksearch.plotting take this"
+        if isinstance(search, str | os.PathLike) or type(search).__name__ == "SavedSearch":
+            cure = "call fit of the search with its checkpoint_dir: it trains nothing again"
         raise TypeError(
             f"search is a {type(search).__name__}, which has no estimator, and a report needs it: "
-            "call fit of the search with its checkpoint_dir once more, it trains nothing again."
+            f"{cure}."
         )
     made = Report(find_facts(table), full)
     if path is not None:

@@ -322,9 +322,20 @@ def _aims(objectives: Any, constraints: Any) -> Aims:
     return aims
 
 
+def _space_of(given: Any) -> Space:
+    """Make a space, which has another name here than where it is a search's."""
+    try:
+        return Space(given)
+    except (TypeError, ValueError) as error:
+        error.args = tuple(
+            str(each).replace("param_distributions", "space") for each in error.args
+        )
+        raise
+
+
 def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
     """Settle everything before the first evaluation."""
-    space = search.space if isinstance(search.space, Space) else Space(search.space)
+    space = search.space if isinstance(search.space, Space) else _space_of(search.space)
     aims = _aims(search.objectives, search.constraints)
     allows = make_allows(search.constraints, space)
     earlier = read_earlier(search.prior_results, space)

@@ -66,7 +66,7 @@ def tune(
     True
     """
     is_data = hasattr(estimator, "__len__") and not isinstance(estimator, str | list | tuple)
-    if is_data and y is None and not hasattr(estimator, "fit"):
+    if is_data and (y is None or hasattr(y, "fit")) and not hasattr(estimator, "fit"):
         raise TypeError(
             f"tune got a {type(estimator).__name__} as its estimator, and no y: write "
             "tune(estimator, X, y), such as tune(RandomForestClassifier(), X, y)."

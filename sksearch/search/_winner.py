@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from sksearch._utils._compat import BaseSearchCV
-from sksearch.fitting import COLUMNS, Setup
+from sksearch.fitting import COLUMNS, Setup, meant_attribute
 from sksearch.reporting import choose, index_by_rule, rule_of
 
 #: Attributes that need a winner, and those that need a model trained on all rows.
@@ -64,6 +64,8 @@ class WinnerChoice(BaseSearchCV):
         is_fitted, is_outcome = "cv_results_" in known, name.endswith("_") and name[0] != "_"
         if not is_fitted and is_outcome and not hasattr(type(self), name):
             return "call fit(X, y) first."
+        if name in OF_THE_WINNER and is_fitted and callable(known.get("refit")):
+            return "refit is a function, which names a row: read cv_results_ at best_index_."
         if name in OF_THE_WINNER and is_fitted:
             return "with several metrics and refit=False none is the best; pass refit='a metric'."
         if known.get("refit", True) is False and (name in OF_THE_MODEL):
@@ -73,7 +75,9 @@ class WinnerChoice(BaseSearchCV):
             )
         if name == "best_estimator_" and known.get("interrupted_"):
             return "the search was interrupted before its last training; call fit(X, y) again."
-        return ""
+        if name[0] == "_" or hasattr(type(self), name):
+            return ""
+        return meant_attribute(name, [*known, *dir(type(self))])
 
     def _check_refit_for_multimetric(self, scores: object) -> None:
         if not self.objectives:

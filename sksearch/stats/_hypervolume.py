@@ -48,7 +48,12 @@ def hypervolume_curve(
     >>> n_evaluations.tolist()
     [1, 2, 3]
     """
-    history: History = search.history_
+    history: History | None = getattr(search, "history_", None)
+    if history is None:
+        raise TypeError(
+            f"search is a {type(search).__name__}, which has no history_: pass a fitted search of "
+            "this library, or what load_history returns."
+        )
     if not history.problem.objectives:
         raise ValueError("The search has one objective: pass objectives=[...] to have a front.")
     top = max((trial.resource for trial in history.trials), default=0)

@@ -207,6 +207,28 @@ def test_a_generator_as_seed_is_the_one_that_it_was(name, folder):
             search.set_params(random_state=seed).fit(X, Y)
 
 
+@pytest.mark.parametrize("kind", ["the same generator", "a new one"])
+@pytest.mark.parametrize("more", [0, 3])
+@pytest.mark.parametrize("cls", [sks.RandomizedSearchCV, sks.RandomSearchCV, sks.SearchCV])
+def test_a_generator_that_the_folds_share_is_the_one_that_it_was(cls, more, kind, folder):
+    def of(rng, n_iter, folder=None):
+        cv = KFold(2, shuffle=True, random_state=rng)
+        options = {"cv": cv, "random_state": rng, "refit": False, "n_iter": n_iter}
+        return cls(Noisy(), SPACE, scoring=scorer, checkpoint_dir=folder, **options)
+
+    rng = np.random.RandomState(5)
+    of(rng, 4, folder).fit(X, Y)
+    first = of(np.random.RandomState(5), 4).fit(X, Y)
+    again = rng if kind == "the same generator" else np.random.RandomState(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the generator's own state in cv is not compared
+        found = of(again, 4 + more, folder).fit(X, Y)
+    assert len(found.history_.trials) == 4 + more
+    assert found.cv_results_["params"][:4] == first.cv_results_["params"]
+    scores = [s.cv_results_["split1_test_score"][:4] for s in (found, first)]
+    np.testing.assert_array_equal(*scores)
+
+
 @pytest.mark.parametrize("name", ["hyperband", "random"])
 def test_who_leaves_the_seed_out_gets_the_one_of_the_checkpoint(name, folder):
     fit_and_stop(make(name, folder, random_state=3), 9)

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from scipy.stats import loguniform, randint, uniform
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import PoissonRegressor, Ridge, SGDClassifier
 from sklearn.metrics import f1_score, make_scorer
@@ -388,6 +389,105 @@ def test_a_namesake_ends_no_earlier_than_that_of_scikit_learn():
         GridSearchCV(Hopeless(), grid, cv=2).fit(X, y)
     with pytest.raises(ValueError, match="All the 40 fits failed"):
         RandomizedSearchCV(Hopeless(), {"a": uniform(0, 1)}, n_iter=20, cv=2).fit(X, y)
+
+
+# ---- data that only a part of the space can be trained on
+
+
+class Threshold(ClassifierMixin, BaseEstimator):
+    """Makes classes of numbers if it is told where to cut."""
+
+    def __init__(self, at=None):
+        self.at = at
+
+    def cut(self, y):
+        return y if self.at is None else (y > self.at).astype(int)
+
+    def fit(self, X, y):
+        self.model_ = GaussianNB().fit(X, self.cut(y))
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+    def score(self, X, y):
+        return self.model_.score(X, self.cut(y))
+
+
+class WithoutTarget(Picky):
+    def fit(self, X, y=None):
+        if self.n < 8:
+            raise ValueError("y is needed")
+        self.classes_ = [0]
+        return self
+
+    def score(self, X, y=None):
+        return self.n
+
+
+class Lenient(Picky):
+    """A regressor's target may be texts if it is told so."""
+
+    _estimator_type = "regressor"
+
+    def fit(self, X, y):
+        np.asarray(y, dtype=object if self.kind == "text" else float)
+        self.classes_ = np.unique(y)
+        return self
+
+
+class Gaps(TransformerMixin, BaseEstimator):
+    """Leaves out columns with a share of gaps."""
+
+    def __init__(self, share=0.5):
+        self.share = share
+
+    def fit(self, X, y=None):
+        self.kept_ = np.isnan(X).mean(axis=0) < self.share
+        return self
+
+    def transform(self, X):
+        return X[:, self.kept_]
+
+
+class Shift(Gaps):
+    def transform(self, X):
+        return X + self.share
+
+
+class SaysSparse(Picky):
+    """Its text speaks of a cause that the data have not."""
+
+    def fit(self, X, y):
+        if self.a < 0.8:
+            raise TypeError("Sparse data was passed, but dense data is required.")
+        return super().fit(X, y)
+
+
+GAPPED = np.where(np.arange(450).reshape(90, 5) % 25 == 17, np.nan, X)
+DICTS = [{"a": row[0], "b": row[1]} for row in X]
+VECTORS = Pipeline([("vectors", "passthrough"), ("model", GaussianNB())])
+FEW_WORK = {
+    "dicts": (VECTORS, {"vectors": ["passthrough", DictVectorizer(sparse=False)]}, DICTS, y),
+    "numbers for a classifier": (Threshold(), {"at": [0.0, 0.1, None]}, X, X[:, 1]),
+    "no target": (WithoutTarget(), {"n": list(range(10))}, X, None),
+    "texts for a regressor": (Lenient(), {"kind": ["none", "text"], "a": [0.9, 1.0]}, X, NAMES),
+    "gaps": (make_pipeline(Gaps(), GaussianNB()), {"gaps__share": uniform(0, 0.8)}, GAPPED, y),
+    "below zero": (
+        make_pipeline(Shift(), MultinomialNB()), {"shift__share": uniform(-20, 30)}, X, y
+    ),
+    "a text": (SaysSparse(), {"a": uniform(0, 1)}, X, y),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [RandomizedSearchCV, RandomSearchCV, TPESearchCV, SearchCV])
+@pytest.mark.parametrize("name", FEW_WORK)
+def test_data_that_the_own_values_cannot_be_trained_on_are_searched(name, kind):
+    estimator, space, X, y = FEW_WORK[name]
+    search = kind(estimator, space, n_iter=30, cv=KFold(2), random_state=0).fit(X, y)
+    assert {"error", "ok"} <= set(search.statuses_)
 
 
 # ---- sizes that are too small

@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
@@ -26,6 +27,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_val_predict,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -567,6 +569,28 @@ def test_several_labels(model, space):
         np.testing.assert_allclose(sum(shares[0].T), 1)
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.lil_matrix])
+@pytest.mark.parametrize(
+    ("model", "metric"),
+    [
+        (OneVsRestClassifier(GaussianNB()), "f1_macro"),
+        (OneVsRestClassifier(LinearSVC(random_state=0)), None),
+    ],
+)
+def test_sparse_labels_are_as_dense_ones(model, metric, kind):
+    rows, labels = make_multilabel_classification(60, random_state=0)
+    name = "var_smoothing" if metric else "C"
+    space = {f"estimator__{name}": [1e-9, 1e-2, 1]}
+    options = {"cv": KFold(2), "n_iter": 3, "scoring": metric}
+    dense, found = (
+        random_search(model, space, **options).fit(rows, each) for each in (labels, kind(labels))
+    )
+    for name in ("mean_test_score", "rank_test_score"):
+        np.testing.assert_allclose(found.cv_results_[name], dense.cv_results_[name])
+    assert np.isfinite(found.score(rows, kind(labels)))
+    assert np.shape(found.predict(rows)) == labels.shape
+
+
 def test_names_of_columns_are_known():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(NOISY, columns=list("ab"))
@@ -628,6 +652,29 @@ def test_what_cannot_be_averaged_is_refused_before_anything_is_spent(
     monkeypatch.setattr(_base.BaseSearch, "_run", None)
     with pytest.raises(ValueError, match=match):
         random_search(estimator).set_params(**kwargs).fit(X, y)
+
+
+class TakesAny(ClassifierMixin, BaseEstimator):
+    def __init__(self, a=1):
+        self.a = a
+
+    def fit(self, X, y):
+        self.classes_ = list(set(y))
+        return self
+
+    def predict(self, X):
+        return np.array([self.classes_[0]] * len(X), dtype=object)
+
+    def score(self, X, y):
+        return 1.0
+
+
+@pytest.mark.parametrize("labels", [[1, "1"], [b"a", "a"], [True, "a"]])
+def test_labels_without_an_order_are_refused(labels, monkeypatch):
+    monkeypatch.setattr(_base.BaseSearch, "_run", None)
+    mixed = np.array(labels, dtype=object)[np.arange(len(X)) % 2]
+    with pytest.raises(ValueError, match=r"averages by class.*no common order"):
+        random_search(TakesAny(), {"a": randint(1, 99)}, cv=KFold(2)).fit(X, mixed)
 
 
 def test_a_search_that_draws_test_rows_is_refused():

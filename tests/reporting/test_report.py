@@ -5,6 +5,7 @@ import signal
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.datasets import load_iris
@@ -134,6 +135,8 @@ def test_what_a_checkpoint_has_is_no_search_to_report_on(tmp_path):
     )
     with pytest.raises(TypeError, match="SavedSearch, which has no estimator"):
         report(load_history(tmp_path))
+    with pytest.raises(TypeError, match=r"DataFrame, which has no estimator.*pass the fitted"):
+        report(pd.DataFrame(load_history(tmp_path).cv_results_))
 
 
 def test_a_file_of_another_kind_is_refused(search):

@@ -54,6 +54,15 @@ class Words(ClassifierMixin, BaseEstimator):
         return self.model_.score(X, y)
 
 
+class Named(Words):
+    """Understands the names of weights, and missing ones."""
+
+    def fit(self, X, y, sample_weight=None):
+        known = {"high": 3.0, "low": 0.1}
+        weights = [known.get(w, 1.0 if w == w else 0.2) for w in sample_weight]
+        return super().fit(X, y, np.array(weights))
+
+
 def steps(kind, model=None):
     return kind([("s", StandardScaler()), ("m", model or LogisticRegression())])
 
@@ -73,6 +82,8 @@ def of_rows(X):
         (Words(), "C", {"sample_weight": of_rows}),
         (steps(Pipeline, Words()), "m__C", {"m__sample_weight": "positive"}),
         (steps(Pipeline), "m__C", {"m__sample_weight": WEIGHTS}),
+        (Named(), "C", {"sample_weight": ["high", "low"] * 60}),
+        (Named(), "C", {"sample_weight": np.where(y, np.nan, 1.0)}),
     ],
     ids=lambda v: "+".join(v) if isinstance(v, dict) else str(v)[:30],
 )
@@ -94,6 +105,9 @@ def test_what_no_signature_takes_is_refused_with_the_one_that_is_called():
     ):
         with pytest.raises(ValueError, match=match):
             sksearch.GridSearchCV(steps(kind), grid).fit(X, y, **params)
+    models = [steps(Pipeline), steps(Pipeline)]
+    with pytest.raises(ValueError, match=r"the last step of each.*: write sample_weight"):
+        sksearch.SearchCV(models, n_iter=2).fit(X, y, m__sample_weight=WEIGHTS)
     with pytest.raises(TypeError, match="is a name: pass the column"):
         sksearch.GridSearchCV(LogisticRegression(), {"C": [1, 2]}).fit(X, y, sample_weight="w")
 

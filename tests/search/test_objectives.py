@@ -298,6 +298,8 @@ def test_the_volume_grows_and_is_drawn():
     assert display.ax_.get_ylabel() == "price"
     with pytest.raises(ValueError, match="one objective"):
         hypervolume_curve(RandomSearchCV(Tradeoff(), SQUARE, cv=2, n_iter=2).fit(X, y))
+    with pytest.raises(TypeError, match=r"search is a dict.*pass a fitted search"):
+        hypervolume_curve({})
 
 
 # ---- samplers
