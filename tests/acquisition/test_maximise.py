@@ -290,5 +290,5 @@ def test_large_and_infinite_spaces_are_not_listed():
 
 
 def test_a_space_of_one_candidate_is_listed():
-    assert enumerate_points(Space({"a": [1], "b": [2]})).shape == (1, 2)
+    assert enumerate_points(Space({"a": [1], "b": [2]})).shape == (1, 0)
     assert enumerate_points(Space({})).shape == (1, 0)

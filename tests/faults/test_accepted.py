@@ -36,12 +36,13 @@ def _reset_count():
     Counted.n_fits = 0
 
 
-def refuses(match, search=RandomSearchCV, space=None, X=X, y=Y, fit=(), **params):
+def refuses(match, search=RandomSearchCV, space=None, X=X, y=Y, fit=(), own=True, **params):
     """See that fit raises what names the parameter, and that nothing was trained before."""
     space = {"C": [0.1, 1.0]} if space is None else space
     params = ({"n_iter": 2} if search is RandomSearchCV else {}) | params
     with pytest.raises((ValueError, TypeError), match=match):
-        search(Counted(), space, **params).fit(X, y, **dict(fit))
+        estimator = Counted() if own else LogisticRegression()
+        search(estimator, space, **params).fit(X, y, **dict(fit))
     assert Counted.n_fits == 0
 
 
@@ -186,8 +187,8 @@ def test_fit_parameters_that_no_training_takes_are_refused():
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_weights_that_are_not_finite_are_refused(bad):
     weight = np.where(ROWS == 3, bad, 1.0)
-    refuses(f"sample_weight is {bad} in row 3: pass", fit={"sample_weight": weight})
-    refuses("sample_weight is", fit={"sample_weight": pd.Series(weight)})
+    refuses(f"sample_weight is {bad} in row 3: pass", fit={"sample_weight": weight}, own=False)
+    refuses("sample_weight is", fit={"sample_weight": pd.Series(weight)}, own=False)
 
 
 @pytest.mark.parametrize("name", ["solver", "fit_intercept"])
@@ -196,7 +197,8 @@ def test_a_resource_whose_values_are_no_integers_is_refused(name):
 
 
 def test_weights_that_are_texts_are_refused():
-    refuses("sample_weight has 'a': pass", fit={"sample_weight": ["a"] * len(ROWS)})
+    weight = ["a"] * len(ROWS)
+    refuses("sample_weight has 'a': pass", fit={"sample_weight": weight}, own=False)
 
 
 @pytest.mark.parametrize("data", ["abc", b"abc", 3, None, {1, 2}, iter([1, 2])])
