@@ -97,6 +97,8 @@ def says_nothing(annotation):
 def test_nine_parameters_of_ten_have_types_that_say_something(room):
     bare, n = {}, 0
     for path in (ROOT / "sksearch" / room).rglob("*.py"):
+        if path.parent.name == "identity":
+            continue  # values of any kind are what it describes
         found = list(parameters(path))
         bare[path.name] = [name for name, annotation in found if says_nothing(annotation)]
         n += len(found)
