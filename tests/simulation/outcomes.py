@@ -33,6 +33,7 @@ WARNINGS = {
     r"goes on, though your code .* to start: tests\.simulation\.learners\.RUN was": {"start"},
     r"is locked by .*, or by one that it has started": {"heirs"},
     r"Worker process 0 has not started in 30 seconds": {"start"},
+    r"The larger search does not begin with \d+ of the \d+ evaluations": {"grows"},
 }
 
 
