@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
@@ -308,7 +309,11 @@ def first_of_each(estimator: OneOf, given: Any, space: Space) -> tuple[list[dict
             is_own = not is_given or all(equal(own[k], values[k]) for k in own if k != WHICH)
         if own is None:
             mine = [each for each in dicts if each.get(WHICH) == [name]]
-            own = _nearest(OneOf([(name, model)]), mine[0]) if mine else None
+            if mine and not any(isinstance(each, When) for each in mine[0].values()):
+                own = _nearest(OneOf([(name, model)]), mine[0])
+            elif mine:
+                outside = space.baseline(values | {WHICH: name}, kept=[WHICH])
+                own = space.from_unit(np.nan_to_num(space.place(outside or {}), nan=0.5))
         if own is not None and (not is_given or space.contains(own)):
             firsts.append(own)
     return firsts, is_own
@@ -325,11 +330,9 @@ def known_of_each(estimator: OneOf, size: Size) -> list[dict[str, Any]]:
     return [each for together in rounds for each in together if each is not None]
 
 
-def _nearest(alone: OneOf, given: SpaceDict) -> dict[str, Any] | None:
-    """A candidate of a space with a model's own values where it has them; None with conditions."""
+def _nearest(alone: OneOf, given: SpaceDict) -> dict[str, Any]:
+    """A candidate of a space without conditions, with a model's own values where it has them."""
     space = {key: values for key, values in given.items() if not isinstance(values, Outcome)}
-    if any(isinstance(values, When) for values in space.values()):
-        return None
     return filled(space, own_candidate(alone, space) | {WHICH: alone.named[0][0]})
 
 
