@@ -222,7 +222,7 @@ def test_weights_go_to_each_model():
     search = SearchCV(NAMED, **ARGS | {"n_iter": 3}).fit(X, Y, sample_weight=weights)
     assert set(search.statuses_) == {"ok"}
     assert 2 not in search.predict(X)
-    with pytest.raises(ValueError, match=r"svc__sample_weight, which names .* write sample_weight"):
+    with pytest.raises(ValueError, match=r"svc__sample_weight, which names .* write"):
         SearchCV(NAMED, **ARGS).fit(X, Y, svc__sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight, which fit of KNeighborsClassifier"):
         SearchCV([*NAMED, ("K", KNeighborsClassifier())], **ARGS).fit(X, Y, sample_weight=weights)
