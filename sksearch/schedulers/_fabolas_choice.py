@@ -119,7 +119,7 @@ class Known:
             y=np.array(scores, float),
             log_cost=np.array(costs, float),
             running=np.array(under_way, dtype=float).reshape(len(running), n_dims + 1),
-            tried=np.array([point_of(history, trial) for trial in tried]).reshape(-1, n_dims),
+            tried=np.array([point_of(history, t) for t in tried]).reshape(len(tried), n_dims),
             ok=np.array([not any(map(math.isnan, _scores(trial))) for trial in tried], bool),
             since_top=since_top,
         )
