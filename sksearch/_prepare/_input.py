@@ -139,10 +139,13 @@ def check_containers(X: Samples, y: Targets) -> None:
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
-        is_named = name == "y" and isinstance(data, list) and glance(_are_names, X, data)
-        if (data is None and name == "y") or (_has_rows(data) and not is_named):
+        if data is None and name == "y":
             continue
-        if name == "y" and glance(_are_names, X, data, otherwise=False):
+        may_be_names = name == "y" and (isinstance(data, list) or not _has_rows(data))
+        is_named = may_be_names and glance(_are_names, X, data, otherwise=False)
+        if _has_rows(data) and not is_named:
+            continue
+        if is_named:
             raise TypeError(
                 f"y={data!r} is the name of a column, and has no rows: pass its values, as "
                 f"fit(X.drop(columns={data!r}), X[{data!r}])."
