@@ -113,7 +113,7 @@ def pytest_generate_tests(metafunc):
     chosen = {id(free[i]) for i in choose([call.params for call in free], few)}
     for call in calls:
         if id(call) not in chosen:
-            call.marks.append(pytest.mark.whole.mark)
+            call.marks.extend((pytest.mark.whole.mark, pytest.mark.matrix.mark))
     if chosen and not _takes_all(metafunc.config):
         metafunc._calls = [call for call in calls if id(call) in chosen]
 
