@@ -6,9 +6,8 @@ from sksearch._utils._on_demand import on_demand
 
 if TYPE_CHECKING:
     from sksearch.checkpoint import load_history
-    from sksearch.fitting import Bound
-    from sksearch.hypergradients._search import HypergradientSearchCV
-    from sksearch.reporting import report
+    from sksearch.fitting.run._objectives import Bound
+    from sksearch.reporting._report import report
     from sksearch.search import (
         ASHASearchCV,
         BOHBSearchCV,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
         earlier_results,
         tune,
     )
+    from sksearch.search._hypergradient import HypergradientSearchCV
     from sksearch.search._minimize import minimize
     from sksearch.space import When
 else:

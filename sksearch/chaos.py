@@ -34,7 +34,9 @@ from typing import Any
 from sksearch._utils._plain import say
 from sksearch.checkpoint import Told, read_as, read_journal
 from sksearch.checkpoint.identity._description import describe
-from sksearch.fitting import Context, Output, Task, _run, evaluate
+from sksearch.fitting.run import _run
+from sksearch.fitting.run._evaluation import evaluate
+from sksearch.fitting.run._tasks import Context, Output, Task
 from sksearch.search import _base
 
 __all__ = ["Report", "main", "torment"]

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sksearch._reader import read
 from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
 from sksearch._utils._html import Markup, element, paragraphs, table, void
@@ -32,6 +31,7 @@ from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
 from sksearch.plotting import near_scores
 from sksearch.progress import Progress, duration
+from sksearch.reader._read import read
 from sksearch.reporting import _words as words
 from sksearch.stats import bars_of
 

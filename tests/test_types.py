@@ -70,7 +70,7 @@ def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
 
 # ---- the rooms of a fit, and what hands something to it
 
-ROOMS = ("search", "_prepare", "fitting", "_finish", "checkpoint", "executors")
+ROOMS = ("search", "fitting", "checkpoint", "executors")
 
 
 def parameters(path):

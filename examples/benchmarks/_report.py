@@ -27,7 +27,7 @@ from sksearch.stats import ranks as ranks_of
 SOURCES = (
     "space",
     "history.py",
-    "base.py",
+    "base",
     "models",
     "acquisition",
     "samplers",

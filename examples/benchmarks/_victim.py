@@ -23,7 +23,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import sksearch as sks
-from sksearch.fitting import _run
+from sksearch.fitting.run import _run
 
 TIMEOUT = 3.0  # seconds that an evaluation may take; a good one takes milliseconds
 X, Y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)

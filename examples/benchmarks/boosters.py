@@ -20,9 +20,8 @@ from threadpoolctl import threadpool_limits
 from xgboost import XGBClassifier
 
 from sksearch import SuccessiveHalvingSearchCV
-from sksearch.base import Resource
+from sksearch.base import Resource, fit
 from sksearch.datasets import load
-from sksearch.estimators import fit
 
 N_TREES = 243
 BOOSTERS = {

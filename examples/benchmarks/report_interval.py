@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sksearch import RandomSearchCV, SearchCV, report
 from sksearch.datasets import load
-from sksearch.fitting._row_metrics import contributions
+from sksearch.fitting.run._row_metrics import contributions
 
 TREE = {
     "max_depth": randint(1, 12),

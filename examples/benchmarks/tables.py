@@ -65,11 +65,9 @@ CHECKPOINTS = (10, 30, 100, 300)
 FOLDER = Path(__file__).parent / "records" / "tables"
 SOURCES = (
     *(
-        "_clock.py",
         "space",
-        "spaces",
         "history.py",
-        "base.py",
+        "base",
         "models",
         "acquisition",
         "samplers",

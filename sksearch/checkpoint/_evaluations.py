@@ -6,7 +6,8 @@ from typing import Any
 
 from sksearch.checkpoint._params import decode_params
 from sksearch.checkpoint._records import Asked, Event, Header, Kept, Told
-from sksearch.fitting import Output, Setup
+from sksearch.fitting.run._setup import Setup
+from sksearch.fitting.run._tasks import Output
 from sksearch.space import Space
 
 

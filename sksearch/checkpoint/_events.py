@@ -8,7 +8,8 @@ from typing import cast
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._records import Asked, Event, Header, Kept, Told, decode_record
-from sksearch.fitting import Output, first_line
+from sksearch.fitting.run._states import first_line
+from sksearch.fitting.run._tasks import Output
 
 # What comes of values of the wrong kind; a fault of this library's own looks alike, so it is kept
 # as the cause.

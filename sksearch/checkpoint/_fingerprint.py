@@ -17,7 +17,7 @@ from sksearch.checkpoint.identity._description import describe, is_free
 from sksearch.checkpoint.identity._digests import OPAQUE, cut, digest
 from sksearch.checkpoint.identity._of_start import neutral, without_marks
 from sksearch.checkpoint.identity._reached import Reached
-from sksearch.fitting import Setup
+from sksearch.fitting.run._setup import Setup
 from sksearch.space import When
 
 # Parameters of a search that are parts of their own, or may change from one fit to the next.

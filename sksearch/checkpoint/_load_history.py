@@ -15,17 +15,17 @@ from sksearch.checkpoint._events import blaming, header_of, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
 from sksearch.checkpoint._records import Asked, Event, Exhausted, Header, Stopped, Told, Won
-from sksearch.fitting import (
+from sksearch.fitting.run._results import (
     COLUMNS,
     Outputs,
     Row,
     cv_results,
     job_result,
-    metric_that_counts,
     name_error_scores,
     results_of,
 )
 from sksearch.history import History, Params, Problem
+from sksearch.reader._values import metric_that_counts
 from sksearch.space import outcome_named
 
 #: Searches that rank as scikit-learn's.

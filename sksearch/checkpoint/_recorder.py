@@ -48,17 +48,11 @@ from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, mak
 from sksearch.checkpoint._versions import differences, versions_of_setup
 from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
-from sksearch.fitting import (
-    Ending,
-    Output,
-    Recorder,
-    Replayable,
-    RowSample,
-    SavedState,
-    Setup,
-    Task,
-    first_line,
-)
+from sksearch.fitting.run._row_sample import RowSample
+from sksearch.fitting.run._run import Ending, Recorder, Replayable
+from sksearch.fitting.run._setup import Setup
+from sksearch.fitting.run._states import SavedState, first_line
+from sksearch.fitting.run._tasks import Output, Task
 
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
 

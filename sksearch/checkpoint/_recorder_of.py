@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from sksearch._utils._typing import Samples, Targets
 from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
-from sksearch.fitting import Recorder
+from sksearch.fitting.run._run import Recorder
 
 DATA = "{data}"  # in a path: what tells data apart
 

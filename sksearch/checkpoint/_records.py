@@ -26,7 +26,10 @@ from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._schema import HEADER, KIND, Entry, Schema
 from sksearch.checkpoint._signature import is_signed, sign
-from sksearch.fitting import Aims, Bound, Output, PlannedRung, SavedState, SearchPlan
+from sksearch.fitting.run._objectives import Aims, Bound
+from sksearch.fitting.run._plan import PlannedRung, SearchPlan
+from sksearch.fitting.run._states import SavedState
+from sksearch.fitting.run._tasks import Output
 from sksearch.history import Prediction
 
 SECONDS, SEARCH = "seconds", "of"  # entries of any record, and of what a worker has left

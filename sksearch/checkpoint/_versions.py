@@ -3,7 +3,7 @@
 import platform
 import sys
 
-from sksearch.fitting import Setup
+from sksearch.fitting.run._setup import Setup
 
 ALWAYS = ("numpy", "sklearn")
 WRITTEN = {"sklearn": "scikit-learn"}

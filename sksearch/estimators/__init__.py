@@ -19,7 +19,6 @@ from sksearch.estimators._epochs import train_calls as train_calls
 from sksearch.estimators._epochs import warn_of_own_fit as warn_of_own_fit
 from sksearch.estimators._family import Family, Nothing, family_of, register
 from sksearch.estimators._family import families as families
-from sksearch.estimators._family import fit as fit
 from sksearch.estimators._first import first_candidates
 from sksearch.estimators._going_on import can_grow as can_grow
 from sksearch.estimators._going_on import set_params as set_params
@@ -54,8 +53,6 @@ from sksearch.estimators._registered import register_space as register_space
 from sksearch.estimators._sklearn_boosting import AdaBoost, GradientBoosting, HistGradientBoosting
 from sksearch.estimators._skorch import DivergedError as DivergedError
 from sksearch.estimators._skorch import Skorch
-from sksearch.estimators._state import Labels as Labels
-from sksearch.estimators._state import State as State
 from sksearch.estimators._thresholds import Thresholds
 from sksearch.estimators._transformers import Transformers
 from sksearch.estimators._trees import Forests, Trees

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sksearch._utils._seeds import MAX_SEED
+from sksearch.base import fit
 
-from ._family import Family, fit
+from ._family import Family
 
 #: Texts of values that leave a parameter out.
 OFF = ("None", "False", "0", "0.0", "[]", "()")

@@ -11,8 +11,9 @@ from typing import Any
 
 from sklearn.base import clone
 
+from sksearch.base import fit
+
 from ._boosters import Booster, names_set_by_user
-from ._family import fit
 from ._growth import Growth
 from ._parts import Size, SpaceDict, loguniform, randint
 from ._pipeline import last_step, replace_last_step

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 
 from sksearch._utils._plain import warn
+from sksearch.base import Labels, State, fit
 
-from ._family import family_of, fit, own_methods
+from ._family import family_of, own_methods
 from ._pipeline import enter, last_step, replace_last_step
-from ._state import Labels, State
 
 WAYS = (
     "Give resource= one of: 'epochs' or 'seconds' for estimators with partial_fit (SGD, MLP, "

@@ -7,14 +7,14 @@ library is imported for it.
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sksearch._utils._overrides import LIBRARIES, TRAINING, overridden
+from sksearch.base import FIT_CONTEXTS, State, fit
 
 from ._parts import Size, SpaceDict
 from ._portfolios import portfolios
-from ._state import State
 
 if TYPE_CHECKING:
     from ._growth import Growth
@@ -316,6 +316,7 @@ def register(family: Family) -> None:
     >>> register(Stumps())
     """
     _FAMILIES.append(family)
+    FIT_CONTEXTS.append(family.training)
     _BY_CLASS.update(dict.fromkeys({*family.classes, *family.spaces}, family))
 
 
@@ -369,11 +370,3 @@ def own_methods(estimator: Any, methods: Iterable[str]) -> list[str]:
     """
     listed = [name.partition(".")[0] for name in class_names(estimator) if name in _BY_CLASS]
     return overridden(estimator, methods, LIBRARIES.union(listed[:1]))
-
-
-def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
-    """Call ``fit`` with or without y, as scikit-learn's searches do."""
-    with ExitStack() as contexts:
-        for family in _FAMILIES:
-            contexts.enter_context(family.training(estimator))
-        return estimator.fit(X, *(() if y is None else (y,)), **fit_params)

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 from sksearch._utils._clock import now
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
+from sksearch.base import Labels, State, fit
 
-from ._family import families, family_of, fit, own_methods
+from ._family import families, family_of, own_methods
 from ._one_of import with_parameter
 from ._pipeline import enter, last_step, pipelines
-from ._state import Labels, State
 
 Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]

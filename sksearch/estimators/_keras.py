@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from sksearch.base import State
+
 from ._family import Family
-from ._state import State
 
 
 class Keras(Family):

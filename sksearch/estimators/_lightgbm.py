@@ -6,8 +6,9 @@ rows with up to 400 iterations the best of five draws was worse for them.
 
 from typing import Any
 
+from sksearch.base import fit
+
 from ._boosters import Booster, names_set_by_user
-from ._family import fit
 from ._growth import Growth
 from ._parts import Size, SpaceDict, log_ints, loguniform, uniform
 from ._pipeline import last_step

@@ -5,10 +5,11 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from sksearch.base import State
+
 from ._epochs import call_partial_fit
 from ._family import Family, class_names
 from ._parts import Size, SpaceDict, log_ints, loguniform, uniform
-from ._state import State
 
 # Losses of SGDClassifier that give probabilities, which a user who chose one may need.
 PROBABILISTIC = ["log_loss", "modified_huber"]

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from sksearch._utils._compat import has_mlp_ended, set_generator_of_mlp, set_rate_of_mlp
+from sksearch.base import State
 from sksearch.space import Outcome
 
 from ._epochs import advance, call_partial_fit
@@ -17,7 +18,6 @@ from ._family import Family
 from ._growth import Growth, counts
 from ._parts import Size, SpaceDict, loguniform
 from ._pipeline import last_step
-from ._state import State
 
 FIRST_EPOCHS = 5
 STEP_EPOCHS = 2**0.5

@@ -10,8 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from sksearch._utils._compat import consumed_params, num_samples
 from sksearch._utils._overrides import TRAINING, overridden
-
-from ._state import State
+from sksearch.base import State
 
 ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
 

@@ -19,10 +19,10 @@ import numpy as np
 from sksearch._utils._gpus import free_gpu_caches
 from sksearch._utils._plain import warn
 from sksearch._utils._seeds import generator_states, set_generator_states
+from sksearch.base import State
 
 from ._family import Family
 from ._parts import Size, SpaceDict, loguniform
-from ._state import State
 
 #: Callbacks that act on files, which candidates would share: they act in the refit alone.
 OF_FILES = ("Checkpoint", "TrainEndCheckpoint")

@@ -7,8 +7,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 
+from sksearch.base import fit
+
 from ..space import Threshold
-from ._family import Family, fit
+from ._family import Family
 from ._growth import Growth
 from ._parts import Size, SpaceDict
 from ._pipeline import last_step

@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from typing import Any, ClassVar
 
+from sksearch.base import fit
+
 from ._boosters import Booster
-from ._family import fit
 from ._growth import Growth
 from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
 from ._pipeline import last_step

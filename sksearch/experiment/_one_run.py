@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, cast
 import numpy as np
 from sklearn.base import clone
 
-from sksearch._reader import FittedSearch, chosen_metric, read
 from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._seeds import seeded
 from sksearch.base import Sampler, Scheduler
 from sksearch.executors import VirtualClock
 from sksearch.history import History
+from sksearch.reader._read import chosen_metric, read
+from sksearch.reader._sources import FittedSearch
 from sksearch.simulators import CurveProblem, SimulatedEstimator, play
 
 CURVES = ("resource", "seconds", "loss", "incumbent")  # columns with one entry an evaluation

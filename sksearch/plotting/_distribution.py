@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, read
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     axis_of_scores,
@@ -14,6 +13,8 @@ from sksearch.plotting._style import (
     score_name,
     tidy,
 )
+from sksearch.reader._read import read
+from sksearch.reader._sources import FinishedSearch
 from sksearch.stats import Candidates
 
 if TYPE_CHECKING:

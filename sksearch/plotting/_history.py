@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, Row, read
 from sksearch._utils._plain import counted
 from sksearch.history import History, Trial
 from sksearch.plotting._display import Display
@@ -20,6 +19,9 @@ from sksearch.plotting._style import (
     star_style,
     tidy,
 )
+from sksearch.reader._read import read
+from sksearch.reader._row import Row
+from sksearch.reader._sources import FinishedSearch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

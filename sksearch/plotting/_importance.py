@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, Self
 
-from sksearch._reader import FinishedSearch, folds_text, read
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
+from sksearch.reader._read import read
+from sksearch.reader._row import folds_text
+from sksearch.reader._sources import FinishedSearch
 from sksearch.stats import Candidates, Importance, importance
 
 if TYPE_CHECKING:

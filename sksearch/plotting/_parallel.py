@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, read
 from sksearch.history import Params
 from sksearch.plotting._display import Display
 from sksearch.plotting._slices import names_to_draw
@@ -19,6 +18,8 @@ from sksearch.plotting._style import (
     score_name,
     short,
 )
+from sksearch.reader._read import read
+from sksearch.reader._sources import FinishedSearch
 from sksearch.stats import Candidates
 
 if TYPE_CHECKING:

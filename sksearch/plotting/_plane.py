@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, read
 from sksearch._utils._plain import counted
 from sksearch.history import Params
 from sksearch.plotting._display import Display
 from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import place_ticks, score_name, short, star_style
+from sksearch.reader._read import read
+from sksearch.reader._sources import FinishedSearch
 from sksearch.stats import Axis, Candidates
 
 if TYPE_CHECKING:

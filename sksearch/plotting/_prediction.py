@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy.stats import norm
 
-from sksearch._reader import FinishedSearch, read
 from sksearch.history import History
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
@@ -16,6 +15,8 @@ from sksearch.plotting._style import (
     score_name,
     tidy,
 )
+from sksearch.reader._read import read
+from sksearch.reader._sources import FinishedSearch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

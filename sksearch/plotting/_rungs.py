@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy.stats import spearmanr
 
-from sksearch._reader import FinishedSearch, Row, read
 from sksearch.history import Params
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
@@ -17,6 +16,9 @@ from sksearch.plotting._style import (
     star_style,
     tidy,
 )
+from sksearch.reader._read import read
+from sksearch.reader._row import Row
+from sksearch.reader._sources import FinishedSearch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, read
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import COLORS, GREY, label_log, short, tidy
+from sksearch.reader._read import read
+from sksearch.reader._sources import FinishedSearch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

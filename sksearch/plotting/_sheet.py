@@ -3,7 +3,6 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from sksearch._reader import FinishedSearch, SearchTable, read
 from sksearch._utils._advice import Parts
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
@@ -12,6 +11,9 @@ from sksearch.plotting._importance import ImportanceDisplay
 from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._slices import MIN_FOR_EFFECTS, SliceDisplay, most_important
 from sksearch.plotting._style import import_pyplot
+from sksearch.reader._read import read
+from sksearch.reader._search_table import SearchTable
+from sksearch.reader._sources import FinishedSearch
 from sksearch.stats import Candidates
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, SearchTable, read
 from sksearch._utils._plain import counted
 from sksearch.plotting._display import N_COLUMNS, Display
 from sksearch.plotting._style import (
@@ -19,6 +18,9 @@ from sksearch.plotting._style import (
     star_style,
     tidy,
 )
+from sksearch.reader._read import read
+from sksearch.reader._search_table import SearchTable
+from sksearch.reader._sources import FinishedSearch
 from sksearch.stats import Axis, Candidates, Effect, Effects, importance
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._reader import SearchTable, folds_text
 from sksearch._utils._on_demand import missing
+from sksearch.reader._row import folds_text
+from sksearch.reader._search_table import SearchTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

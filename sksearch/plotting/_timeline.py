@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, read
 from sksearch._utils._plain import counted
 from sksearch.history import History
 from sksearch.plotting._display import Display
@@ -16,6 +15,8 @@ from sksearch.plotting._style import (
     shade_of_blue,
     tidy,
 )
+from sksearch.reader._read import read
+from sksearch.reader._sources import FinishedSearch
 from sksearch.stats import Bar, bars_of
 
 if TYPE_CHECKING:

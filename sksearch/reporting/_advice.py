@@ -18,9 +18,9 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from sksearch._reader import SearchTable
 from sksearch._utils._advice import Parts
 from sksearch._utils._plain import counted
+from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
 from sksearch.reporting._failures import Failures

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._reader import FinishedSearch, key_of_params
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._on_demand import missing
-from sksearch.fitting import METHODS, RowSample, digest_of_folds, out_of_fold
+from sksearch.fitting.finish._out_of_fold import METHODS, digest_of_folds, out_of_fold
+from sksearch.fitting.run._row_sample import RowSample
 from sksearch.history import History, Params
+from sksearch.reader._sources import FinishedSearch
+from sksearch.reader._values import key_of_params
 from sksearch.reporting._rivals import read_results
 
 if TYPE_CHECKING:

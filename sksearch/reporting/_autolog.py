@@ -11,9 +11,11 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from sksearch._reader import Candidate, SearchTable, read
 from sksearch._utils._compat import BaseSearchCV
 from sksearch.history import Params
+from sksearch.reader._read import read
+from sksearch.reader._row import Candidate
+from sksearch.reader._search_table import SearchTable
 from sksearch.reporting._mlflow import name_of, times_of
 
 Fit = TypeVar("Fit", bound=Callable)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sksearch._reader import SearchTable, key_of
+from sksearch.reader._search_table import SearchTable
+from sksearch.reader._values import key_of
 from sksearch.reporting._words import is_literal
 from sksearch.space import native, unwrap
 

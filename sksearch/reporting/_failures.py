@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch._reader import SearchTable, is_finite, key_of
 from sksearch._utils._compat import fault_of, whole_range
+from sksearch.reader._search_table import SearchTable
+from sksearch.reader._values import is_finite, key_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import remove_choice, set_values
 from sksearch.reporting._ranges import code_of_range, ranges_of

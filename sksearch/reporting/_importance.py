@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._reader import SearchTable
+from sksearch.reader._search_table import SearchTable
 from sksearch.stats import Candidates, importance
 
 MIN_CANDIDATES = 15  # for a parameter to be accused

@@ -7,10 +7,12 @@ from contextlib import redirect_stdout
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, Row, SearchTable
 from sksearch._utils._on_demand import missing
 from sksearch._utils._plain import short_repr
 from sksearch.history import Params
+from sksearch.reader._row import Row
+from sksearch.reader._search_table import SearchTable
+from sksearch.reader._sources import FinishedSearch
 from sksearch.reporting._rivals import read_results
 
 Metric = tuple[str, float, int]  # name, value and step

@@ -6,9 +6,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from sksearch._reader import SearchTable
 from sksearch._utils._plain import printable
 from sksearch.estimators import last_step
+from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._html import fragment
 from sksearch.reporting._rivals import read_results, untuned

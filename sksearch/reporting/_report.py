@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sksearch._reader import FinishedSearch
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._plain import printable
+from sksearch.reader._sources import FinishedSearch
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Advice, Facts, advise
 from sksearch.reporting._html import fragment, page

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, SearchTable, key_of, read
 from sksearch.estimators import WHICH, OneOf
 from sksearch.history import Params
+from sksearch.reader._read import read
+from sksearch.reader._search_table import SearchTable
+from sksearch.reader._sources import FinishedSearch
+from sksearch.reader._values import key_of
 
 
 def outcomes_of(table: SearchTable, params: Params) -> Params:

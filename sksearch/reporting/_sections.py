@@ -7,13 +7,14 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
-from sksearch._reader import SearchTable, folds_text
 from sksearch._utils._advice import Parts
 from sksearch._utils._plain import counted
 from sksearch.estimators import each_of
+from sksearch.fitting.finish._choose import complexity, has_simplicity
+from sksearch.reader._row import folds_text
+from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import LEVEL, Facts, rung_correlations, stopped_early
-from sksearch.reporting._choose import complexity, has_simplicity
 from sksearch.reporting._failures import group_failures
 from sksearch.reporting._importance import importance_of, useless_params
 from sksearch.reporting._rivals import (

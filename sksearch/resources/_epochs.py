@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sksearch._utils._clock import now
-from sksearch.base import Resource, State
+from sksearch.base import Labels, Resource, State
 from sksearch.estimators import (
     WAYS,
-    Labels,
     advance,
     enter,
     family_of,

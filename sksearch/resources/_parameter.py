@@ -7,17 +7,8 @@ from numbers import Integral
 from typing import Any
 
 from sksearch._utils._compat import is_valid_value, owner_of, unlisted_params
-from sksearch.base import Resource, State
-from sksearch.estimators import (
-    WAYS,
-    Labels,
-    can_grow,
-    enter,
-    family_of,
-    fit,
-    last_step,
-    set_params,
-)
+from sksearch.base import Labels, Resource, State, fit
+from sksearch.estimators import WAYS, can_grow, enter, family_of, last_step, set_params
 from sksearch.history import Params
 
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import resample
 
-from sksearch.base import State
-from sksearch.estimators import Labels, fit, set_params
+from sksearch.base import Labels, State, fit
+from sksearch.estimators import set_params
 from sksearch.resources._data import SamplesResource, row_numbers
 from sksearch.resources._parameter import ParameterResource
 

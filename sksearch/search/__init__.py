@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from sksearch._utils._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from sksearch._earlier import earlier_results
-    from sksearch.hypergradients._search import HypergradientSearchCV
+    from sksearch.fitting.prepare._prior_results import earlier_results
     from sksearch.search._asynchronous import ASHASearchCV, PASHASearchCV
     from sksearch.search._base import BaseSearch
     from sksearch.search._evolution import (
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from sksearch.search._halving_hybrids import GPHalvingSearchCV, TPEHalvingSearchCV
     from sksearch.search._halving_namesakes import HalvingGridSearchCV, HalvingRandomSearchCV
     from sksearch.search._hybrids import BOHBSearchCV, GPHyperbandSearchCV
+    from sksearch.search._hypergradient import HypergradientSearchCV
     from sksearch.search._incremental import IncrementalEvaluationSearchCV
     from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
     from sksearch.search._namesakes import GridSearchCV, RandomizedSearchCV

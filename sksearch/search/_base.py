@@ -17,18 +17,6 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
-from sksearch._finish import Found
-from sksearch._prepare import (
-    Goal,
-    Knowledge,
-    Options,
-    Spending,
-    check_folder,
-    choose_rows,
-    most_averaged,
-    prepare,
-    with_rows,
-)
 from sksearch._utils._clock import now
 from sksearch._utils._compat import BaseSearchCV, Interval, fit_context
 from sksearch._utils._plain import plain_errors, say
@@ -37,27 +25,30 @@ from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.estimators import OneOf, model_of
 from sksearch.executors import Interrupts, Limits, Workers
-from sksearch.fitting import (
+from sksearch.fitting.finish._out_of_fold import digest_of_folds
+from sksearch.fitting.finish._outcome import Found
+from sksearch.fitting.prepare._input import check_folder
+from sksearch.fitting.prepare._options import Goal, Knowledge, Options, Spending, most_averaged
+from sksearch.fitting.prepare._prepare import prepare
+from sksearch.fitting.prepare._rows import choose_rows, with_rows
+from sksearch.fitting.run._callbacks import (
     CV_LINES,
-    Bound,
     CallbackContext,
-    Folds,
-    KnownNames,
-    Recorder,
-    Row,
-    Run,
-    SearchPlan,
-    Setup,
-    Stops,
     callback_arguments,
-    digest_of_folds,
-    metric_that_counts,
     root_callback_context,
-    seconds_of_models,
-    seconds_of_one_fit,
 )
+from sksearch.fitting.run._folds import Folds
+from sksearch.fitting.run._keywords import KnownNames
+from sksearch.fitting.run._objectives import Bound
+from sksearch.fitting.run._plan import SearchPlan
+from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._row_sample import seconds_of_models, seconds_of_one_fit
+from sksearch.fitting.run._run import Recorder, Run
+from sksearch.fitting.run._setup import Setup, Stops
 from sksearch.progress import Progress, Watch
-from sksearch.reporting import AfterSearch, autologged
+from sksearch.reader._values import metric_that_counts
+from sksearch.reporting._after import AfterSearch
+from sksearch.reporting._autolog import autologged
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
 from sksearch.search._winner import WinnerChoice

@@ -11,11 +11,14 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
-from sksearch._prepare import fits_whole, leaves_folds
 from sksearch._utils._compat import StrOptions
 from sksearch._utils._plain import warn
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.fitting import Folds, Row, Run
+from sksearch.fitting.prepare._problem import fits_whole
+from sksearch.fitting.prepare._split import leaves_folds
+from sksearch.fitting.run._folds import Folds
+from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._run import Run
 from sksearch.history import Params
 from sksearch.samplers import (
     METHODS,

@@ -13,7 +13,10 @@ from sklearn.model_selection import ParameterSampler
 from sksearch._utils._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Resource, Sampler, Scheduler, Start, Told
-from sksearch.fitting import Folds, Row, Run, Setup, best_of_last_iteration
+from sksearch.fitting.run._folds import Folds
+from sksearch.fitting.run._results import Row, best_of_last_iteration
+from sksearch.fitting.run._run import Run
+from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params, Problem
 from sksearch.resources import RefittedParameterResource, SubsamplesResource
 from sksearch.samplers import ListedSampler, RandomSampler

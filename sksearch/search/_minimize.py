@@ -11,31 +11,30 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from sksearch._earlier import check_same_task, given_guesses, read_earlier, with_knowledge
-from sksearch._prepare import check_folder, check_ranks, planned
 from sksearch._utils._plain import plain_errors, warn
 from sksearch._utils._seeds import draw_seed
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.executors import Limits, Workers
-from sksearch.fitting import (
-    MEASURES,
-    Aims,
-    Folds,
-    FunctionContext,
-    FunctionRun,
-    Row,
-    SearchPlan,
-    Setup,
-    Units,
-    bounds_of,
-    known_names,
-    make_allows,
-    warn_if_none_keeps_bounds,
+from sksearch.fitting.finish._front import ParetoFront
+from sksearch.fitting.prepare._checks import check_ranks, planned
+from sksearch.fitting.prepare._input import check_folder
+from sksearch.fitting.prepare._prior_results import (
+    check_same_task,
+    given_guesses,
+    read_earlier,
+    with_knowledge,
 )
+from sksearch.fitting.run._folds import Folds
+from sksearch.fitting.run._function import FunctionContext, Units
+from sksearch.fitting.run._function_run import FunctionRun
+from sksearch.fitting.run._keywords import known_names
+from sksearch.fitting.run._objectives import MEASURES, Aims, bounds_of, make_allows
+from sksearch.fitting.run._plan import SearchPlan
+from sksearch.fitting.run._results import Row, warn_if_none_keeps_bounds
+from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Problem, Result
-from sksearch.reporting import ParetoFront
 from sksearch.resources import WholeResource
 from sksearch.samplers import GPSampler, HypervolumeSampler, for_aims
 from sksearch.schedulers import FullFidelity

@@ -16,7 +16,10 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sksearch._utils._typing import Estimator
 from sksearch.base import Sampler, Scheduler
 from sksearch.estimators import alone_if_not_named
-from sksearch.fitting import Row, Run, Setup, make_allows
+from sksearch.fitting.run._objectives import make_allows
+from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._run import Run
+from sksearch.fitting.run._setup import Setup
 from sksearch.samplers import ListedSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch

@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from sksearch._finish import follow
-from sksearch._prepare import classes_of
 from sksearch._utils._compat import Interval, check_method_params, num_samples
 from sksearch._utils._seeds import seeded
 from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.fitting.finish._refit import follow
+from sksearch.fitting.prepare._checks import classes_of
 from sksearch.resources import as_resource
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import PopulationBasedTraining

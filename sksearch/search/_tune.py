@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._reader import SearchTable, read
 from sksearch._utils._plain import counted, say
+from sksearch.reader._read import read
+from sksearch.reader._search_table import SearchTable
 from sksearch.reporting._rivals import untuned
 from sksearch.search._full import SearchCV
 

@@ -6,8 +6,11 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from sksearch._utils._compat import BaseSearchCV
-from sksearch.fitting import COLUMNS, Setup, meant_attribute
-from sksearch.reporting import choose, index_by_rule, rule_of
+from sksearch.fitting.finish._choose import index_by_rule, rule_of
+from sksearch.fitting.finish._front import choose
+from sksearch.fitting.run._keywords import meant_attribute
+from sksearch.fitting.run._results import COLUMNS
+from sksearch.fitting.run._setup import Setup
 
 #: Attributes that need a winner, and those that need a model trained on all rows.
 OF_THE_WINNER = ("best_params_", "best_score_", "best_index_")

@@ -10,8 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch._reader import FinishedSearch, Row, amount, is_number, read
 from sksearch.history import Params
+from sksearch.reader._read import read
+from sksearch.reader._row import Row, amount
+from sksearch.reader._sources import FinishedSearch
+from sksearch.reader._values import is_number
 from sksearch.space import Space
 
 N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
@@ -135,7 +138,7 @@ class Candidates:
         Parameters
         ----------
         search : object
-            Whatever `sksearch._reader.read` takes.
+            Whatever `sksearch.reader.read` takes.
 
         Returns
         -------

@@ -21,7 +21,7 @@ from sksearch.checkpoint._records import (
     output_of_record,
     output_to_record,
 )
-from sksearch.fitting._tasks import Output
+from sksearch.fitting.run._tasks import Output
 from sksearch.history import Prediction
 from tests.fakes import Curve
 

@@ -17,7 +17,7 @@ from sksearch import load_history
 from sksearch.checkpoint import JournalError, SearchMismatchError, read_journal, write_spool
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._signature import sign
-from sksearch.fitting import _run
+from sksearch.fitting.run import _run
 from tests.checkpoint.test_resume import EPOCHS, files, fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
 

@@ -12,7 +12,7 @@ from sksearch._utils._files import write_all
 from sksearch.base import State
 from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.fitting._states import dump_state
+from sksearch.fitting.run._states import dump_state
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.checkpoint.test_signature import Bomb, calm  # noqa: F401  # a fixture
 from tests.interrupted import Noisy, X, Y

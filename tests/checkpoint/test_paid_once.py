@@ -16,7 +16,7 @@ from sksearch.checkpoint._records import Spool
 from sksearch.executors import FuturesBackend
 from sksearch.executors.remote import _executor
 from sksearch.executors.remote._worker import TaskMessage
-from sksearch.fitting._tasks import Output
+from sksearch.fitting.run._tasks import Output
 from tests.checkpoint.test_resume import fit_and_stop, leftovers, lines, make, outcome
 from tests.executors.engines import new_process_pool
 from tests.interrupted import Noisy, Trouble, X, Y, scorer

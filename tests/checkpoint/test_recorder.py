@@ -16,7 +16,7 @@ from sksearch.checkpoint._folder import write_splits
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._recorder import JournalRecorder
 from sksearch.checkpoint._records import Asked, Kept, Spool, Told, decode_record, output_to_record
-from sksearch.fitting._tasks import Output
+from sksearch.fitting.run._tasks import Output
 from tests.checkpoint.test_resume import fit_and_stop, leftovers, lines, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y, scorer
 

@@ -8,7 +8,7 @@ import pytest
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._records import STATE
 from sksearch.checkpoint._schema import Entry, Schema
-from sksearch.fitting import SavedState
+from sksearch.fitting.run._states import SavedState
 
 
 @dataclass

@@ -12,8 +12,8 @@ from sksearch._utils._compat import cloudpickle
 from sksearch.base import State
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.fitting._states import SavedState, dump_state
-from sksearch.fitting._tasks import Task
+from sksearch.fitting.run._states import SavedState, dump_state
+from sksearch.fitting.run._tasks import Task
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
 

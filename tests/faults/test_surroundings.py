@@ -25,7 +25,7 @@ from sksearch.checkpoint import SearchLockedError, SearchMismatchError, read_jou
 from sksearch.checkpoint._lines import encode
 from sksearch.executors import EngineLostError, FuturesBackend
 from sksearch.executors.local._pool import end_idle_workers
-from sksearch.fitting._run import Run
+from sksearch.fitting.run._run import Run
 from tests.executors import engines
 from tests.faults.engine import ROOT
 from tests.faults.estimators import (

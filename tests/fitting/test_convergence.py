@@ -9,7 +9,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.svm import SVC
 
 from sksearch import RandomSearchCV, SearchCV, TPESearchCV
-from sksearch.fitting._convergence import FEWEST, Convergence
+from sksearch.fitting.run._convergence import FEWEST, Convergence
 from sksearch.history import History, Problem, Result
 from sksearch.space import Space
 

@@ -47,12 +47,14 @@ from sksearch import (
     SuccessiveHalvingSearchCV,
     TPESearchCV,
 )
-from sksearch._finish import _average, _members
-from sksearch._finish._average import choose_average
 from sksearch._utils._time_limit import N_MEMBERS, TimeLimit
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.executors import FuturesBackend
-from sksearch.fitting import AveragedClassifier, AveragedRegressor, _predictions
+from sksearch.fitting import AveragedClassifier, AveragedRegressor
+from sksearch.fitting.finish import _greedy_selection as _average
+from sksearch.fitting.finish import _members
+from sksearch.fitting.finish._greedy_selection import choose_average
+from sksearch.fitting.run import _predictions
 from sksearch.search import _base
 from sksearch.space import Outcome
 from tests import interrupted
@@ -462,7 +464,7 @@ def test_a_model_that_fails_on_all_rows_is_left_out(n_jobs):
 
 
 def test_predictions_are_kept_of_the_best_alone(monkeypatch):
-    monkeypatch.setattr("sksearch.fitting._run.N_AVERAGED", 4)
+    monkeypatch.setattr("sksearch.fitting.run._run.N_AVERAGED", 4)
     runs = []
 
     class Run(_base.Run):

@@ -4,8 +4,8 @@ import math
 from types import SimpleNamespace
 
 from sksearch.base import Job
-from sksearch.fitting._incumbent import Incumbent
-from sksearch.fitting._top_trials import TopTrials
+from sksearch.fitting.run._incumbent import Incumbent
+from sksearch.fitting.run._top_trials import TopTrials
 
 
 def test_equals_count_as_candidates_in_vain_and_the_first_leads():

@@ -21,10 +21,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch._utils._compat import listening
 from sksearch.checkpoint._records import output_of_record, output_to_record
-from sksearch.fitting._curves import luck_of_counts
-from sksearch.fitting._row_metrics import contributions
-from sksearch.fitting._row_scores import blocks_of_rows
-from sksearch.fitting._tasks import Output
+from sksearch.fitting.run._curves import luck_of_counts
+from sksearch.fitting.run._row_metrics import contributions
+from sksearch.fitting.run._row_scores import blocks_of_rows
+from sksearch.fitting.run._tasks import Output
 from sksearch.space import Outcome
 
 X, Y = load_iris(return_X_y=True)

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from sksearch import RandomSearchCV, SearchCV
-from sksearch.fitting._known_rows import KnownRows, UnknownRowsError
+from sksearch.fitting.run._known_rows import KnownRows, UnknownRowsError
 
 X, y = make_classification(160, 6, flip_y=0.2, random_state=1)
 TREE = DecisionTreeClassifier(random_state=0)

@@ -18,7 +18,7 @@ from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch.base import State
 from sksearch.estimators import change, changing_params, register
 from sksearch.estimators._lightgbm import LightGBM
-from sksearch.fitting._states import dump_state, load_state
+from sksearch.fitting.run._states import dump_state, load_state
 from sksearch.resources import ParameterResource, as_resource
 from tests.comparisons import assert_same_results
 from tests.interrupted import Trouble, scorer

@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_regression
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV, SearchCV
-from sksearch._reader import read
 from sksearch.estimators import default_space, family_of, first_candidates
-from sksearch.reporting._choose import complexity
+from sksearch.fitting.finish._choose import complexity
+from sksearch.reader._read import read
 from sksearch.reporting._ranges import largest_of
 from sksearch.resources import as_resource
 from sksearch.space import Outcome

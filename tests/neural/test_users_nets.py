@@ -19,7 +19,7 @@ from sksearch._utils._compat import cloudpickle
 from sksearch.base import State
 from sksearch.estimators import family_of, last_step
 from sksearch.estimators._skorch import park, wake
-from sksearch.fitting._states import dump_state, load_state
+from sksearch.fitting.run._states import dump_state, load_state
 from sksearch.resources import EpochsResource, SecondsResource
 
 torch = pytest.importorskip("torch")

@@ -25,8 +25,9 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV
-from sksearch._reader import SearchTable, read
 from sksearch._utils._compat import fault_of
+from sksearch.reader._read import read
+from sksearch.reader._search_table import SearchTable
 from sksearch.reporting._advice import Facts, _finer_metric, advise
 from sksearch.reporting._failures import group_failures
 from sksearch.space import LogRandInt, Space, When, default_space

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
-from sksearch.fitting._folds import freeze_folds
+from sksearch.fitting.run._folds import freeze_folds
 from sksearch.space import Outcome
 
 X, Y = make_classification(150, 6, n_informative=4, n_classes=3, flip_y=0.1, random_state=0)

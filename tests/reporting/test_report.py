@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When, load_history, report
-from sksearch._reader import read
+from sksearch.reader._read import read
 from sksearch.reporting import Report, to_frame
 from sksearch.reporting._rivals import finalists, fold_ratio
 from tests.fakes import Failing

@@ -13,7 +13,6 @@ from sklearn.model_selection import RandomizedSearchCV
 from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, load_history, minimize, report
-from sksearch._reader import read
 from sksearch.history import History, Problem, Result
 from sksearch.plotting import (
     ContourDisplay,
@@ -23,6 +22,7 @@ from sksearch.plotting import (
     SearchDisplay,
     SliceDisplay,
 )
+from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame
 from sksearch.space import Space
 from sksearch.stats import importance

@@ -27,12 +27,11 @@ from sksearch import (
     load_history,
     report,
 )
-from sksearch._reader import read
 from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._load_history import SavedSearch
 from sksearch.executors import VirtualClock, spend
-from sksearch.fitting._run import Run
+from sksearch.fitting.run._run import Run
 from sksearch.plotting import (
     ContourDisplay,
     DistributionDisplay,
@@ -44,6 +43,7 @@ from sksearch.plotting import (
     SliceDisplay,
 )
 from sksearch.plotting._style import ACCENT
+from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace

@@ -25,7 +25,7 @@ from sksearch import (
     load_history,
 )
 from sksearch.base import Reads, Sampler
-from sksearch.fitting._aims import make_allows
+from sksearch.fitting.run._objectives import make_allows
 from sksearch.history import Problem, Result, best_first
 from sksearch.samplers import (
     ForestSampler,

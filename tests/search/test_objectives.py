@@ -25,7 +25,7 @@ from sksearch import (
 )
 from sksearch._utils._fronts import best_first, crowding, fronts, hypervolume
 from sksearch.base import State
-from sksearch.fitting._states import dump_state, load_state, size_of
+from sksearch.fitting.run._states import dump_state, load_state, size_of
 from sksearch.history import Problem, Result
 from sksearch.plotting import HypervolumeDisplay, ParetoDisplay
 from sksearch.reporting import hypervolume_curve

@@ -18,7 +18,7 @@ from sksearch import Bound, GPBayesSearchCV, SearchCV
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.executors import VirtualClock, spend
-from sksearch.fitting._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample
+from sksearch.fitting.run._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.space import Outcome
 
@@ -277,7 +277,7 @@ def test_who_would_take_too_long_on_all_rows_does_not_win():
 def test_a_count_that_training_finds_does_not_hide_who_takes_too_long():
     space = {"n_estimators": Outcome(50), "learning_rate": [0.1, 0.2]}
     context = RowSample(2_000, 3.0, 0.1, limit=1e-6)
-    with patch("sksearch._prepare._rows.measured_sample", return_value=context):
+    with patch("sksearch.fitting.prepare._rows.measured_sample", return_value=context):
         search = SearchCV(
             GradientBoostingClassifier(n_estimators=5), space, timeout=20, cv=3, random_state=0
         )

@@ -14,7 +14,7 @@ from sksearch import (
     SearchCV,
     load_history,
 )
-from sksearch.fitting._results import rank
+from sksearch.reader._values import rank
 from sksearch.resources import (
     EpochsResource,
     FoldsResource,

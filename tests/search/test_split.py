@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import RandomSearchCV, SearchCV, tune
-from sksearch.fitting._out_of_fold import digest_of_folds
+from sksearch.fitting.finish._out_of_fold import digest_of_folds
 from sksearch.schedulers import FoldRace, SuccessiveHalving
 from tests.interrupted import Hidden
 

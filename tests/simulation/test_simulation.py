@@ -16,8 +16,8 @@ from sksearch.checkpoint._log import Log
 from sksearch.executors import Interrupts
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._serving import parted
-from sksearch.fitting import _evaluation
-from sksearch.fitting._run import Run
+from sksearch.fitting.run import _evaluation
+from sksearch.fitting.run._run import Run
 from tests.simulation import stories
 from tests.simulation.chance import Told
 from tests.simulation.computer import Computer

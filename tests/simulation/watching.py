@@ -17,7 +17,7 @@ from tests.simulation import learners
 #: Files of lines before which a signal comes: without caches, so that a story has no history.
 LINES = re.compile(
     r"/sksearch/(_files|checkpoint/_(checkpoint|folder|lock|log|recorder)|"
-    r"executors/_loop|fitting/_(run|states))\.py$"
+    r"executors/_loop|fitting/run/_(run|states))\.py$"
 )
 
 

@@ -1,0 +1,228 @@
+"""Candidates that nobody dominates, and rules that choose one of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from sksearch._utils._fronts import fronts, hypervolume
+from sksearch.fitting.run._objectives import Aims, Bound
+from sksearch.fitting.run._results import Row, chosen_index
+from sksearch.history import Result
+
+
+@dataclass(frozen=True, eq=False)
+class ParetoFront:
+    """The candidates of a search that no other one dominates.
+
+    One candidate dominates another if it is nowhere worse and somewhere better. Those that failed
+    or break a bound are left out, and where rungs cannot be compared those of lower rungs.
+
+    Parameters
+    ----------
+    index : ndarray of shape (n,)
+        Rows of ``cv_results_``, the best in the first objective first.
+    values : ndarray of shape (n, n_objectives)
+        Their objectives as they were measured.
+    names : tuple of str
+        The objectives.
+    signs : ndarray of shape (n_objectives,)
+        1 for an objective that is to be large, -1 for one that is to be small.
+    all_values : ndarray of shape (n_all, n_objectives)
+        Objectives of all candidates that might be on the front.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sksearch import Bound, RandomSearchCV
+    >>> search = RandomSearchCV(
+    ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 16]}, n_iter=3,
+    ...     objectives=["score", "model_size"], random_state=0,
+    ... ).fit(*load_iris(return_X_y=True))
+    >>> front = search.pareto_
+    >>> len(front)  # more leaves score better, and need more bytes
+    3
+    >>> search.cv_results_["params"][front.within(Bound("model_size", "<=", 100_000))]
+    {'max_leaf_nodes': 16}
+    """
+
+    index: np.ndarray
+    values: np.ndarray
+    names: tuple[str, ...]
+    signs: np.ndarray
+    all_values: np.ndarray
+
+    @classmethod
+    def of(
+        cls, aims: Aims, rows: Sequence[Row], results: Sequence[Result], any_rung_wins: bool
+    ) -> "ParetoFront":
+        """Find the front of the rows of ``cv_results_`` and their results."""
+        ok = [not math.isnan(r.score) and r.violation == 0 for r in results]
+        top = max((row.n_resources for row, good in zip(rows, ok, strict=True) if good), default=0)
+        may_win = np.array(
+            [
+                i
+                for i, row in enumerate(rows)
+                if ok[i] and (any_rung_wins or row.n_resources == top)
+            ],
+            dtype=int,
+        )
+        Y = np.array([results[i].objectives for i in may_win]).reshape(-1, len(aims.names))
+        best = np.flatnonzero(fronts(Y) == 0) if len(Y) else np.array([], dtype=int)
+        best = best[np.argsort(-Y[best, 0], kind="stable")]
+        return cls(may_win[best], Y[best] * aims.signs, aims.names, aims.signs, Y * aims.signs)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def hypervolume(self, reference: Sequence[float]) -> float:
+        """Return the volume between the front and a reference point.
+
+        Parameters
+        ----------
+        reference : sequence of float
+            The worst value that counts, of each objective as it is measured.
+
+        Returns
+        -------
+        volume : float
+            In the product of the objectives' units. Three objectives or more need moocore.
+
+        Raises
+        ------
+        ValueError
+            If the reference has another count of values than there are objectives.
+        """
+        return hypervolume(self.values * self.signs, self._signed(reference))
+
+    def knee(self) -> int:
+        """Return the row farthest from the plane through the ends, all ranges counting alike."""
+        return int(self.index[np.argmax(self._scaled().sum(axis=1))])
+
+    def within(self, bound: Bound) -> int:
+        """Return the row that is best in the first objective among those that keep a bound.
+
+        Parameters
+        ----------
+        bound : Bound
+            On one of the objectives.
+
+        Returns
+        -------
+        index : int
+            Row of ``cv_results_``; where none keeps the bound, that which breaks it least.
+
+        Raises
+        ------
+        ValueError
+            If the bound is on something else.
+        """
+        slack = [bound.slack(value) for value in self.values[:, self._column(bound.metric)]]
+        kept = np.flatnonzero(np.array(slack) >= 0)
+        return int(self.index[kept[0] if len(kept) else np.argmax(slack)])
+
+    def weighted(self, weights: Mapping[str, float]) -> int:
+        """Return the row with the greatest weighted sum of objectives, scaled to 0 to 1.
+
+        Parameters
+        ----------
+        weights : dict of str to float
+            By objective, 0 or more; 0 for those that are left out. Objectives that are to be small
+            have them, too.
+
+        Returns
+        -------
+        index : int
+            Row of ``cv_results_``.
+
+        Raises
+        ------
+        ValueError
+            If a weight is below 0 or of something else, or none is above 0.
+        """
+        _check_weights(weights, self.names)
+        w = np.array([weights.get(name, 0.0) for name in self.names])
+        return int(self.index[np.argmax(self._scaled() @ w)])
+
+    def best(self, name: str) -> int:
+        """Return the row that is best in one of the objectives; ValueError for another name."""
+        j = self._column(name)
+        return int(self.index[np.argmax(self.signs[j] * self.values[:, j])])
+
+    def _signed(self, reference: Sequence[float]) -> np.ndarray:
+        if np.shape(reference) != (len(self.names),):
+            raise ValueError(
+                f"reference={reference} must have a value for each of {', '.join(self.names)}."
+            )
+        return np.asarray(reference) * self.signs
+
+    def _column(self, name: str) -> int:
+        if name not in self.names:
+            raise ValueError(f"{name!r} is no objective: name one of {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def _scaled(self) -> np.ndarray:
+        """Values on the front from 0, the worst, to 1."""
+        Y = self.values * self.signs
+        spread = np.ptp(Y, axis=0)
+        return (Y - Y.min(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+# ---- candidates that are trained on all rows
+
+
+def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
+    """Raise ValueError for a `refit` that chooses nobody from a front.
+
+    `metrics` are those of ``scoring``, None where a function names them when it is called.
+    """
+    names = set(aims.names)
+    if isinstance(refit, Bound) and refit.metric not in names:
+        raise ValueError(f"refit={refit} is on {refit.metric!r}, and must be on an objective: "
+                         f"one of {sorted(names)}.")  # fmt: skip
+    if isinstance(refit, Mapping):
+        _check_weights(refit, aims.names, "refit=")
+    if isinstance(refit, str) and metrics is not None:
+        _check_known(refit, {"knee", *names, *metrics})
+
+
+def _check_weights(weights: Mapping[str, Any], names: Sequence[str], where: str = "") -> None:
+    """Raise ValueError unless there are weights of objectives alone."""
+    values = list(weights.values())
+    is_weight = [isinstance(w, Real) and 0 <= float(w) < math.inf for w in values]
+    if not (set(names).issuperset(weights) and all(is_weight) and any(values)):
+        raise ValueError(
+            f"{where}{weights} must have weights of objectives, {', '.join(names)}: 0 or more, "
+            "and one above 0. Those that are to be small have positive weights, too."
+        )
+
+
+def _check_known(refit: str, known: set[str]) -> None:
+    if refit not in known:
+        raise ValueError(
+            f"refit={refit!r} must be one of {sorted(known)}, a Bound on an objective, a dict of "
+            "weights by objective, a function of cv_results_, True or False."
+        )
+
+
+def choose(refit: Any, front: ParetoFront, results: dict[str, Any], metric: str) -> int:
+    """Return the row of ``cv_results_`` that `refit` chooses; `metric` counts without a front."""
+    if callable(refit):
+        return chosen_index(refit, results)
+    if not len(front):
+        return int(np.argmin(results[f"rank_test_{metric}"]))
+    if isinstance(refit, Bound):
+        return front.within(refit)
+    if isinstance(refit, Mapping):
+        return front.weighted(refit)
+    if isinstance(refit, str) and refit in front.names:
+        return front.best(refit)
+    if isinstance(refit, str) and refit != "knee":
+        metrics = {name[10:] for name in results if name.startswith("rank_test_")}
+        _check_known(refit, {"knee", *front.names, *metrics})
+        return int(np.argmin(results[f"rank_test_{refit}"]))
+    return front.knee()

@@ -1,0 +1,228 @@
+"""The average of the best candidates: which they are, and their models, trained on all rows."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+
+from sksearch._utils._compat import to_numpy
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Predictor
+from sksearch.base import State
+from sksearch.estimators import model_of
+from sksearch.executors import Interrupts, LostTask, TaskEnvironment, make_executor
+from sksearch.fitting.finish._averaged import AveragedClassifier, AveragedRegressor
+from sksearch.fitting.finish._fixed_predictors import (
+    NotOfPredictionsError,
+    warn_of_no_average,
+    why_not_of_predictions,
+)
+from sksearch.fitting.finish._greedy_selection import Average, AverageScores, choose_average
+from sksearch.fitting.finish._refit import LastTraining
+from sksearch.fitting.run._calibration import Calibrated, cross_mapped, fit_maps
+from sksearch.fitting.run._curves import value_of
+from sksearch.fitting.run._predictions import as_classes, read_predictions
+from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._setup import Setup
+from sksearch.fitting.run._states import as_state, dump_state, first_line
+from sksearch.fitting.run._tasks import Context
+from sksearch.history import Result
+
+
+def rows_like(
+    rows: list[Row], index: int, ranks: np.ndarray, results: Sequence[Result]
+) -> list[int]:
+    """Return the rows of ``cv_results_`` that may be averaged with the winner, which is the first.
+
+    The others follow best first: of each candidate the best row of those that have predictions on
+    the folds of the winner and break no bound by more than it.
+    """
+    n_folds, violation = len(rows[index].outputs), results[index].violation
+    found = {
+        rows[index].trial_id: index
+    }  # a trial has several rows, also where a list has it twice
+    for i in map(int, np.argsort(ranks, kind="stable")):
+        is_like = len(rows[i].outputs) == n_folds and results[i].violation <= violation
+        if results[i].status == "ok" and is_like and has_predictions(rows[i]):
+            found.setdefault(rows[i].trial_id, i)
+    return list(found.values()) if has_predictions(rows[index]) else [index]
+
+
+def has_predictions(row: Row) -> bool:
+    return all(output.predictions for output in row.outputs)
+
+
+@dataclass
+class Members:
+    """Chooses and trains the members of an average.
+
+    Parameters
+    ----------
+    setup : Setup
+        Of the search.
+    rows : list of Row
+        Those that may be averaged, by their index in ``cv_results_``; the first is the winner.
+    trainings : dict of int to LastTraining
+        How each is trained on all rows.
+    seconds : list of float
+        Seconds that the training of each will take.
+    """
+
+    setup: Setup
+    rows: Mapping[int, Row]
+    trainings: Mapping[int, LastTraining]
+    seconds: Sequence[float]
+
+    def average(self, winner: Predictor) -> tuple[Average | None, Predictor]:
+        """Return the weights by row, and the average of the models.
+
+        `winner` is the first one's model. Where the others bring nothing, it is returned; and no
+        weights where averages cannot be scored.
+        """
+        context, names = self.setup.context, list(self.rows)
+        try:
+            if why := why_not_of_predictions(context, winner):
+                raise NotOfPredictionsError(why)
+            chosen, models = self._chosen(winner)
+        except NotOfPredictionsError as found:
+            warn_of_no_average(str(found))
+            return None, winner
+        average = replace(chosen, weights={names[i]: w for i, w in chosen.weights.items()})
+        if set(chosen.weights) == {0}:
+            return average, winner
+        parts = [FrozenEstimator(models[i]) for i in chosen.weights]
+        weights = list(chosen.weights.values())
+        if not is_classifier(context.estimator):
+            return average, AveragedRegressor(parts, weights)
+        several = context.classes if isinstance(context.classes, list) else None
+        return average, AveragedClassifier(parts, weights, several)
+
+    def _chosen(self, winner: Predictor) -> tuple[Average, dict[int, Any]]:
+        """Choose the members, and train those that are chosen; both by position among the rows."""
+        context, rows = self.setup.context, list(self.rows.values())
+        scores = AverageScores(context, len(rows[0].outputs))
+        predictions = [scores.divide(predictions_of(context, row)) for row in rows]
+        limit, costs = self.setup.time.of_members(self.seconds), [0.0, *self.seconds[1:]]
+        models, lost = {0: winner}, set[int]()
+        while True:
+            chosen = choose_average(
+                scores, predictions, costs, limit, self.setup.ensemble, lost, self._own(scores)
+            )
+            new = [i for i in chosen.weights if i not in models]
+            trainings = [*self.trainings.values()]
+            found = self._trained({i: trainings[i] for i in new})
+            models |= {
+                i: with_probabilities(context, rows[i], model_of(m)) for i, m in found.items()
+            }
+            missing = {i for i in new if i not in models}
+            if not missing:
+                return chosen, models
+            lost |= missing
+
+    def _own(self, scores: AverageScores) -> dict[int, list[float]]:
+        """Return the scores by part of candidates alone, which their models had in the search.
+
+        They are known where parts are whole folds. Probabilities that came of a fold alone give
+        way to those of all folds.
+        """
+        context, kept = self.setup.context, self.setup.context.kept
+        outputs = [row.outputs for row in self.rows.values()]
+        sizes = [len(test) for _, test in context.splits]
+        if len(scores) != len(outputs[0]) or [*map(len, kept or [])] != sizes:
+            return {}
+        return {
+            i: [value_of(output.test_scores, context.metric) for output in each]
+            for i, each in enumerate(outputs)
+            if not (context.calibrates and any(output.are_decisions for output in each))
+        }
+
+    def _trained(self, trainings: Mapping[int, LastTraining]) -> dict[int, Any]:
+        """Train models where the search has trained; one that fails is left out with a warning."""
+        if not trainings:
+            return {}
+        context = replace(self.setup.context, spool=None, search=None, verbose=0)
+        workers, found = self.setup.workers, {}
+        args = workers.n_jobs, workers.pre_dispatch, None, None, workers.devices
+        with Interrupts(), make_executor(train_member, context, *args) as executor:
+            futures = {i: executor.submit(training) for i, training in trainings.items()}
+            for i, future in futures.items():
+                while not future.done():
+                    executor.wait([future], None)
+                model, error = _model_of(future.result(), context)
+                if error:
+                    row = trainings[i].row
+                    warn(
+                        f"Candidate {row.trial_id} is left out of the ensemble: its training on "
+                        f"all rows failed ({error}). Its params are {row.params}.",
+                        UserWarning,
+                        stacklevel=2,
+                    )
+                else:
+                    found[i] = model
+        return found
+
+
+def predictions_of(context: Context, row: Row) -> list[np.ndarray]:
+    """Return the predictions of a candidate by fold: numbers, or probabilities of classes.
+
+    Decision values become probabilities on each fold by what the other folds tell of them.
+    """
+    found = [
+        read_predictions(context, i, out.predictions or b"") for i, out in enumerate(row.outputs)
+    ]
+    if not any(output.are_decisions for output in row.outputs):
+        return found
+    classes, y = as_classes(context.classes), labels_of_kept(context, len(found))
+    decided = [i for i, output in enumerate(row.outputs) if output.are_decisions]
+    mapped = cross_mapped([found[i] for i in decided], [y[i] for i in decided], classes)
+    for i, shares in zip(decided, mapped, strict=True):
+        found[i] = shares
+    return found
+
+
+def with_probabilities(context: Context, row: Row, model: Any) -> Any:
+    """Return the model of a candidate, with probabilities from its predictions for test folds."""
+    decided = [i for i, output in enumerate(row.outputs) if output.are_decisions]
+    if not decided or hasattr(model, "predict_proba") or not has_predictions(row):
+        return model
+    classes, y = as_classes(context.classes), labels_of_kept(context, len(row.outputs))
+    decisions = [read_predictions(context, i, row.outputs[i].predictions or b"") for i in decided]
+    maps = fit_maps(np.vstack(decisions), np.concatenate([y[i] for i in decided]), classes)
+    return Calibrated(model, maps, classes)
+
+
+def labels_of_kept(context: Context, n_folds: int) -> list[np.ndarray]:
+    """Return the labels of the test rows whose predictions are kept, by fold."""
+    kept: Any = context.kept
+    y = to_numpy(context.y)
+    return [y[context.splits[fold][1][kept[fold]]] for fold in range(n_folds)]
+
+
+def train_member(
+    context: Context, training: LastTraining, environment: TaskEnvironment
+) -> tuple[Any, str]:
+    """Train a model on all rows; return it, pickled if it has to travel, and its error, if any."""
+    try:
+        with training.seeds(context) if environment.owns_globals else nullcontext():
+            state = State(training.run(context, training.untrained(context)))
+        return (state if environment.shares_memory else dump_state(state)), ""
+    except BaseException as error:
+        Interrupts.let_pass(error)
+        return None, first_line(error)
+
+
+def _model_of(found: "LostTask | tuple[Any, str]", context: Context) -> tuple[Any, str]:
+    """Return a model, and why there is none."""
+    if isinstance(found, LostTask):
+        return None, f"{found.status}: {found.error}"
+    state, error = found
+    if error:
+        return None, error
+    try:
+        return as_state(state, context.home).estimator, ""
+    except Exception as unreadable:
+        return None, first_line(unreadable)

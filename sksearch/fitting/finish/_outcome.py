@@ -1,0 +1,152 @@
+"""`Found`: what a run has found, as tables, fronts and models."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sksearch._utils._typing import Predictor
+from sksearch.estimators import growth_of
+from sksearch.fitting.finish._ensemble import Ensemble
+from sksearch.fitting.finish._front import ParetoFront
+from sksearch.fitting.finish._members import Members, rows_like, with_probabilities
+from sksearch.fitting.finish._refit import LastTraining
+from sksearch.fitting.run._ancestry import schedule_of
+from sksearch.fitting.run._curves import luck_of_counts, scores_at
+from sksearch.fitting.run._results import (
+    Row,
+    name_error_scores,
+    results_of,
+    table_of,
+    warn_if_none_keeps_bounds,
+)
+from sksearch.fitting.run._row_scores import RowScores
+from sksearch.fitting.run._run import Run
+from sksearch.fitting.run._tasks import Output
+from sksearch.fitting.run._top_trials import N_AVERAGED
+from sksearch.history import History, Result
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run has found.
+
+    Parameters
+    ----------
+    run : Run
+        That has ended.
+    rows : list of Row
+        Those of ``cv_results_``.
+    """
+
+    run: Run
+    rows: list[Row]
+
+    @property
+    def history(self) -> History:
+        """What has happened."""
+        return self.run.study.history
+
+    @cached_property
+    def results(self) -> list[Result]:
+        """What is known of the candidate of each row."""
+        return results_of(self.history, self.rows)
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What all trainings brought."""
+        return [output for row in self.rows for output in row.new_outputs]
+
+    @property
+    def test_scores(self) -> Any:
+        """Those of a training: a number, or a dict by metric."""
+        return self.rows[0].new_outputs[0].test_scores
+
+    def check(self) -> None:
+        """Raise ValueError if all has failed; warn of failures, and where no bound is kept."""
+        self.run.check_failures(self.outputs)
+        warn_if_none_keeps_bounds(self.results)
+
+    def name_scores(self) -> None:
+        """Give all trainings the same metrics, also those that failed."""
+        name_error_scores(self.outputs)
+
+    def row_scores(self) -> RowScores | None:
+        """Return what blocks of test rows contribute to the scores."""
+        return RowScores.of(self.rows, self.run.context)
+
+    def outcome_luck(self) -> float:
+        """Return by how much scores are too good as they chose what training finds."""
+        curves = [[output.curve or [] for output in row.outputs] for row in self.rows]
+        return luck_of_counts([each for each in curves if all(each)], self.run.context.metric)
+
+    def untuned_scores(self) -> list[float] | None:
+        """Return the scores of the untuned estimator, by fold, at its own count of iterations.
+
+        None where it was not evaluated, finds no count in training, or did not come to its own.
+        """
+        context, trials = self.run.context, self.history.trials
+        outcome = self.run.setup.problem.space.outcome(trials[0].params)
+        curves = [out.curve or [] for row in self.rows if row.trial_id == 0 for out in row.outputs]
+        if not self.history.problem.has_baseline or not outcome or not all([curves, *curves]):
+            return None
+        return scores_at(curves, growth_of(context.estimator, outcome[0]).own, context.metric)
+
+    def table(self) -> dict[str, Any]:
+        """Return ``cv_results_``."""
+        return table_of(self.run.setup, self.history, self.rows)
+
+    def front(self) -> ParetoFront:
+        """Return the front of several objectives."""
+        wins = self.run.plan.any_rung_wins
+        return ParetoFront.of(self.run.context.aims, self.rows, self.results, wins)
+
+    def schedule(self, index: int) -> list[dict[str, Any]]:
+        """Return which params held from which count of units on, for the candidate of a row."""
+        row = self.rows[index]
+        return schedule_of(self.history.trials, row.trial_id, row.n_resources)
+
+    def last_training(self, index: int) -> LastTraining:
+        """Return how the candidate of a row is trained on all rows of the data."""
+        row = self.rows[index]
+        outcome = self.run.setup.problem.space.outcome(self.history.trials[row.trial_id].params)
+        outputs = [replace(out, curve=None, rows=None, predictions=None) for out in row.outputs]
+        light = replace(row, outputs=outputs, new_outputs=[])
+        return LastTraining(light, outcome[0] if outcome else None, self.schedule(index))
+
+    def ensemble(
+        self, ranks: np.ndarray, index: int, winner: Predictor
+    ) -> tuple[Ensemble, Predictor]:
+        """Average the best candidates.
+
+        Parameters
+        ----------
+        ranks : ndarray of int
+            Of the rows, by the metric that counts.
+        index : int
+            Row of the winner.
+        winner : estimator object
+            The model of the winner, trained on all rows.
+
+        Returns
+        -------
+        ensemble : Ensemble
+            The ensemble of the best candidates.
+        model : estimator object
+            The average; `winner` where others bring nothing.
+        """
+        winner = with_probabilities(self.run.context, self.rows[index], winner)
+        alone = Ensemble({index: 1.0}, [self.rows[index].params], None, None)
+        names = rows_like(self.rows, index, ranks, self.results)[:N_AVERAGED]
+        if len(names) == 1:
+            return alone, winner
+        rows = {i: self.rows[i] for i in names}
+        trainings = {i: self.last_training(i) for i in names}
+        foretell = self.run.incumbent.seconds_to_refit
+        seconds = [foretell(row.trial_id, row.n_resources) for row in rows.values()]
+        average, model = Members(self.run.setup, rows, trainings, seconds).average(winner)
+        if average is None:
+            return alone, winner
+        params = [self.rows[i].params for i in average.weights]
+        return Ensemble(average.weights, params, average.score, average.alone), model

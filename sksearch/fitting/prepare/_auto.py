@@ -1,0 +1,288 @@
+"""What a search does where its user has not said it: space, first candidates, resource.
+
+=====================  ==============================  ===========================================
+left out               the search takes                when
+=====================  ==============================  ===========================================
+space                  ``spaces.default_space``        always
+first candidates       the untuned estimator, then    with the space left out
+                       ``spaces.first_candidates``
+                       those of them that lie in the   with the sampler left out
+                       given space
+folds                  ``StratifiedGroupKFold``        with ``groups=``, and no `cv` or a count,
+                                                       where classes can be stratified
+                       ``GroupKFold``                  with ``groups=``, and no `cv` or a count
+                       ``TimeSeriesSplit``             with no `cv`, and times in order as the
+                                                       index of X
+                       as scikit-learn                 otherwise
+sampler                Gaussian process, which looks   with a timeout and no count
+                       for improvement per second
+                       Gaussian process, which looks   otherwise
+                       for improvement
+scheduler, resource    a race over folds               with three folds or more, none of them in an
+                                                       order or far larger than others, one
+                                                       objective, no `Bound` and no function as
+                                                       `refit`, which reads means over all folds
+                       whole fits                      otherwise
+rows of the folds      as many as leave time for 24    with a timeout and no count
+                       fits, or two candidates on all
+                       folds, 2,000 at least; measured
+                       the latest as many              likewise, where the folds are in the order
+                                                       of the rows
+                       all                             otherwise
+count of candidates    as many as these allow          with timeout, patience or stop
+                       50                              without
+=====================  ==============================  ===========================================
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from sksearch._utils._advice import glance
+from sksearch._utils._compat import is_valid_value, num_samples
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Estimator, Samples
+from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.estimators import (
+    OneOf,
+    Size,
+    default_space,
+    find_space,
+    first_candidates,
+    first_of_each,
+    known_of_each,
+    listed,
+    named_of,
+    union_of_spaces,
+    unknown_parts,
+    without_optimum,
+)
+from sksearch.fitting.prepare._checks import (
+    check_names,
+    check_outcomes,
+    check_values,
+    cuts_training,
+    warn_of_seeds,
+)
+from sksearch.fitting.prepare._options import Composer, Options
+from sksearch.fitting.prepare._prior_results import given_guesses
+from sksearch.fitting.run._folds import Folds
+from sksearch.fitting.run._objectives import Allows, allowed_guesses
+from sksearch.history import Problem
+from sksearch.samplers import EarlierTask
+from sksearch.space import Outcome, Space, equal
+
+
+def make_space(
+    options: Options, own: Space | dict | list | None, estimator: Estimator, X: Samples
+) -> Space:
+    """Make the space of a search, and see that the estimator has what it names.
+
+    Parameters
+    ----------
+    options : Options
+        Of the search.
+    own : Space, dict or None
+        What a search with rules of its own makes of the space; None without any.
+    estimator : estimator object
+        Unfitted.
+    X : array-like
+        Training data.
+
+    Returns
+    -------
+    space : Space
+        The space that is searched.
+
+    Raises
+    ------
+    ValueError
+        If the estimator cannot be searched over it.
+    """
+    resource = options.spending.resource
+    space = space_for(options.space, estimator, X, resource) if own is None else own
+    if not isinstance(space, Space):
+        space = Space(space, accepts=lambda name, value: is_valid_value(estimator, name, value))
+    check_names(estimator, space)
+    check_values(estimator, space)
+    warn_of_seeds(space)
+    check_outcomes(estimator, space, resource)
+    _check_optimum(options, estimator, space)
+    return space
+
+
+def space_for(
+    param_distributions: Any, estimator: Estimator, X: Samples, resource: str | Resource | None
+) -> Any:
+    """Return what the user gave, or the default space of the estimator for these data.
+
+    A default space lacks what the resource is, and a count of iterations that training finds
+    where the resource cuts training into pieces.
+    """
+    size, is_whole = _size(X), not cuts_training(resource)
+
+    def left(space: dict) -> dict:
+        return {
+            name: values
+            for name, values in space.items()
+            if name != resource and (is_whole or not isinstance(values, Outcome))
+        }
+
+    if isinstance(estimator, OneOf):
+        parts = union_of_spaces(
+            estimator, param_distributions, lambda one: left(find_space(one, size) or {})
+        )
+        if parts is not None:
+            return parts
+    if param_distributions is not None:
+        return param_distributions
+    if any(isinstance(part, OneOf) for part in estimator.get_params().values()):
+        raise ValueError(
+            "One of the steps is a OneOf, and the models of a search are not searched inside of "
+            "another estimator: pass the list to the search, each with the steps before it."
+        )
+    return left(default_space(estimator, n_samples=size.n_samples, n_features=size.n_features))
+
+
+def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
+    """Refuse a default space in which the estimator's own score has no optimum; else warn."""
+    why = ""
+    if options.goal.scoring is None:
+        why = glance(without_optimum, estimator, space.names, otherwise="")
+    if why and options.space is None:
+        raise ValueError(why)
+    if why:
+        warn(why, UserWarning, stacklevel=2)
+
+
+def first_guesses(
+    options: Options,
+    estimator: Estimator,
+    space: Space,
+    X: Samples,
+    earlier: Sequence[EarlierTask] = (),
+    allows: Allows | None = None,
+) -> tuple[tuple[dict, ...], bool, int]:
+    """Return what is evaluated first, and whether that begins with the untuned estimator.
+
+    Parameters
+    ----------
+    options : Options
+        Of the search.
+    estimator : estimator object
+        Unfitted.
+    space : Space
+        The space that is searched.
+    X : array-like
+        Training data.
+    earlier : sequence of EarlierTask
+        Results of earlier searches. The best for the same task follow the user's; where
+        there is any, none are taken from other data sets.
+    allows : Allows or None, default=None
+        Whether a candidate may be evaluated.
+
+    Returns
+    -------
+    guesses : tuple of dict
+        Distinct candidates.
+    has_baseline : bool
+        Whether the first is the estimator's own, or that of the first of several models.
+    n_own : int
+        Number of first candidates that are models with their own values.
+    """
+    knowledge = options.knowledge
+    if not (knowledge.is_left and options.is_auto):
+        given = None if knowledge.is_left else knowledge.initial_params
+        return given_guesses(given, space, earlier, allows), False, 0
+    own, is_own = _own_candidates(options, estimator, space)
+    first, is_own = allowed_guesses((own[:1] if earlier else own, is_own), allows, given=False)
+    guesses = {space.key(params): params for params in first}
+    known = () if earlier else _known_candidates(estimator, _size(X))
+    others = filter(space.contains, (*given_guesses(None, space, earlier, None), *known))
+    for params in allowed_guesses((tuple(others), False), allows, given=False)[0]:
+        guesses.setdefault(space.key(params), params)
+    return tuple(guesses.values()), is_own, len(first)
+
+
+def _own_candidates(
+    options: Options, estimator: Estimator, space: Space
+) -> tuple[tuple[dict, ...], bool]:
+    """The estimator's own values, of several models those of each; whether the first are as set.
+
+    A default space is ours: there own values may lie outside, and win. A space that the user gave
+    is a promise, and may leave a parameter no choice but another value.
+    """
+    if isinstance(estimator, OneOf):
+        firsts, is_own = first_of_each(estimator, options.space, space)
+        return tuple(firsts), is_own
+    values, is_given = estimator.get_params(), options.space is not None
+    own = space.baseline(values, inside=is_given)
+    if own is None:
+        return (), False
+    return (own,), not is_given or all(equal(own[k], values[k]) for k in own)
+
+
+def _known_candidates(estimator: Estimator, size: Size) -> list[dict]:
+    """Candidates that are good on many tables."""
+    if isinstance(estimator, OneOf):
+        return known_of_each(estimator, size)
+    return first_candidates(estimator, n_samples=size.n_samples, n_features=size.n_features)
+
+
+def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) -> tuple[str, ...]:
+    """Say what was chosen for the user: `filled` has the parts that were left to the search."""
+    notes = [f"folds: {note}" for note in folds.notes]
+    if names := [name for name, _ in named_of(options.estimator)]:
+        each = ", each with its own values at first" if problem.n_own == len(names) else ""
+        where = ", or near them where the given space lacks them" if options.space else ""
+        notes.append(f"models: {', '.join(names)}{each}{each and where}")
+    if options.space is None:
+        names = [*problem.space.names, *problem.space.outcomes]
+        unknown = listed(_unknown_of(options.estimator))
+        rest = f"; nothing is known of {unknown}" if unknown else ""
+        notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}{rest}")
+    if problem.has_baseline:
+        n = len(problem.initial_params) - len(problem.own)
+        more = f", then {n} that are good on many data sets" if n else ""
+        each = "each untuned model" if len(problem.own) > 1 else "the untuned estimator"
+        notes.append(f"first candidates: {each}{more}")
+    elif problem.initial_params and options.knowledge.is_left:
+        n = len(problem.initial_params)
+        notes.append(f"first candidates: {n} known ones that lie in the space")
+    if problem.changing is not None:
+        fixed = sorted(set(problem.space.names) - set(problem.changing))
+        rest = f"; drawn once and inherited: {', '.join(fixed)}" if fixed else ""
+        notes.append(f"may change during training: {', '.join(problem.changing)}{rest}")
+    notes += [
+        f"{name}: {_brief(getattr(filled, name))}"
+        for name in ("sampler", "scheduler")
+        if name in options.left
+    ]
+    return tuple(notes)
+
+
+def _unknown_of(estimator: Estimator) -> dict[str, Any]:
+    """Parts that nothing is known of, by name; of several models those of each."""
+    models = named_of(estimator)
+    if not models:
+        return unknown_parts(estimator)
+    return {
+        f"{name}__{path}" if path else name: part
+        for name, model in models
+        for path, part in unknown_parts(model).items()
+    }
+
+
+def _brief(part: Sampler | Scheduler) -> str:
+    """Text of a sampler or scheduler, with the parameters that are not as by default."""
+    if not is_dataclass(part):
+        return str(part)
+    given = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+    own = (f.name for f in fields(part) if f.init and given[f.name] != f.default)
+    return f"{type(part).__name__}({', '.join(f'{name}={given[name]!r}' for name in own)})"
+
+
+def _size(X: Samples) -> Size:
+    shape: Any = getattr(X, "shape", ())
+    n_features = int(shape[1]) if len(shape) == 2 else None
+    return Size(max(1, num_samples(X)), n_features or None)

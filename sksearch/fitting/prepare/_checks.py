@@ -1,0 +1,343 @@
+"""Errors about parts of a search that do not fit, raised before anything is spent."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
+
+from sksearch._utils._advice import advice, glance
+from sksearch._utils._compat import (
+    fault_of,
+    num_samples,
+    owner_of,
+    to_numpy,
+    unlisted_params,
+    whole_range,
+)
+from sksearch._utils._typing import Estimator, Samples, Targets
+from sksearch.base import Labels, Plan, Resource, Rung, Scheduler
+from sksearch.estimators import (
+    changing_params,
+    check_resampled,
+    family_of,
+    growth_of,
+    is_searched,
+    last_step,
+    own_names,
+    path_of_last_step,
+    ways_to_go_on,
+)
+from sksearch.executors import can_limit_memory
+from sksearch.fitting.prepare._input import check_fit_params
+from sksearch.fitting.run._objectives import Aims
+from sksearch.fitting.run._plan import SearchPlan
+from sksearch.fitting.run._setup import Stops
+from sksearch.history import Problem
+from sksearch.resources import acts_on
+from sksearch.space import Dimension, Space, When, native
+
+MIN_MEMORY = 2**20
+
+
+def check_memory_limit(n_bytes: int | None) -> None:
+    """Raise ValueError for a limit that no training keeps, or that cannot be set."""
+    if n_bytes is not None and n_bytes < MIN_MEMORY:
+        raise ValueError(
+            f"memory_limit={n_bytes} is a count of bytes, and no training gets by with less than "
+            f"a mebibyte ({MIN_MEMORY}): pass 4 * 2**30 for 4 GiB."
+        )
+    if n_bytes is not None and not can_limit_memory():
+        raise ValueError(
+            f"memory_limit={n_bytes}, but this system cannot limit the memory of a process: leave "
+            "it out, or run the search on Linux."
+        )
+
+
+def check_training(
+    resource: Resource, estimator: Estimator, space: Space, fit_params: dict, X: Samples
+) -> None:
+    """Raise an error if the estimator cannot be trained on this resource, or with these params."""
+    resource.check(estimator, space.names)
+    check_fit_params(estimator, fit_params, space.names, resource.acts_on == "calls")
+    if resource.continues and resource.comparable:  # else pipelines are fitted as a whole
+        check_resampled(estimator, fit_params, num_samples(X))
+
+
+def check_rates(
+    resource: Resource, estimator: Estimator, space: Space, n_rows: int, amount: int
+) -> None:
+    """Raise ValueError for a schedule that would end before the longest training does."""
+    if resource.unit != "epochs":
+        return
+    if is_searched(path_of_last_step(estimator), space.names):
+        return  # nobody knows which one it will be
+    last = last_step(estimator)
+    family_of(last).check_rates(last, own_names(estimator, space.names), n_rows, amount)
+
+
+def cuts_training(resource: str | Resource | None) -> bool:
+    """Whether a resource, as the user gave it, cuts one training into pieces."""
+    return acts_on(resource) in ("calls", "training")
+
+
+def check_outcomes(estimator: Estimator, space: Space, resource: str | Resource | None) -> None:
+    """Raise ValueError for a count that training cannot find."""
+    for name in space.outcomes:
+        steps = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
+        if not any(step in space.names for step in steps):  # else each candidate is asked
+            growth_of(estimator, name)
+        if cuts_training(resource):
+            raise ValueError(
+                f"param_distributions[{name!r}] is an Outcome, which is found within one training "
+                f"of a candidate, and resource={resource!r} cuts training into pieces: "
+                "take resource='n_samples' or 'folds', or take the Outcome out of the space."
+            )
+
+
+def planned(scheduler: Scheduler, problem: Problem) -> Plan:
+    """Return the plan of a scheduler; TypeError or ValueError where it is none."""
+    plan = scheduler.plan(problem)
+    if not isinstance(plan, Plan):
+        raise TypeError(
+            f"scheduler={scheduler} plans {plan!r}: return a Plan, such as "
+            "Plan(((Rung(1, 9), Rung(3, 3)),)), or derive from BracketScheduler."
+        )
+    if not plan.brackets:
+        raise ValueError(f"scheduler={scheduler} plans no bracket: name one at least.")
+    for rungs in {id(rungs): rungs for rungs in plan.brackets}.values():  # many may be one
+        _check_bracket(rungs, scheduler)
+    top = max(rungs[-1].resource for rungs in plan.brackets)
+    if top > problem.max_resources:
+        raise ValueError(
+            f"scheduler={scheduler} has a rung of {top}, and max_resources is "
+            f"{problem.max_resources}: lower the rung, or pass max_resources={top}."
+        )
+    return plan
+
+
+def _check_bracket(rungs: tuple[Rung, ...], scheduler: Scheduler) -> None:
+    """Raise ValueError if this is no bracket: rungs of whole numbers, each above the last one."""
+    if isinstance(rungs, Rung) or not rungs:
+        raise ValueError(
+            f"scheduler={scheduler} plans the bracket {rungs!r}, and a bracket is a tuple of one "
+            "Rung or more: Plan(((Rung(1, 9), Rung(3, 3)),)) has one bracket of two rungs."
+        )
+    for rung in rungs:
+        for name, value in vars(rung).items():
+            if not (isinstance(value, Integral) and int(value) >= 1):
+                raise ValueError(
+                    f"scheduler={scheduler} plans {rung}: {name} must be a whole number from 1 on."
+                )
+    resources = [rung.resource for rung in rungs]
+    if resources != sorted(set(resources)):
+        raise ValueError(
+            f"scheduler={scheduler} plans a bracket with the resources {resources}: each must be "
+            "larger than the one before it."
+        )
+
+
+def check_schedule(
+    plan: SearchPlan, scheduler: Scheduler, resource: Resource, stops: Stops, aims: Aims
+) -> None:
+    """Refuse a race over anything but folds, and a search that would never end."""
+    if scheduler.told.by_fold and resource.acts_on != "folds":
+        raise ValueError(
+            f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
+            f"is one of {resource.unit}: pass resource='folds'."
+        )
+    check_ranks(scheduler, aims)
+    if aims.objectives and stops.stop == "converged":
+        raise ValueError(
+            "stop='converged' looks at one score, and objectives= has several: pass timeout= or a "
+            "count of candidates instead."
+        )
+    if plan.by_folds and plan.any_rung_wins:
+        raise ValueError(
+            "select='best' compares scores of different rungs, and means over different folds "
+            "cannot be compared: leave select out, the best over all folds wins."
+        )
+    if plan.is_endless and plan.timeout is None and not stops.are_any:
+        raise ValueError(
+            f"scheduler={scheduler} would never end: pass timeout=, patience=, target_score= or "
+            "stop='converged', or a count of candidates."
+        )
+    if stops.stop == "converged" and plan.n_splits < 2:
+        raise ValueError(
+            "stop='converged' measures improvements in standard errors over folds, and cv gives "
+            "one fold: pass a cv with two folds or more, or patience= instead."
+        )
+
+
+def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
+    """Raise ValueError for a scheduler that looks at one score, where others count, or bounds."""
+    reads = scheduler.reads
+    if (aims.objectives and not reads.objectives) or (aims.bounds and not reads.bounds):
+        raise ValueError(
+            f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
+            "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
+            "promotes by rank, such as SuccessiveHalving(), Hyperband() or ASHA()."
+        )
+
+
+def check_inheritance(
+    scheduler: Scheduler, resource: Resource, estimator: Estimator, space: Space
+) -> tuple[str, ...]:
+    """Return the params that may change while a model is trained; ValueError if there are none."""
+    name = type(last_step(estimator)).__name__
+    if not resource.continues or resource.measured or resource.acts_on == "folds":
+        raise ValueError(
+            f"scheduler={scheduler} goes on from fitted models, and with a resource of "
+            f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "
+            "resource='epochs' for an estimator with partial_fit, or the count of trees, such as "
+            "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for "
+            f"{ways_to_go_on()}."
+        )
+    changing = changing_params(estimator, space.changeable_names)
+    if not changing:
+        known = changing_params(estimator, estimator.get_params())
+        ways = f"add one of {', '.join(known)}" if known else "nothing is known that it obeys"
+        raise ValueError(
+            f"scheduler={scheduler} changes params while a model is trained, and {name} obeys "
+            f"none of {', '.join(space.names)} then, or a condition depends on it: {ways}; or "
+            "take a search whose candidates keep their params, such as HyperbandSearchCV."
+        )
+    return changing
+
+
+def check_names(estimator: Estimator, space: Space) -> None:
+    """Raise ValueError if the estimator does not know a parameter of the space."""
+    known = list(estimator.get_params())
+    for name in [*space.names, *space.outcomes]:
+        if name in known:
+            continue
+        parents = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
+        if any(parent in space.names for parent in parents):
+            continue  # a parameter of a step that is itself searched: ask per candidate
+        owner, leaf = owner_of(estimator, name)
+        unlisted = unlisted_params(owner)
+        if leaf in unlisted:
+            continue
+        if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
+            prefix = name.removesuffix(leaf)
+            known = [*known, *(prefix + other for other in unlisted)]
+            # The name alone, without the step that has it, is the commonest slip; or another step.
+            last = name.rpartition("__")[2]
+            close = [each for each in known if each == last or each.endswith(f"__{last}")][:3]
+            close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise ValueError(
+                f"Invalid parameter {name!r} for estimator {estimator}: it is in "
+                f"param_distributions, but not in estimator.get_params().{hint} "
+                f"Valid parameters are: {sorted(known)!r}."
+            )
+
+
+def check_values(estimator: Estimator, space: Space) -> None:
+    """Raise ValueError for a parameter of which the estimator takes no value that is there."""
+    if not isinstance(space.given, Mapping) or get_config()["skip_parameter_validation"]:
+        return  # of several dicts each parameter need not be in all
+    for dimension in space.all_dimensions:
+        _warn_of_width(estimator, dimension)
+        if fault := glance(_fault_of_values, estimator, space, dimension, otherwise=""):
+            raise ValueError(f"param_distributions[{dimension.name!r}]: {fault}")
+
+
+def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -> str:
+    """Say why the estimator takes no value of a parameter, "" if it takes one."""
+    given: Any = space.given
+    name, values = dimension.name, given[dimension.name]
+    owner, _ = owner_of(estimator, name)
+    # A class that derives from an estimator may make of a value what its base takes.
+    if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
+        return ""
+    shown = getattr(dimension, "choices", ())
+    if dimension.kind in ("real", "integer"):
+        shown = [native(dimension.from_unit(u)) for u in np.linspace(0.01, 0.99, 12)]
+    if not shown or not all(fault_of(estimator, name, value) for value in shown):
+        return ""
+    return f"{fault_of(estimator, name, shown[0])} {_cure(estimator, dimension, shown)}"
+
+
+@advice
+def warn_of_seeds(space: Space) -> Iterator[str]:
+    """Warn where a seed is searched, so that luck wins."""
+    for name in space.names:
+        if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
+            yield (
+                f"param_distributions[{name!r}]: of several seeds the luckiest one wins, and new "
+                "data do not know it. Take it out of the space; with RepeatedKFold() as cv luck "
+                "counts less."
+            )
+
+
+@advice
+def _warn_of_width(estimator: Estimator, dimension: Dimension) -> Iterator[str]:
+    """Warn where the width of a uniform distribution looks like its upper end."""
+    if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():
+        return
+    low, high = map(float, dimension.bounds)
+    width, name = high - low, dimension.name
+    if 0 < low < width and fault_of(estimator, name, width) == "" != fault_of(
+        estimator, name, high
+    ):
+        yield (
+            f"param_distributions[{name!r}] reaches from {low:g} to {high:g}, of which the "
+            f"estimator takes a part: uniform takes (loc, scale), so write uniform({low:g}, "
+            f"{width - low:g}) for {low:g} to {width:g}."
+        )
+
+
+def _cure(estimator: Estimator, dimension: Dimension, shown: Sequence[Any]) -> str:
+    """What to write in place of values that an estimator does not take."""
+    if any(hasattr(value, "rvs") for value in shown):
+        return "A distribution is passed itself, and not in a list."
+    ends = None
+    if dimension.kind == "real":
+        bounds = dimension.bounds if np.isfinite(dimension.bounds).all() else (shown[0], shown[-1])
+        ends = whole_range(estimator, dimension.name, *bounds)
+    if ends is not None:
+        name = "sksearch.space.LogRandInt" if dimension.log else "scipy.stats.randint"
+        return f"The distribution draws fractions: pass {name}({ends[0]}, {ends[1] + 1})."
+    return "None of the values there is one: pass some that the estimator takes."
+
+
+def _accepts(estimator: Estimator, name: str) -> bool:
+    """Some estimators (skorch's ``module__*``) take more names than they list."""
+    try:
+        clone(estimator).set_params(**{name: None})
+    except (ValueError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def classes_of(estimator: Estimator, y: Targets) -> tuple[Labels, np.ndarray | None]:
+    """Return the labels of the whole y for ``partial_fit``, and each row's class index.
+
+    Labels are a list of arrays where y has several columns; there are no indices then. Both are
+    None if the labels have no order, and for a regressor.
+    """
+    if y is None or not is_classifier(estimator):
+        return None, None
+    return glance(_classes_of, y, otherwise=(None, None))
+
+
+def _classes_of(y: Any) -> tuple[Labels, np.ndarray | None]:
+    """Return labels and class indices of a target of which nothing is known."""
+    if issparse(y):
+        columns = y.tocsc()
+        y = None if columns.shape[1] > 1 else columns.toarray()
+        if y is None:
+            each = (columns[:, [i]].toarray() for i in range(columns.shape[1]))
+            return [np.unique(column) for column in each], None
+    labels = to_numpy(y)
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        return [np.unique(column) for column in labels.T], None
+    if labels.size != len(labels):
+        return None, None
+    classes, strata = np.unique(labels.ravel(), return_inverse=True)
+    return classes, strata

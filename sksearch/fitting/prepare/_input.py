@@ -1,0 +1,426 @@
+"""Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
+
+import copy
+import difflib
+import inspect
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import type_of_target
+
+from sksearch._utils._advice import advice, glance
+from sksearch._utils._compat import (
+    GroupsConsumerMixin,
+    num_samples,
+    pre_dispatch_count,
+    routing_enabled,
+    to_numpy,
+)
+from sksearch._utils._overrides import overridden
+from sksearch._utils._typing import Estimator, Folding, Samples, Targets
+from sksearch.estimators import OneOf, each_of, family_of, last_step
+from sksearch.fitting.run._keywords import meant_by
+
+T = TypeVar("T")
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/|[\w.-]+@[\w.-]+:")  # pathlib makes one slash of two
+VARIABLE = re.compile(r"\$\w|\$\{\w+\}")
+DISK = re.compile(r"[A-Za-z]:[\\/]")
+
+# ---- parameters of the search
+
+
+def check_folder(path: object) -> None:
+    """Raise ValueError for a name that no folder can have."""
+    if path == "":
+        raise ValueError("checkpoint_dir='' is no folder: name one, or pass None for none.")
+    if path is not None and "\0" in str(path):
+        raise ValueError(
+            f"checkpoint_dir={path!r} has a NUL character, which no path may have: name a folder."
+        )
+    if path is not None and ADDRESS.match(str(path)):
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} is an address, and a checkpoint is a folder: pass the "
+            "path of a local or mounted one (s3fs, gcsfuse and rclone mount buckets), and copy it "
+            "afterwards."
+        )
+    if path is not None and VARIABLE.search(str(path)) and not Path(str(path)).exists():
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} has a variable, which only a shell fills in: pass "
+            "os.path.expandvars(...), or the path itself."
+        )
+    if path is not None and os.name != "nt" and DISK.match(str(path)):
+        raise ValueError(
+            f"checkpoint_dir={str(path)!r} is of Windows, and this is another system: pass a path "
+            "of this machine, such as one below '/' or '~'."
+        )
+
+
+def check_n_jobs(n_jobs: int | None) -> None:
+    """Raise ValueError for a count of workers that is none."""
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves nobody to train: pass None or 1 for one training at a time, or -1 "
+            "for all cores."
+        )
+
+
+def check_cv(cv: Folding, params: dict[str, Any]) -> None:
+    """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
+    if isinstance(cv, type):
+        raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
+    # Another's splitter may take groups and do without them, and have routed them by an alias.
+    is_known = type(cv).__module__.startswith("sklearn.model_selection.")
+    needs_groups = is_known and isinstance(cv, GroupsConsumerMixin) and not routing_enabled()
+    if needs_groups and params.get("groups") is None:
+        raise ValueError(
+            f"The 'groups' parameter should not be None. cv={cv} splits by groups, and there are "
+            "none: pass fit(X, y, groups=...), with one group for each row."
+        )
+
+
+def check_pre_dispatch(pre_dispatch: object) -> None:
+    """Raise ValueError for a count of trainings that is none."""
+    try:
+        enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
+    except Exception:
+        enough = False
+    if not enough or isinstance(pre_dispatch, bool):
+        raise ValueError(
+            f"pre_dispatch={pre_dispatch!r} must be a count of trainings, 1 or more, 'all', or an "
+            "expression such as '2*n_jobs'."
+        )
+
+
+def check_overtime(timeout: float | None, overtime: float | None) -> None:
+    """Raise ValueError for an overtime of no time."""
+    if overtime is not None and timeout is None:
+        raise ValueError(
+            f"overtime={overtime} begins when the timeout is up, and there is none: pass timeout=."
+        )
+
+
+def with_plain_numbers(options: T) -> T:
+    """Return options, or a search, with integers of Python: small ones of NumPy overflow."""
+    found = {name: n.item() for name, n in vars(options).items() if isinstance(n, np.integer)}
+    if not found:
+        return options
+    plain = copy.copy(options)
+    vars(plain).update(found)
+    return plain
+
+
+def check_refit(refit: object) -> None:
+    """Raise ValueError for a function that cannot be called with ``cv_results_``."""
+    if not callable(refit):
+        return
+    try:
+        inspect.signature(refit).bind({})
+    except TypeError as error:
+        raise ValueError(
+            f"refit={refit} is called with cv_results_ alone, and cannot be ({error}): pass a "
+            "function of one argument that returns the index of a row."
+        ) from None
+    except ValueError:  # of a builtin
+        return
+
+
+# ---- the data
+
+
+def check_containers(X: Samples, y: Targets) -> None:
+    """Raise TypeError for data that have no rows."""
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
+    for name, data in (("X", X), ("y", y)):
+        if data is None and name == "y":
+            continue
+        may_be_names = name == "y" and (isinstance(data, list) or not _has_rows(data))
+        is_named = may_be_names and glance(_are_names, X, data, otherwise=False)
+        if _has_rows(data) and not is_named:
+            continue
+        if is_named:
+            raise TypeError(
+                f"y={data!r} is the name of a column, and has no rows: pass its values, as "
+                f"fit(X.drop(columns={data!r}), X[{data!r}])."
+            )
+        raise TypeError(
+            f"{name}={data!r:.80} has no rows: pass an array, a table, or a list of samples."
+        )
+
+
+def _are_names(X: Any, y: Any) -> bool:
+    """Whether a target is the name of a column of X, or a list of some."""
+    names, columns = [y] if isinstance(y, str) else y, list(X.columns)
+    return len(names) not in (0, len(X)) and all(name in columns for name in names)
+
+
+def _has_rows(data: object) -> bool:
+    if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
+        return False
+    shape = getattr(data, "shape", None)
+    if isinstance(shape, tuple):
+        return len(shape) > 0
+    return hasattr(data, "__len__") or hasattr(data, "__array__") or isinstance(data, Iterable)
+
+
+def doubt_of_rows(X: Any, y: Any) -> str:
+    """Say why rows are likely to fail that are dicts, or the target, "" if they are neither."""
+    if np.ndim(X) == 1 and np.ndim(y) == 2 and np.shape(y)[1] > 1 and len(X) == len(y):
+        return "X has one dimension and y has two, as if they were swapped: write fit(X, y)."
+    first = X[0] if isinstance(X, list | tuple) and len(X) else None
+    if not isinstance(first, Mapping):
+        return ""
+    return (
+        f"X is a {type(X).__name__} of dicts, which the estimator does not take: pass "
+        "pandas.DataFrame(X), or make sklearn.feature_extraction.DictVectorizer() the first step "
+        "of a Pipeline."
+    )
+
+
+def doubt_of_target(estimator: Estimator, y: Targets) -> str:
+    """Say why no candidate is likely to be fitted to a target, "" if nothing speaks against it."""
+    name = type(each_of(estimator)[0]).__name__
+    if y is None:
+        supervised = is_classifier(estimator) or is_regressor(estimator)
+        if supervised and get_tags(estimator).target_tags.required:
+            return f"{name} requires y to be passed, but the target y is None."
+        return ""
+    if is_classifier(estimator):
+        doubt: str = glance(_doubt_of_labels, y, otherwise="")
+        if not doubt and glance(type_of_target, y, otherwise="").startswith("continuous"):
+            doubt = (
+                f"Unknown label type: {name} is a classifier, and y holds continuous values. "
+                "Pass class labels, or search over a regressor."
+            )
+        return doubt or glance(_doubt_of_classes, to_numpy(y), otherwise="")
+    return _doubt_of_numbers(name, to_numpy(y)) if is_regressor(estimator) else ""
+
+
+def _doubt_of_classes(labels: np.ndarray) -> str:
+    """Name classes of one row each, which no fold can have in both parts."""
+    n = len(labels)
+    if labels.ndim > 1 or n < 3 or len(np.unique(labels)) < n:
+        return ""
+    return (
+        f"y has {n} classes in {n} rows, so no class is in two folds: pass the column that you "
+        "want to predict, or search over a regressor if y is a quantity."
+    )
+
+
+def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
+    """Name texts that no regressor takes for numbers."""
+    if values.dtype.kind not in "OUS":
+        return ""
+    try:
+        values.astype(float)
+    except (TypeError, ValueError) as error:
+        if any(isinstance(value, str) for value in values.ravel()):
+            return (
+                f"{name} is a regressor, and y holds texts ({error}): pass numbers, or search "
+                "over a classifier."
+            )
+    return ""
+
+
+def _doubt_of_labels(y: Targets) -> str:
+    """Name labels that are missing, or that cannot be sorted together."""
+    labels = to_numpy(y)
+    missing = _missing(labels)
+    if missing.any():
+        row = int(np.argwhere(missing)[0][0])
+        return (
+            f"y has {np.count_nonzero(missing)} labels that are missing (NaN), the first in row "
+            f"{row}: give each row a label, or leave such rows out of X and y."
+        )
+    kinds = sorted({type(label).__name__ for label in labels.ravel()}) if labels.size else []
+    if "str" in kinds and len(kinds) > 1:
+        return (
+            f"y mixes labels of the types {' and '.join(kinds)}, which have no common order: make "
+            "all of them strings, or all of them numbers."
+        )
+    return ""
+
+
+def check_labels(estimator: Estimator, y: Targets) -> None:
+    """Raise ValueError for labels that a known library is known to fail on."""
+    labels = None if y is None or not is_classifier(estimator) else glance(to_numpy, y)
+    if labels is not None:
+        for last in map(last_step, each_of(estimator)):
+            family_of(last).check_labels(last, labels)
+
+
+def check_groups(groups: Targets, X: Samples) -> int:
+    """Count different groups; ValueError if a row has none."""
+    if num_samples(groups) != num_samples(X):
+        raise ValueError(
+            f"groups has {num_samples(groups)} entries, but X has {num_samples(X)} rows: pass one "
+            "group for each row."
+        )
+    values = to_numpy(groups)
+    missing = _missing(values)
+    if missing.any():
+        raise ValueError(
+            f"groups is missing in {np.count_nonzero(missing)} rows, the first of which is row "
+            f"{np.argwhere(missing)[0][0]}: give each row a group, such as one of its own."
+        )
+    return len(set(values.ravel().tolist()))
+
+
+def _missing(values: np.ndarray) -> np.ndarray:
+    """Which entries of an array are NaN, None or the like."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype != object:
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([is_missing(each) for each in values.ravel()]).reshape(values.shape)
+
+
+def is_missing(label: object) -> bool:
+    """Whether a value is None, NaN, or what pandas has in their place."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating) and bool(np.isnan(label))
+
+
+@advice
+def warn_of_index(X: Samples, y: Targets) -> Iterator[str]:
+    """Warn where two tables have the same labels of rows in another order."""
+    own: Any = getattr(X, "index", None)
+    other: Any = getattr(y, "index", None)
+    if not (hasattr(own, "equals") and hasattr(other, "equals")) or own.equals(other):
+        return
+    if own.is_unique and len(own) == len(other) and own.isin(other).all():
+        yield (
+            "X and y have the same index in another order, and rows are matched by their places: "
+            "pass y.loc[X.index]."
+        )
+
+
+def check_columns(estimator: Estimator, params: dict[str, Any]) -> None:
+    """Raise TypeError for the name of a column where its values are needed.
+
+    A class with a ``fit`` of its own may take a word as weights.
+    """
+    for name in ("groups",) if _has_own_fit(estimator) else ("groups", "sample_weight"):
+        if isinstance(column := params.get(name), str):
+            raise TypeError(f"{name}={column!r} is a name: pass the column, X[{column!r}].")
+
+
+def _has_own_fit(estimator: Estimator) -> bool:
+    return any(overridden(last_step(each), ("fit",)) for each in each_of(estimator))
+
+
+def check_sample_weight(estimator: Estimator, X: Samples, params: dict[str, Any]) -> None:
+    """Raise ValueError if there is not one finite weight for each row.
+
+    A class with a ``fit`` of its own takes what it likes for each row.
+    """
+    for name, weight in params.items():
+        if weight is None or name.rpartition("__")[2] != "sample_weight":
+            continue
+        if isinstance(weight, str) or not (hasattr(weight, "shape") or hasattr(weight, "__len__")):
+            continue  # a word or a function, which the estimator takes or refuses
+        if num_samples(weight) != num_samples(X):
+            raise ValueError(
+                f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
+                "pass one weight for each row."
+            )
+        if _has_own_fit(estimator):
+            continue
+        values = to_numpy(weight)
+        if values.dtype.kind not in "biufO":
+            first = values.tolist()[0]
+            raise ValueError(f"{name} has {first!r:.80}: pass a finite number for each row.")
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            row = int(np.argwhere(~np.isfinite(values))[0][0])
+            raise ValueError(
+                f"{name} is {values[row]} in row {row}: pass a finite number for each row."
+            )
+
+
+def check_fit_params(
+    estimator: Estimator, params: dict[str, Any], searched: Iterable[str], by_epochs: bool
+) -> None:
+    """Raise ValueError for a ``fit`` parameter that the estimator does not take.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Unfitted.
+    params : dict
+        Arguments of ``fit`` of the estimator.
+    searched : iterable of str
+        Names of the searched parameters; a step that is one of them is not asked.
+    by_epochs : bool
+        Whether ``partial_fit`` of the last step gets them.
+    """
+    if routing_enabled():
+        return  # which has refused them
+    named, searched = (*params,), set(searched)
+    try:
+        _check_fit_params(estimator, params, searched, by_epochs)
+    except ValueError as error:
+        for name in named:
+            if (meant := meant_by(name)) and f"fit got {name}," in str(error):
+                raise ValueError(
+                    f"fit got {name}, which is a parameter of the search: write {meant}="
+                    f"{params[name]!r:.80} where the search is made."
+                ) from None
+        raise
+
+
+def _check_fit_params(
+    estimator: Estimator, params: dict[str, Any], searched: set[str], by_epochs: bool
+) -> None:
+    """Raise ValueError for a parameter that the ``fit`` of a step does not take."""
+    if isinstance(estimator, OneOf):
+        for name in params:
+            if "__" in name and any(isinstance(each, Pipeline) for each in each_of(estimator)):
+                raise ValueError(
+                    f"fit got {name}, which names a step, and of a list of models the last step "
+                    f"of each gets such arguments: write {name.rpartition('__')[2]}."
+                )
+        for model in each_of(estimator):
+            check_fit_params(last_step(model), params, (), by_epochs)
+        return
+    prefix = ""
+    while isinstance(estimator, Pipeline) and not overridden(estimator, ("fit",)):
+        steps = dict(estimator.steps)
+        for name in params:
+            step = name.partition("__")[0]
+            if "__" not in name or step not in steps:
+                raise ValueError(
+                    f"fit got {prefix}{name}, which is for no step of the pipeline: write the "
+                    f"name of a step before it, such as {prefix}{estimator.steps[-1][0]}__{name}."
+                )
+        last, inner = estimator.steps[-1]
+        path = f"{prefix}{last}"
+        params = {n.partition("__")[2]: v for n, v in params.items() if n.startswith(f"{last}__")}
+        prefix, estimator = f"{path}__", inner
+        if path in searched:
+            return
+    is_step = by_epochs and hasattr(estimator, "partial_fit")
+    method = "partial_fit" if is_step else "fit"
+    try:
+        taken = inspect.signature(getattr(estimator, method)).parameters
+    except (AttributeError, TypeError, ValueError):
+        return
+    if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+        return
+    for name in params:
+        if name not in taken:
+            close = difflib.get_close_matches(name, [*taken, "groups"], n=1)
+            cure = f"did you mean {close[0]}?" if close else "leave it out."
+            raise ValueError(
+                f"fit got {prefix}{name}, which {method} of {type(estimator).__name__} does not "
+                f"take: {cure} It takes {', '.join(n for n in taken if n != 'self')}."
+            )

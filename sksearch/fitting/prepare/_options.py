@@ -1,0 +1,175 @@
+"""What the user of a search has asked for, by concern, and what the search itself is asked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from sksearch._utils._typing import Estimator, Folding, Scoring
+from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.executors import Workers
+from sksearch.fitting.run._folds import Folds
+from sksearch.fitting.run._objectives import bounds_of
+from sksearch.fitting.run._setup import Stops
+from sksearch.fitting.run._top_trials import N_AVERAGED
+from sksearch.space import Space
+
+MIN_FOLDS_TO_RACE = 3
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is looked for, as the user gave it.
+
+    Parameters
+    ----------
+    scoring, refit, objectives, constraints : object
+        As for a search.
+    """
+
+    scoring: Scoring = None
+    refit: Any = True
+    objectives: Sequence[str] | None = None
+    constraints: Any = None
+
+    @property
+    def has_aims(self) -> bool:
+        """Whether there are objectives or bounds: a race compares scores alone."""
+        return bool(self.objectives or bounds_of(self.constraints))
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known before, as the user gave it.
+
+    Parameters
+    ----------
+    initial_params, prior_results, prior : object
+        As for a search.
+    """
+
+    initial_params: Any = None
+    prior_results: Any = None
+    prior: dict[str, Any] | None = None
+
+    @property
+    def is_left(self) -> bool:
+        """Whether first candidates are left to the search."""
+        return isinstance(self.initial_params, str)
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How much each candidate may get, as the user gave it.
+
+    Parameters
+    ----------
+    min_resources, max_resources, select, audit, n_iter : object
+        As for a search; `n_iter` is None where it has none.
+    resource : str, Resource or None
+        The resource that is spent.
+    """
+
+    resource: str | Resource | None = None
+    min_resources: int | str = "auto"
+    max_resources: int | str = "auto"
+    select: str = "auto"
+    audit: float = 0.0
+    n_iter: int | None = None
+
+    @property
+    def has_no_rungs(self) -> bool:
+        """Whether the user names neither the least nor the most that a candidate gets."""
+        return self.min_resources == self.max_resources == "auto"
+
+
+def most_averaged(ensemble: Any) -> int:
+    """Return the largest count of models that are averaged; 0 for the best one alone.
+
+    `ensemble` is as for a search: whether to, or the count.
+    """
+    is_flag = isinstance(ensemble, bool | np.bool_)
+    return (N_AVERAGED if ensemble else 0) if is_flag else int(ensemble)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user of a search has asked for.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        To tune.
+    space : dict, list of dict or None
+        As it was given; None for the default one.
+    cv : object
+        As it was given.
+    goal, knowledge, stops, spending, workers
+        Slices.
+    timeout, overtime : float or None
+        Seconds.
+    error_score, return_train_score, verbose : object
+        As for a search.
+    ensemble : int
+        Largest count of models that are averaged; 0 for the best one alone.
+    left : frozenset of str
+        "sampler" and "scheduler" where the user leaves them to the search, and "cv" of a search
+        that chooses folds where no splitter is passed.
+    """
+
+    estimator: Estimator
+    space: Any
+    cv: Folding
+    goal: Goal
+    knowledge: Knowledge
+    stops: Stops
+    spending: Spending
+    workers: Workers
+    timeout: float | None
+    overtime: float | None
+    error_score: Any
+    return_train_score: bool
+    verbose: int
+    ensemble: int
+    left: frozenset[str] = frozenset()
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the search chooses its first candidates, unless its user does."""
+        return self.space is None or "sampler" in self.left
+
+    @property
+    def leaves_spending(self) -> bool:
+        """Whether the search is left how it spends, and on what."""
+        return "scheduler" in self.left and self.spending.resource == "auto"
+
+    def may_race(self, n_splits: int) -> bool:
+        """Whether a search that says nothing else races over so many folds, if they are alike."""
+        is_free = self.leaves_spending and self.spending.has_no_rungs
+        reads_means = self.goal.has_aims or callable(self.goal.refit)
+        return is_free and n_splits >= MIN_FOLDS_TO_RACE and not reads_means
+
+
+class Composer(Protocol):
+    """What a search says by itself: its parts, and what it has from scikit-learn."""
+
+    resource: Any
+    _own_space: Callable[[Any], Any] | None
+    _columns: ClassVar[tuple[str, ...]]
+    _is_namesake: ClassVar[bool]
+
+    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
+        """Name the sampler and the scheduler."""
+
+    def _filled(self, folds: Folds) -> Self:
+        """Return a search with the parts that its user left to it."""
+
+    def _cv(self) -> Folding:
+        """`cv`, with the folds of a one-shot iterator."""
+
+    def _get_scorers(self) -> tuple[Any, str]:
+        """As scikit-learn's."""
+
+    def _get_routed_params_for_fit(self, params: dict[str, Any]) -> Any:
+        """As scikit-learn's."""

@@ -1,0 +1,187 @@
+"""What is known before a search: results of earlier ones, and what the user believes."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sksearch._utils._plain import counted
+from sksearch.base import Sampler
+from sksearch.fitting.run._objectives import Aims, Allows, allowed_guesses
+from sksearch.history import Params, Problem
+from sksearch.reader._read import chosen_metric, read
+from sksearch.reader._sources import FinishedSearch
+from sksearch.samplers import EarlierTask, WarmStart, part_of, with_prior
+from sksearch.space import Space
+
+ENOUGH = 10  # results at a resource from which on it stands for the candidates
+
+
+def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> EarlierTask:
+    """Read what an earlier search has found, for `prior_results` of a new one.
+
+    Parameters
+    ----------
+    source : object
+        A fitted search of this library or of scikit-learn, or its ``cv_results_`` as a dict or a
+        DataFrame, read from a file of text, too; a DataFrame with a column for each parameter and
+        one named "score"; a `checkpoint_dir`; what `minimize` or `load_history` returned; or an
+        Optuna study.
+    same_task : bool, default=False
+        Whether estimator, data, folds and metric are those of the new search. Then its models
+        take these scores as results of their own, and it begins with the best candidate.
+        Otherwise only their order counts, as far as the new results agree with it.
+
+    Returns
+    -------
+    earlier : EarlierTask
+        Candidates and scores, greater is better. Of several resources the largest with ten
+        results counts, or else the one that has most.
+
+    Raises
+    ------
+    TypeError
+        If `source` is nothing of these.
+    ValueError
+        If there is no finite score in it.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import RandomizedSearchCV
+    >>> from sklearn.svm import SVC
+    >>> from sksearch import GPBayesSearchCV, earlier_results
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
+    >>> old = RandomizedSearchCV(SVC(), space, n_iter=20, random_state=0).fit(X, y)
+    >>> known = earlier_results(old, same_task=True)
+    >>> new = GPBayesSearchCV(SVC(), space, n_iter=5, prior_results=known, random_state=0)
+    >>> bool(new.fit(X, y).best_score_ >= old.best_score_)
+    True
+    """
+    if isinstance(source, EarlierTask):
+        params, scores = list(source.params), list(source.scores)
+    else:
+        params, scores = _read(source)
+    if not any(map(math.isfinite, scores)):
+        raise ValueError(
+            f"prior_results: there is no finite score among the {len(scores)} results of a "
+            f"{type(source).__name__}. Leave it out."
+        )
+    return EarlierTask(params, scores, same_task)
+
+
+def read_earlier(prior_results: Any, space: Space) -> tuple[EarlierTask, ...]:
+    """Read `prior_results` of a search, and see that its space has some of each.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `earlier_results`, and if no candidate of a source lies in the space.
+    """
+    if prior_results is None:
+        return ()
+    is_list = isinstance(prior_results, list | tuple)
+    tasks = []
+    for i, source in enumerate(prior_results if is_list else [prior_results]):
+        task = source if isinstance(source, EarlierTask) else earlier_results(source)
+        inside = [part_of(params, space) for params in task.params]
+        known = [
+            (params, score)
+            for params, score in zip(inside, task.scores, strict=True)
+            if params is not None and math.isfinite(score)
+        ]
+        if not known:
+            many = counted(len(task.params), "candidate")
+            where = f"prior_results[{i}]" if is_list else "prior_results"
+            raise ValueError(
+                f"{where} has {many}, and none of them lies in the "
+                f"space of {', '.join(space.names)}: a candidate needs a value for each of these "
+                "parameters, inside its range."
+            )
+        candidates, scores = zip(*known, strict=True)
+        tasks.append(EarlierTask(candidates, scores, task.same_task))
+    return tuple(tasks)
+
+
+def best_of(task: EarlierTask) -> Params:
+    """Return the candidate with the best score."""
+    return task.params[int(np.nanargmax(task.scores))]
+
+
+def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
+    """Raise ValueError where scores of the same task lack the objectives and bounds that count."""
+    if (aims.objectives or aims.bounds) and any(task.same_task for task in earlier):
+        raise ValueError(
+            "prior_results of the same task are scores alone, and the search has objectives or "
+            "bounds: pass them as results of another task, by earlier_results(source), of which "
+            "only the order counts; or the best candidates as initial_params."
+        )
+
+
+def given_guesses(
+    initial_params: Any, space: Space, earlier: Sequence[EarlierTask], allows: Allows | None
+) -> tuple[Params, ...]:
+    """Return distinct first candidates: the user's, then the best of each task that is the same.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one of the user's does not lie in the space, or is not allowed.
+    """
+    given = (space.check_guesses(initial_params), False)
+    best = (tuple(best_of(task) for task in earlier if task.same_task), False)
+    first = allowed_guesses(given, allows, given=True)[0]
+    then = allowed_guesses(best, allows, given=False)[0]
+    return tuple({space.key(params): params for params in (*first, *then)}.values())
+
+
+def with_knowledge(
+    problem: Problem, sampler: Sampler, earlier: Sequence[EarlierTask], prior: Any
+) -> tuple[Problem, Sampler]:
+    """Let the problem have what is known of it and believed, the sampler what is known of others.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the beliefs do not fit the space, see `Beliefs`.
+    """
+    known = tuple(
+        pair
+        for task in earlier
+        if task.same_task
+        for pair in zip(task.params, task.scores, strict=True)
+    )
+    problem, sampler = with_prior(replace(problem, known=known), sampler, prior)
+    others = tuple(task for task in earlier if not task.same_task)
+    return problem, WarmStart(sampler, others) if others else sampler
+
+
+def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
+    """Return candidates and scores of whatever it is, at the resource that counts."""
+    name = type(source).__name__
+    if (
+        not hasattr(source, "cv_results_")
+        and hasattr(source, "fit")
+        and hasattr(source, "estimator")
+    ):
+        raise ValueError(
+            f"prior_results: this {name} is not fitted. Call its fit first; if it was fitted, and "
+            "this is a clone of it, as cross_val_score makes, pass earlier_results(search)."
+        )
+    found = read(source, "prior_results")
+    level = found.level_with(ENOUGH)
+    if found.told is not None:
+        trials = found.levels.get(level, [])
+        return [dict(t.params) for t in trials], [t.results[level].score for t in trials]
+    if found.results and chosen_metric(found.source, found.results) is None:
+        means = [column for column in found.results if column.startswith("mean_test_")]
+        raise ValueError(
+            f"prior_results: which of {', '.join(means)} counts? Pass a DataFrame with a column "
+            "for each parameter and the scores as the column 'score'."
+        )
+    rows = [row for row in found.rows if row.resource == level]
+    return [dict(row.shown) for row in rows], [row.score for row in rows]

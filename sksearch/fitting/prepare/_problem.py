@@ -1,0 +1,135 @@
+"""The problem: a space, limits of the resource, and what the scheduler has to say to them."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sksearch._utils._compat import num_samples
+from sksearch._utils._seeds import draw_seed
+from sksearch._utils._typing import Estimator, Samples
+from sksearch.base import ENDLESS, Labels, Plan, Resource, Sampler, Scheduler
+from sksearch.fitting.prepare._checks import check_inheritance, planned
+from sksearch.history import Params, Problem
+from sksearch.space import Space
+
+MANY = 1_000  # units, of which some can be spent step by step
+
+
+def make_problem(
+    space: Space,
+    resource: Resource,
+    estimator: Estimator,
+    X: Samples,
+    classes: Labels,
+    n_splits: int,
+    limits: tuple[Any, Any],
+    rng: np.random.RandomState,
+    guesses: tuple[tuple[Params, ...], bool, int],
+) -> Problem:
+    """State the problem, with the resource's own limits where the user says "auto".
+
+    Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
+    first candidates, whether the first of them is the untuned estimator, and how many are models
+    with their own values.
+    """
+    high: Any = limits[1]
+    low: Any = "auto" if isinstance(limits[0], str) else limits[0]
+    n_samples = num_samples(X)
+    if "auto" in (low, high):
+        n_classes = len(classes) if isinstance(classes, np.ndarray) else 1
+        smallest, largest = _own_limits(resource, estimator, n_samples, n_splits, n_classes, high)
+        high = largest if high == "auto" else high
+        # Data too small for the usual minimum get a single rung.
+        low = min(smallest, high) if low == "auto" else low
+    resource.check_max(high, n_samples, n_splits)
+    seed = draw_seed(rng)
+    initial_params, has_baseline, n_own = guesses
+    return Problem(
+        space,
+        low,
+        high,
+        seed,
+        initial_params,
+        continues=resource.continues,
+        has_baseline=has_baseline,
+        n_own=n_own,
+    )
+
+
+def adapt(
+    problem: Problem,
+    sampler: Sampler,
+    scheduler: Scheduler,
+    resource: Resource,
+    estimator: Estimator,
+    min_resources: int | str,
+) -> tuple[Problem, Scheduler]:
+    """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
+
+    And what is the sampler's: whether candidates repeat. ValueError if params are to change on the
+    way of a training that does not obey them.
+    """
+    problem = replace(problem, repeats=sampler.told.repeats)
+    if scheduler.reads.states:
+        changing = check_inheritance(scheduler, resource, estimator, problem.space)
+        problem = replace(problem, changing=changing)
+    # Not of what stands in for a scheduler where there is no room for rungs, see below.
+    n_candidates = _count_at_full(scheduler, problem.space, max(MANY, problem.max_resources))
+    problem = replace(problem, n_candidates=n_candidates)
+    if isinstance(min_resources, str):
+        scheduler, low = scheduler.adapt(problem)
+        problem = replace(problem, min_resources=low)
+    return problem, scheduler
+
+
+def fits_whole(scheduler: Scheduler, space: Space) -> bool:
+    """Whether a scheduler plans whole fits alone, however much of a resource there is."""
+    return _is_whole(_plan_of(scheduler, space, MANY), MANY)
+
+
+def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | None:
+    """Count of candidates if a scheduler means all to get the full resource; None without end."""
+    plan = _plan_of(scheduler, space, n_units)
+    if not (scheduler.told.by_fold or _is_whole(plan, n_units)):
+        return None
+    return plan.n_candidates if 0 < plan.n_candidates < ENDLESS else None
+
+
+def _is_whole(plan: Plan, n_units: int) -> bool:
+    """Whether each candidate gets all units at once."""
+    brackets = plan.brackets
+    return bool(brackets) and all(
+        len(rungs) == 1 and rungs[0].resource == n_units for rungs in brackets
+    )
+
+
+def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
+    """What a scheduler plans where there is room for rungs, and no end of candidates.
+
+    It is asked again for the search's own problem, whose warnings and errors are to be seen.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return planned(scheduler, Problem(space, 1, n_units, repeats=True))
+        except Exception:
+            return Plan(())
+
+
+def _own_limits(
+    resource: Resource,
+    estimator: Estimator,
+    n_samples: int,
+    n_splits: int,
+    n_classes: int,
+    high: int | str,
+) -> tuple[int, Any]:
+    """The resource's own limits, of which the upper one may not be needed."""
+    try:
+        return resource.limits(estimator, n_samples, n_splits, n_classes)
+    except ValueError:
+        if high == "auto":
+            raise
+        return 1, high

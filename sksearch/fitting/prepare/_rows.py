@@ -1,0 +1,47 @@
+"""How many rows the candidates are trained on: measured, where the time is what counts."""
+
+from dataclasses import replace
+
+from joblib import effective_n_jobs
+
+from sksearch._utils._plain import warn
+from sksearch.fitting.prepare._options import Options
+from sksearch.fitting.run._folds import count_rows
+from sksearch.fitting.run._plan import SearchPlan
+from sksearch.fitting.run._row_sample import measured_sample
+from sksearch.fitting.run._setup import Setup
+
+
+def choose_rows(options: Options, setup: Setup) -> None:
+    """Measure how many rows the training folds may have, where the search may leave some out.
+
+    It may where the time is what counts, and the search says how it is spent.
+    """
+    if not options.leaves_spending or options.workers.are_needed or options.goal.has_aims:
+        return
+    timeout, refits = setup.time.timeout, setup.plan.refit
+    if timeout is None or options.spending.n_iter is not None:
+        return
+    n_workers = effective_n_jobs(options.workers.n_jobs)
+    sample = measured_sample(setup.context, setup.time, n_workers, refits)
+    setup.context.sample = sample
+    if sample is not None and refits and sample.last_seconds > timeout:
+        warn(
+            f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
+            f"of the untuned estimator, and timeout={timeout:g}. Pass a larger timeout, "
+            "or fewer rows.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def with_rows(setup: Setup) -> SearchPlan:
+    """Return the plan of a search, which says how many rows are left out."""
+    sample = setup.context.sample
+    if sample is None:
+        return setup.plan
+    n = max(count_rows(train) for train, _ in setup.context.splits)
+    which = "the latest " if sample.latest else ""
+    of = f"{which}{sample.n_rows:,} of {n:,} in each training fold"
+    note = f"rows: {of}, and all in the last training"
+    return replace(setup.plan, notes=(*setup.plan.notes, note))

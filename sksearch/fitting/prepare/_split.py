@@ -1,0 +1,208 @@
+"""Which folds a search takes where its user leaves them to it."""
+
+import sys
+from numbers import Integral
+from typing import Any, TypeGuard
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
+from sklearn.utils.multiclass import type_of_target
+
+from sksearch._utils._advice import glance
+from sksearch._utils._compat import num_samples, to_numpy
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Estimator, Folding, Samples, Targets
+from sksearch.fitting.prepare._checks import classes_of
+from sksearch.fitting.prepare._input import check_groups
+from sksearch.fitting.prepare._options import Options
+from sksearch.fitting.run._folds import Folds, freeze_folds, warn_of_folds, why_unlike
+
+N_FOLDS = 5  # as scikit-learn
+MIN_TIMES = 3  # for two folds that do not train on the future
+
+
+def make_folds(
+    options: Options,
+    given: Folding,
+    X: Samples,
+    y: Targets,
+    split_params: dict,
+    unit: str | None = None,
+) -> Folds:
+    """Make the folds of a search, and decide what is left to it.
+
+    Parameters
+    ----------
+    options : Options
+        Of the search.
+    given : object
+        Its `cv`; of a one-shot iterator the list of its folds.
+    X, y : array-like
+        Training data.
+    split_params : dict
+        Arguments of the splitter, such as ``groups``.
+    unit : str or None, default=None
+        What an earlier process spends on a candidate, if it has begun this search: a splitter
+        without a seed may make folds of other sizes now, and what has raced goes on racing.
+
+    Returns
+    -------
+    folds : Folds
+        With a note on each decision.
+    """
+    cv, note, estimator = options.cv, "", options.estimator
+    if "cv" in options.left:
+        cv, note = choose_cv(cv, estimator, X, y, split_params.get("groups"))
+    splits = freeze_folds(given if cv is options.cv else cv, estimator, X, y, split_params)
+    warn_of_folds(splits, classes_of(estimator, y)[1])
+    unlike = ""
+    if options.may_race(len(splits)) and unit != "folds":
+        unlike = why_unlike(splits, num_samples(X))
+        if unit is not None:
+            unlike = unlike or "they were not alike when the search began"
+    notes = [note] if note else []
+    if unlike:
+        notes.append(f"no race over them, since {unlike}; pass resource='folds' for one")
+    return Folds(splits, cv, unlike, tuple(notes))
+
+
+def leaves_folds(cv: Folding) -> TypeGuard[int | None]:
+    """Whether a `cv` says no more than how many folds there are."""
+    return cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
+
+
+def choose_cv(
+    cv: Folding, estimator: Estimator, X: Samples, y: Targets, groups: Targets
+) -> tuple[Folding, str]:
+    """Choose what keeps groups together, or the future out of the training, where there are any.
+
+    Parameters
+    ----------
+    cv, estimator : object
+        Of the search.
+    X, y : array-like
+        Training data.
+    groups : array-like of shape (n_samples,) or None
+        As passed to ``fit``. They go before times: a user who passes them has said what counts.
+
+    Returns
+    -------
+    cv : object
+        The `cv` of the search, where nothing is chosen.
+    note : str
+        The choice, why, and what to pass to have it otherwise.
+
+    Raises
+    ------
+    ValueError
+        If groups are missing, or there are fewer than folds are asked for.
+    """
+    if groups is not None and leaves_folds(cv):
+        return _by_group(cv, X, y, groups, _can_stratify(estimator, y))
+    if cv is None and (index := _times_of(X)) is not None:
+        return _by_time(index, y, _can_stratify(estimator, y))
+    if cv is None and _has_unsorted_times(X):
+        note = (
+            "as scikit-learn makes them, though the index of X has times: they are not in order, "
+            "and these folds train on the future; sort X and y by time for folds that do not, or "
+            f"pass cv={N_FOLDS}"
+        )
+        warn(f"Folds are {note}.", UserWarning, stacklevel=2)
+        return cv, note
+    return cv, ""
+
+
+def _by_group(
+    cv: int | None, X: Samples, y: Targets, groups: Targets, stratifies: bool
+) -> tuple[Folding, str]:
+    """Folds that keep the rows of a group together, and the classes in proportion."""
+    n_groups = check_groups(groups, X)
+    n_folds = N_FOLDS if cv is None else int(cv)
+    if n_groups == 1:
+        raise ValueError(
+            "groups has the same value in all rows, and folds need two groups or more: leave it "
+            "out, or pass a splitter as cv."
+        )
+    few = ""
+    if n_groups < n_folds:
+        if cv is not None:
+            raise ValueError(
+                f"groups has {n_groups} different values, and cv={n_folds} needs {n_folds}: pass "
+                f"cv={n_groups}, or leave cv out."
+            )
+        n_folds, few = n_groups, f", of which there are {n_groups}"
+    kind = StratifiedGroupKFold if stratifies else GroupKFold
+    return kind(n_folds), (
+        f"{kind.__name__}({n_folds}), since groups= is given, and no fold tears a group{few}; "
+        "pass another splitter as cv for other folds"
+    )
+
+
+def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
+    """Folds that train on the past and test on what follows; rows of the same time stay together.
+
+    Classifiers cannot be trained on a single class, nor can many metrics score it, so that such
+    folds are left out.
+    """
+    codes, times = index.factorize()
+    n_folds = min(N_FOLDS, len(times) - 1)
+    ends = [(train[-1], test[-1]) for train, test in TimeSeriesSplit(n_folds).split(times)]
+    splits = [
+        (np.arange(middle), np.arange(middle, end))
+        for middle, end in (np.searchsorted(codes, pair, side="right") for pair in ends)
+    ]
+    if stratifies:
+        splits = _with_classes(splits, to_numpy(y).ravel())
+    if len(splits) < 2:
+        return None, (
+            "as scikit-learn makes them, though the index of X has its times in order: y is "
+            "sorted by class, so that most folds in this order have a single one; pass "
+            "cv=TimeSeriesSplit() for these"
+        )
+    left_out = n_folds - len(splits)
+    few = f" but for {left_out} that lack classes" if left_out else ""
+    ties = ", nor tears rows of the same time" if len(times) < len(codes) else ""
+    return splits, (
+        f"TimeSeriesSplit({n_folds}){few}, since the index of X has its times in order, and no "
+        f"fold trains on the future{ties}; pass cv={N_FOLDS} for folds that ignore the times"
+    )
+
+
+def _with_classes(splits: list, labels: np.ndarray) -> list:
+    """Leave out folds that lack classes in one of their parts.
+
+    A class that is too rare to be in two folds may be missing in both parts, or be tested less.
+    """
+    present = [tuple(set(labels[part].tolist()) for part in fold) for fold in splits]
+    every = set(labels.tolist())
+    whole = [all(part == every for part in parts) for parts in present]
+    if sum(whole) < 2:
+        whole = [tested <= trained and len(tested) > 1 for trained, tested in present]
+    return [fold for fold, is_whole in zip(splits, whole, strict=True) if is_whole]
+
+
+def _can_stratify(estimator: Estimator, y: Targets) -> bool:
+    """Whether folds can have the classes in proportion, by the rule of scikit-learn."""
+    if y is None or not is_classifier(estimator):
+        return False
+    return glance(type_of_target, y) in ("binary", "multiclass")
+
+
+def _times_of(X: Samples) -> Any:
+    """The index of a table of pandas, if it has times in order, enough of them for folds."""
+    pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
+    if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
+        return None
+    in_order = index.is_monotonic_increasing and not index.hasnans
+    return index if in_order and index.nunique() >= MIN_TIMES else None
+
+
+def _has_unsorted_times(X: Samples) -> bool:
+    """Whether a table of pandas has different times as its index, in no order."""
+    pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
+    if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
+        return False
+    if index.hasnans or index.is_monotonic_increasing:
+        return False
+    return index.nunique() >= MIN_TIMES

@@ -1,0 +1,249 @@
+"""Warnings about a target that leaves nothing to learn, and about columns that name rows."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, cast
+from uuid import UUID
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import is_regressor
+
+from sksearch._utils._advice import advice, glance
+from sksearch._utils._compat import num_samples, to_numpy
+from sksearch._utils._typing import Estimator, Samples, Targets
+from sksearch.fitting.prepare._input import is_missing
+
+ENOUGH_ROWS = 20  # fewer are a toy
+BITS = 10.0  # a column that has nothing to do with y is named once in 2^10 searches
+N_LOOKED_AT = 64  # rows, which tell nearly all columns from y
+NEARLY = 0.9  # of the values of a copy with fewer digits are different
+MANY_ROWS = 50  # of which no two have the same value, as an ID
+ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as names of columns end
+NUMBERS = "biufmM"  # kinds of dtypes
+
+
+@advice
+def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str]:
+    """Warn of a regressor's target that is constant, or of one that a column of X gives away."""
+    values = None if y is None else to_numpy(y)
+    if values is None or values.size != len(values) or values.dtype.kind == "V":
+        return  # records, such as times of events, are no column of X
+    target = _Column(values.ravel())
+    if len(target) > 1 and (target.codes == 0).all():
+        if is_regressor(estimator):
+            yield (
+                f"y is {target.values[0]} in each row, so there is nothing to learn and every "
+                "candidate has the same score: pass the column that you want to predict."
+            )
+        return
+    if len(target) < ENOUGH_ROWS:
+        return
+    n_columns, columns = _columns(X, target)
+    for name, column in columns:
+        if relation := glance(_relation, column, target, n_columns):
+            yield (
+                f"Column {name!r} of X {relation}, so every score says only that it was copied: "
+                "leave it out of X."
+            )
+
+
+@advice
+def warn_of_ids(estimator: Estimator, X: Samples) -> Iterator[str]:
+    """Warn of columns that name the rows, and so tell nothing of new ones."""
+    n, table = num_samples(X), cast(Any, X)
+    if n < MANY_ROWS:
+        return
+    names = getattr(table, "columns", None)
+    if names is not None:
+        columns = [(name, glance(table.__getitem__, name)) for name in names]
+    elif getattr(table, "ndim", 0) == 2 and table.dtype.kind in "OUS":
+        columns = list(enumerate(table.T))
+    else:
+        return
+    used = glance(_used_columns, estimator, X)
+    for name, column in columns:
+        if (used is None or name in used) and glance(_is_id, name, column, otherwise=False):
+            yield (
+                f"Column {name!r} of X has another value in each of the {n} rows, as an ID has, "
+                "so what is learned from it tells nothing of new rows: leave it out of X."
+            )
+
+
+def _is_id(name: object, column: Any) -> bool:
+    """Whether each row has another text without spaces, or integer in a column named so."""
+    values = np.asarray(column)
+    if values.dtype.kind in "iu":
+        return len(np.unique(values)) == len(values) and bool(ID.search(str(name)))
+    if values.dtype.kind not in "OUS":
+        return False
+    texts = values.tolist()
+    if len(set(texts)) < len(texts) or not all(
+        isinstance(text, str | bytes | UUID) for text in texts
+    ):
+        return False
+    if any(len(str(text).split()) > 1 for text in texts):  # names and documents
+        return False
+    numbers = glance(values.astype, float)  # of measurements as texts some have digits
+    return numbers is None or bool((numbers == np.floor(numbers)).all())
+
+
+def _used_columns(estimator: Estimator, X: Any) -> set | None:
+    """Names of the columns that a ColumnTransformer takes; None if all may be used."""
+    parts = [estimator, *estimator.get_params().values()]
+    # A ColumnTransformer: its module imports all linear models.
+    found = [
+        part for part in parts if hasattr(part, "transformers") and hasattr(part, "remainder")
+    ]
+    if not found or found[0].remainder != "drop":
+        return None
+    used: set = set()
+    for _, transformer, columns in found[0].transformers:
+        columns = columns(X) if callable(columns) else columns
+        if not (isinstance(transformer, str) and transformer == "drop"):
+            used.update([columns] if isinstance(columns, str) else columns)
+    return used if all(isinstance(name, str) for name in used) else None
+
+
+class _Column:
+    """A column as it is compared with another.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,)
+        Of any dtype.
+
+    Attributes
+    ----------
+    codes : ndarray of int of shape (n_rows,)
+        Rows with equal values have equal codes; -1 where the value is missing.
+    numbers : ndarray of float of shape (n_rows,) or None
+        The values, None if they are not numbers.
+    """
+
+    def __init__(self, values: Any) -> None:
+        self.values = values = np.asarray(values)
+        if values.dtype.kind in NUMBERS:
+            codes = np.unique(values, return_inverse=True)[1]
+            self.codes = np.where(np.isfinite(values), codes, -1)
+        else:
+            seen: dict[Any, int] = {}
+            self.codes = np.array(
+                [-1 if is_missing(v) else seen.setdefault(v, len(seen)) for v in values.tolist()]
+            )
+        self.numbers = glance(self._numbers)
+
+    def _numbers(self) -> np.ndarray:
+        if self.values.dtype.kind in "mM":
+            return self.values.astype(np.int64).astype(float)
+        if self.values.dtype.kind in NUMBERS:
+            return self.values.astype(float)
+        pairs = zip(self.codes, self.values, strict=True)
+        return np.array([math.nan if code < 0 else float(value) for code, value in pairs])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> "_Column":
+        return _Column(self.values[rows])
+
+
+def _relation(values: Any, target: _Column, n_columns: int) -> str:
+    """Say how a column gives the target away, "" if it does not."""
+    values = np.asarray(values)
+    if values.shape != target.values.shape:
+        return ""
+    rows = _spread(len(target))
+    if _bits(_Column(values[rows]), target[rows]) < 0:
+        return ""
+    column = _Column(values)
+    n_known = np.count_nonzero((column.codes >= 0) & (target.codes >= 0))
+    if n_known < max(ENOUGH_ROWS, len(values) / 2):  # a copy may have gaps
+        return ""
+    if _bits(column, target) < BITS + math.log2(n_columns):
+        return ""
+    if glance(lambda: bool((column.values == target.values).all())):
+        return "is y itself"
+    # With nothing else in X, y is a function to be learned.
+    return "gives y away: each of its values stands for one of y" if n_columns > 1 else ""
+
+
+def _bits(column: _Column, target: _Column) -> float:
+    """Return how surprising a copy is, in bits: -1 if the column is not one."""
+    both = (column.codes >= 0) & (target.codes >= 0)
+    if not both.any():
+        return 0.0
+    counts = Counter(target.codes[both].tolist()).values()
+    orders = _log2_factorial(int(both.sum())) - sum(map(_log2_factorial, counts))
+    bits = -1.0
+    if _is_one_to_one(column.codes[both], target.codes[both]):
+        # Other orders of the column are a copy, too, where values are equally frequent.
+        bits = orders - sum(map(_log2_factorial, Counter(counts).values()))
+    if column.numbers is not None and target.numbers is not None:
+        x, y = column.numbers[both], target.numbers[both]
+        if _is_monotone(x, y) or _is_monotone(x, -y):
+            bits = max(bits, orders - 1, 0.0)
+    return bits
+
+
+def _is_one_to_one(codes: np.ndarray, others: np.ndarray) -> bool:
+    """Whether rows with equal values in one column are those with equal values in another."""
+    n, m = len(np.unique(codes)), len(np.unique(others))
+    return n == m == len(np.unique(codes * (others.max() + 1) + others))
+
+
+def _is_monotone(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether y rises with x, and both have as many values but for digits that one lacks."""
+    n, m = len(np.unique(x)), len(np.unique(y))
+    return min(n, m) >= NEARLY * max(n, m) and bool((np.diff(y[np.lexsort((y, x))]) >= 0).all())
+
+
+def _log2_factorial(n: int) -> float:
+    return math.lgamma(n + 1) / math.log(2)
+
+
+def _spread(n: int) -> np.ndarray:
+    """Some rows of n, from the first to the last."""
+    return np.unique(np.linspace(0, n - 1, N_LOOKED_AT).astype(int))
+
+
+# ---- columns
+
+
+def _columns(X: Any, target: _Column) -> tuple[int, Iterator[tuple[object, Any]]]:
+    """Return the number of columns, and those that may be a copy, with their names or numbers."""
+    if issparse(X):
+        return X.shape[1], _of_sparse(X.tocsc(), target)
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is not None and hasattr(X, "__getitem__"):
+        return max(1, len(names)), ((name, glance(X.__getitem__, name)) for name in names)
+    array = to_numpy(X)
+    if array.ndim != 2:
+        return 1, iter(())
+    may_be = glance(_may_be_copies, array, target, otherwise=slice(None))
+    numbers = np.arange(array.shape[1])[may_be].tolist()
+    return max(1, array.shape[1]), ((i, array[:, i]) for i in numbers)
+
+
+def _may_be_copies(X: np.ndarray, target: _Column) -> np.ndarray:
+    """Which columns some rows do not tell from a copy, all columns at once."""
+    rows = _spread(len(X))
+    rises, known = np.diff(X[rows].astype(float), axis=0), np.diff(target.codes[rows]) != 0
+    is_alike = ((rises != 0) == known[:, np.newaxis]) | np.isnan(rises)
+    may_be = is_alike.all(axis=0)
+    if target.numbers is not None:
+        signs = np.sign(rises) * np.sign(np.diff(target.numbers[rows]))[:, np.newaxis]
+        may_be |= ~(signs < 0).any(axis=0) | ~(signs > 0).any(axis=0)
+    return may_be
+
+
+def _of_sparse(X: Any, target: _Column) -> Iterator[tuple[object, np.ndarray]]:
+    """Columns of a sparse matrix whose number of zeros is the number of rows of a value of y."""
+    n = X.shape[0]
+    owner = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    filled = np.bincount(owner[X.data != 0], minlength=X.shape[1])
+    counts = np.bincount(target.codes[target.codes >= 0])
+    for i in np.flatnonzero(np.isin(filled, [n, *(n - counts)])).tolist():
+        yield i, X[:, [i]].toarray().ravel()

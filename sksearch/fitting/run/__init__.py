@@ -1,0 +1,1 @@
+"""Runs a search: tasks of jobs, results, fitted states, callbacks, early ends."""

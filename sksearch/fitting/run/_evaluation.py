@@ -1,0 +1,318 @@
+"""One candidate on one fold: the twin of scikit-learn's ``_fit_and_score`` that can continue.
+
+Its arguments and what it returns travel between processes, so they are plain data.
+"""
+
+import math
+import os
+import platform
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import pairwise
+from traceback import format_exc
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sksearch._utils._clock import now, open_clock, wall_time
+from sksearch._utils._compat import (
+    check_method_params,
+    num_samples,
+    safe_split,
+    to_namespace_of,
+)
+from sksearch._utils._plain import printable
+from sksearch._utils._seeds import seeded
+from sksearch._utils._typing import Estimator
+from sksearch.base import State
+from sksearch.estimators import change, family_of, growth_of, last_step
+from sksearch.executors import Interrupts, LostTask, TaskEnvironment
+from sksearch.fitting.run._ancestry import NOTHING, Leg
+from sksearch.fitting.run._calibration import CalibratedOnFold
+from sksearch.fitting.run._callbacks import Message, callback_arguments
+from sksearch.fitting.run._curves import value_of
+from sksearch.fitting.run._measures import measure
+from sksearch.fitting.run._predictions import as_classes, best_method_of, keep_predictions
+from sksearch.fitting.run._row_sample import check_last_training
+from sksearch.fitting.run._row_scores import RowListener
+from sksearch.fitting.run._scores import (
+    error_scores,
+    failure,
+    reraise_if_not_the_candidates,
+    score,
+)
+from sksearch.fitting.run._states import SavedState, as_state, dump_state, first_line, shortened
+from sksearch.fitting.run._tasks import Context, Output, Task
+from sksearch.history import Params
+
+#: Rows of a fold: their indices, X and y.
+Part = tuple[Any, Any, Any]
+
+
+def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
+    """Train and score one candidate on one fold.
+
+    Raises what the candidate raises if ``error_score="raise"``.
+    """
+    began, start = wall_time(), now()
+    with seeds_of(context, task.leg, task.fold, environment):
+        output = _evaluate(context, task, environment)
+    output.span = [began, began + now() - start, worker_name()]
+    if output.fit_error is not None:
+        output.fit_error = shortened(output.fit_error)
+    if context.spool is not None:
+        with suppress(OSError):  # not there on this machine, or full: nothing depends on it
+            context.spool.write(task.name, output)
+    return output
+
+
+def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
+    """Return what stands for the output of a task that its worker did not return from."""
+    error = f"{lost.status}: {lost.error}"
+    if context.error_score == "raise":
+        raise RuntimeError(f"A candidate was lost ({error}). Its params are {task.params}.")
+    return Output(
+        fit_error=f"{error}\n",
+        status=lost.status,
+        error=lost.error,
+        fit_time=lost.seconds,
+        test_scores=error_scores(context),
+        train_scores=error_scores(context) if context.return_train_score else None,
+        n_test_samples=num_samples(context.splits[task.fold][1]),
+        seconds=lost.seconds,
+    )
+
+
+def worker_name() -> str:
+    """Machine and process, and the thread if several may work in this process."""
+    if open_clock() is not None:
+        return ""
+    name = f"{platform.node()}:{os.getpid()}"
+    alone = threading.current_thread() is threading.main_thread()
+    return name if alone else f"{name}:{threading.get_native_id()}"
+
+
+def seeds_of(
+    context: Context, leg: Leg, fold: int, environment: TaskEnvironment
+) -> AbstractContextManager[None]:
+    if not environment.owns_globals:
+        return nullcontext()
+    return seeded(context.seed, leg.trial_id, fold, leg.resource)
+
+
+def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
+    """Train and score with the global generators as they are."""
+    message = Message(context, task)
+    message.start()
+    train, test = rows_of(context, task)
+    fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
+    output, start = Output(n_test_samples=num_samples(test)), now()
+    try:
+        state, output.lost_state, legs = load_state(context, task)
+        train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
+        test_rows = safe_split(state.estimator, context.X, context.y, test, train)
+    except BaseException as error:  # params that its estimator does not take, for instance
+        _fail(context, output, error, start)
+        message.end(output)
+        return output
+    start = now()
+    hook = callback_arguments(context.search, *train_rows, fit_params)
+    try:
+        with task.callbacks.propagate_callback_context(state.estimator):
+            task.callbacks.call_on_fit_task_begin(**hook)
+            if task.curve:
+                rows = (train, *train_rows), (test, *test_rows)
+                _record_curve(context, task, output, state, rows, fit_params)
+            else:
+                state = train_further(
+                    context, task, environment, state, legs, train_rows, fit_params
+                )
+            check_last_training(context, task.trial_id, now() - start - output.score_time)
+    except BaseException as error:
+        _fail(context, output, error, start)
+    else:
+        output.fit_time = now() - start - output.score_time
+        if not task.curve:
+            rows = (train, *train_rows), (test, *test_rows)
+            _score_all(context, task, output, state, rows)
+        if context.aims.measures and output.status == "ok":
+            measure(context, task, output, state, test_rows[0])
+        if task.keep and state.n_steps > 0:
+            _save_state(environment, task, output, state)
+    finally:
+        output.stop = task.callbacks.call_on_fit_task_end(**hook)
+    output.n_test_samples = num_samples(test_rows[0])
+    output.n_steps, output.seconds = state.n_steps, state.seconds
+    message.end(output)
+    return output
+
+
+def train_further(
+    context: Context,
+    task: Task,
+    environment: TaskEnvironment,
+    state: State,
+    legs: Sequence[Leg],
+    train_rows: tuple[Any, Any],
+    fit_params: dict[str, Any],
+) -> State:
+    """Bring a state further, leg by leg from the first one, where it is."""
+    for before, leg in pairwise(legs):
+        # What is lost is trained again with the seeds that it was trained with.
+        again = leg.resource < task.resource
+        with seeds_of(context, leg, task.fold, environment) if again else nullcontext():
+            if leg.trial_id != before.trial_id and state.n_steps:  # a new one has its params
+                change_to(state, leg.params, context.changing)
+            state = context.resource.train(
+                state, *train_rows, leg.resource, before.resource, context.classes, fit_params
+            )
+        Interrupts.heed()  # an MLP of scikit-learn swallows it
+        last = last_step(state.estimator)
+        family_of(last).check_finite(last)
+    return state
+
+
+def change_to(state: State, params: Params, changing: tuple[str, ...] | None) -> None:
+    """Set those params of a state that may change, also of one that will be fitted again."""
+    names = params if changing is None else params.keys() & set(changing)
+    change(state.estimator, {name: clone(params[name], safe=False) for name in names})
+
+
+def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
+    """Train and test rows of the task, as indices of X's namespace."""
+    train, test = context.splits[task.fold]
+    if context.sample is not None:
+        train = context.sample.rows(train, context.strata, context.seed, task.fold)
+    rng = np.random.default_rng((context.seed, task.fold))
+    args = context.strata, task.resource, num_samples(context.X), rng
+    rows = context.resource._split(task.fold, train, test, *args)
+    return to_namespace_of(context.X, rows)
+
+
+def load_state(context: Context, task: Task) -> tuple[State, str, list[Leg]]:
+    """The state to go on from, why an earlier one is lost, and the legs: where it is, and on.
+
+    A lost state costs time, nothing more.
+    """
+    lost, at = "", task.before[-1] if task.before else NOTHING
+    try:
+        if task.state is not None:
+            return as_state(task.state, context.home), "", [at, task.leg]
+    except BaseException as error:  # a model may raise anything when it is read
+        Interrupts.let_pass(error)
+        lost = first_line(error)
+    # Values may be estimators themselves, hence the clone.
+    legs = [NOTHING, *task.before, task.leg] if task.continues else [at, task.leg]
+    params = legs[1].params
+    new = clone(context.estimator).set_params(**clone(params, safe=False))
+    return State(new), lost, legs
+
+
+def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: State) -> None:
+    """Put the state into the output as it can travel, or say why it cannot be written."""
+    last = last_step(state.estimator)
+    family_of(last).park(last)
+    if environment.folder is None and environment.shares_memory:
+        output.state = state
+        return
+    try:
+        content = dump_state(state)
+        if environment.folder is None:
+            output.state = content
+        else:
+            output.state = SavedState.write(content, environment.folder, task.name)
+    except BaseException as error:  # an attribute without pickle, a full disk
+        Interrupts.let_pass(error)
+        output.lost_state = first_line(error)
+
+
+def _record_curve(
+    context: Context,
+    task: Task,
+    output: Output,
+    state: State,
+    rows: tuple[Part, Part],
+    fit_params: dict[str, Any],
+) -> None:
+    """Train until the score on the test rows has passed its top, and keep all scores."""
+    train, test = rows
+    wanted: Any = task.curve
+    curve: list = []
+    best = -math.inf
+
+    def look(estimator: Estimator, count: int) -> float:
+        nonlocal best
+        Interrupts.heed()  # an MLP of scikit-learn swallows it
+        before = now()
+        listener = RowListener(context, test)
+        scores, output.status, output.error = score(
+            context, as_scored(context, estimator, test), *test, scorer=listener.scorer()
+        )
+        on_train = score(context, estimator, *train)[0] if context.return_train_score else None
+        output.score_time += now() - before
+        curve.append([count, scores, on_train])
+        if output.status != "ok":
+            return math.nan
+        value = value_of(scores, context.metric)
+        mean = wanted.mean(count, value)
+        if mean > best:  # of the count that will be chosen, or of one near it
+            best, output.rows = mean, listener.contributions(value)
+            if task.predicts:
+                before = now()
+                keep_predictions(context, task.fold, estimator, test[1], output)
+                output.score_time += now() - before
+        return mean
+
+    growth = growth_of(state.estimator, wanted.name)
+    growth.curve(
+        state, train[1:], wanted.last, context.classes, fit_params, look,
+        wanted.allowance, growth.own or 1 if wanted.is_own else 1,
+    )  # fmt: skip
+    # Of one fold alone; `settle` finds the count for all of them.
+    _, output.test_scores, output.train_scores = curve[-1]
+    output.curve = curve if output.status == "ok" else None
+
+
+def _fail(context: Context, output: Output, error: BaseException, start: float) -> None:
+    """Make of what a candidate raised its failure."""
+    reraise_if_not_the_candidates(context, error)
+    output.fit_time = now() - start
+    output.status, output.error = failure(error)
+    output.curve = output.rows = output.predictions = None
+    output.fit_error = printable(format_exc())
+    output.test_scores = error_scores(context)
+    output.train_scores = error_scores(context) if context.return_train_score else None
+
+
+def _score_all(
+    context: Context, task: Task, output: Output, state: State, rows: tuple[Part, Part]
+) -> None:
+    """Score on the test rows, and on the training rows if asked for."""
+    train, test = rows
+    start, listener = now(), RowListener(context, test)
+    if task.predicts:  # before the scoring: scorers may change the rows that they are given
+        keep_predictions(context, task.fold, state.estimator, test[1], output)
+    model = as_scored(context, state.estimator, test)
+    output.test_scores, output.status, output.error = score(
+        context, model, *test, scorer=listener.scorer()
+    )
+    if output.status == "ok":
+        with suppress(Exception):  # reports do without
+            output.rows = listener.contributions(value_of(output.test_scores, context.metric))
+    else:
+        output.predictions = None
+    output.score_time = now() - start
+    if context.return_train_score:
+        output.train_scores, *_ = score(context, model, *train)
+
+
+def as_scored(context: Context, model: Any, test: Part) -> Any:
+    """Return a fitted model as the scorer gets it: with probabilities, if it asks for some."""
+    if not context.calibrates or best_method_of(model) not in context.calibrates:
+        return model
+    try:
+        return CalibratedOnFold.of(model, *test[1:], as_classes(context.classes))
+    except Exception:  # what a model cannot predict, its score says
+        return model

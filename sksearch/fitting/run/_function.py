@@ -1,0 +1,126 @@
+"""A plain function in the place of an estimator: one call is one evaluation, on a single fold."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from traceback import format_exc
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from sksearch._utils._clock import now, wall_time
+from sksearch._utils._plain import printable, short_repr
+from sksearch.base import Resource
+from sksearch.executors import Interrupts, TaskEnvironment
+from sksearch.fitting.run._evaluation import worker_name
+from sksearch.fitting.run._objectives import Aims
+from sksearch.fitting.run._scores import failure
+from sksearch.fitting.run._states import shortened
+from sksearch.fitting.run._tasks import Context, Output, Task
+
+LOSS = "loss"  # the entry that counts in a dict that a function returns
+LONGEST = 200  # characters of what a function returned, in an error
+
+
+class Units(Resource):
+    """The second argument of a function."""
+
+    def limits(
+        self, estimator: object, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
+        """Return 1 and 1: what a unit is only the function knows."""
+        return 1, 1
+
+
+@dataclass(kw_only=True)
+class FunctionContext(Context):
+    """What all calls of a function share: the context of a search without rows and estimator."""
+
+    func: Callable
+    names: tuple[str, ...]  # of the numbers that the function returns; the score is the first,
+    sign: float  # times this
+    used: tuple[str, ...]  # those that objectives and bounds look at
+    error: BaseException | None = None  # the last one, of calls in this process
+
+    @classmethod
+    def of(cls, func: Callable, resource: Resource, aims: Aims, seed: int, n: int) -> Self:
+        """Make the context for `n` candidates of a function."""
+        names = dict.fromkeys((*(aims.names or (LOSS,)), *aims.used))
+        sign = float(aims.signs[0]) if aims.objectives else -1.0
+        no_rows = np.empty(0, dtype=np.int64)
+        return cls(
+            func=func, names=tuple(names), sign=sign, used=aims.used, aims=aims,
+            resource=resource, seed=seed, n_candidates=n, estimator=None, X=np.empty((0, 0)),
+            y=None, splits=[(no_rows, no_rows)], strata=None, classes=None,
+            fit_params={}, score_params={}, scorer=None, metric=None, has_names=False,
+            error_score=math.nan, return_train_score=False, verbose=0,
+        )  # fmt: skip
+
+
+def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> Output:
+    """Call the function for a candidate; whatever it raises or returns costs that one only."""
+    output, start = Output(test_scores=math.nan), now()
+    try:
+        params = {
+            name: clone(value, safe=False) for name, value in task.params.items()
+        }  # a function may change what it gets
+        units = () if context.resource.acts_on == "fits" else (task.resource,)
+        found = context.func(params, *units)
+        _enter(context, output, found)
+    except (Exception, SystemExit) as error:
+        Interrupts.let_pass(error)
+        context.error = error
+        output.status, output.error = failure(error)
+        output.fit_error = shortened(printable(format_exc()))
+    output.fit_time = now() - start
+    if environment.shares_memory and context.spool is None:
+        return output  # the microseconds of the rest count where a function takes none
+    ended = wall_time()
+    output.span = [ended - output.fit_time, ended, worker_name()]
+    if context.spool is not None:
+        context.spool.write(task.name, output)
+    return output
+
+
+def _enter(context: FunctionContext, output: Output, found: Any) -> None:
+    """Enter what a function returned as a score, greater is better, and as measures by name."""
+    is_loss = type(found) is float and not context.used
+    numbers = {LOSS: found} if is_loss else _numbers(context, found)
+    output.test_scores = context.sign * numbers[context.names[0]]
+    if not is_loss:
+        output.measures = {name: numbers[name] for name in context.used} or None
+    if not all(map(math.isfinite, numbers.values())):
+        bad = [f"{value} as {name}" for name, value in numbers.items() if not math.isfinite(value)]
+        output.status, output.test_scores = "nan", math.nan
+        output.error = f"func returned {', '.join(bad)}, which is not a finite number"
+
+
+def _numbers(context: FunctionContext, found: Any) -> Any:
+    """What a function returned, by name; TypeError where it lacks something."""
+    names, objectives = context.names, context.aims.names
+    if isinstance(found, Mapping):
+        values = found
+    elif objectives and np.ndim(found) == 1 and len(found) == len(objectives):
+        values = dict(zip(objectives, found, strict=True))
+    else:
+        values = {LOSS: found}
+    if missing := [name for name in names if name not in values]:
+        raise TypeError(
+            f"func returned {short_repr(found, LONGEST)}, which lacks {', '.join(missing)}: "
+            f"return a dict with numbers for {', '.join(names)}."
+        )
+    return {name: _number(values[name]) for name in names}
+
+
+def _number(value: Any) -> float:
+    """A number of any kind as a float; TypeError for anything else, a text that reads so too."""
+    if type(value) is float:
+        return value
+    try:
+        value = value.item() if hasattr(value, "item") else value  # arrays and tensors of one
+        if not isinstance(value, str | bytes):
+            return float(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        pass
+    raise TypeError(f"func returned {short_repr(value, LONGEST)}, and must return a number.")

@@ -1,0 +1,88 @@
+"""The best candidate so far, and what it will take to train it on all rows."""
+
+import math
+
+from sksearch._utils._compat import num_samples
+from sksearch._utils._time_limit import on_more_rows
+from sksearch.base import Job
+from sksearch.fitting.run._ancestry import legs_to
+from sksearch.fitting.run._folds import count_rows
+from sksearch.fitting.run._results import Outputs
+from sksearch.fitting.run._setup import Setup
+from sksearch.history import History, Trial
+
+
+class Incumbent:
+    """The best score at the largest resource, watched while a search runs.
+
+    Parameters
+    ----------
+    setup : Setup
+        Of the search.
+    history : History
+        The history of the search.
+    outputs : Outputs
+        Outputs of trainings.
+
+    Attributes
+    ----------
+    n_in_vain : int
+        Count of candidates since the best one.
+    trial_id : int or None
+        The best one, None while there is none.
+    """
+
+    def __init__(self, setup: Setup, history: History, outputs: Outputs) -> None:
+        self._setup, self._history, self._outputs = setup, history, outputs
+        self._score, self.n_in_vain = -math.inf, 0
+        self.trial_id: int | None = None
+
+    def compare(self, job: Job, score: float) -> None:
+        """Enter a candidate that has got the largest resource."""
+        self.n_in_vain += 1
+        if score > self._score:
+            self._score, self.n_in_vain = score, 0
+            self.trial_id = job.trial_id
+            self.expect(job)
+
+    def expect(self, job: Job) -> None:
+        """Keep the time for the last training, if it is of this candidate."""
+        if self._setup.plan.refit:
+            leaves_some = self._setup.context.sample is not None
+            seconds = self.seconds_to_refit(job.trial_id, job.resource)
+            self._setup.time.keep_for_last(seconds, leaves_some)
+
+    def seconds_to_refit(self, trial_id: int, resource: int) -> float:
+        """Foretell what it takes to train a candidate on all rows.
+
+        Seconds on the folds, as many times more as all rows cost more than those of a fold.
+        """
+        context, history = self._setup.context, self._history
+        done = [(trial_id, resource)]
+        if history.problem.continues:
+            legs = legs_to(history.trials, *done[0])
+            done = [(leg.trial_id, leg.resource) for leg in legs]
+        fits = [output for key in done for output in self._outputs.new[key]]
+        n_rows = [count_rows(train) for train, _ in context.splits]
+        growth = 1.0
+        if context.sample is not None:
+            most, growth = context.sample.n_rows, context.sample.growth
+            n_rows = [min(n, most) for n in n_rows]
+        seconds = sum(output.fit_time for output in fits) / len(context.folds(resource, 0))
+        return on_more_rows(seconds, sum(n_rows) / len(n_rows), num_samples(context.X), growth)
+
+
+def knows_baseline(history: History) -> bool:
+    """Whether the candidate to beat, if there is one, has a result that it can be judged by."""
+    if not history.problem.has_baseline or not history.trials:
+        return True
+    return bool(history.trials[0].results)
+
+
+def unfinished_first(history: History, top: int) -> Trial | None:
+    """Return the first candidate without a failure, where it has some folds of a race, not all."""
+    if not history.problem.races:
+        return None
+    told = (trial for trial in history.trials if trial.results)
+    first = next((t for t in told if not math.isnan(t.results[max(t.results)].score)), None)
+    return first if first is not None and max(first.results) < top else None

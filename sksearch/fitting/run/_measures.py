@@ -1,0 +1,52 @@
+"""What is measured of a fitted model beside its scores: seconds and bytes."""
+
+from sksearch._utils._clock import now
+from sksearch._utils._compat import num_samples
+from sksearch._utils._typing import Predictor, Samples
+from sksearch.base import State
+from sksearch.estimators import model_of
+from sksearch.fitting.run._scores import failure, reraise_if_not_the_candidates
+from sksearch.fitting.run._states import size_of
+from sksearch.fitting.run._tasks import Context, Output, Task
+
+N_REPEATS = 3  # of a prediction, of which the fastest counts: the others waited for something
+
+
+def measure(context: Context, task: Task, output: Output, state: State, X: Samples) -> None:
+    """Measure what objectives and bounds need, into the output; an error makes it a failure.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    task : Task
+        The candidate on a fold.
+    output : Output
+        With its scores; gets the measures.
+    state : State
+        Fitted.
+    X : array-like
+        The test rows.
+    """
+    output.measures = found = {}
+    try:
+        for name in context.aims.measures:
+            if name == "fit_time":
+                found[name] = task.seconds_before + output.fit_time
+            elif name == "predict_time":
+                found[name] = _predict_time(model_of(state.estimator), X)
+            else:
+                found[name] = size_of(State(model_of(state.estimator)))
+    except BaseException as error:
+        reraise_if_not_the_candidates(context, error)
+        output.status, output.error = failure(error)
+
+
+def _predict_time(estimator: Predictor, X: Samples) -> float:
+    """Seconds that the estimator takes to predict a row of X."""
+    seconds = []
+    for _ in range(N_REPEATS):
+        start = now()
+        estimator.predict(X)
+        seconds.append(now() - start)
+    return max(0.0, min(seconds)) / num_samples(X)

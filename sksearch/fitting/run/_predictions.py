@@ -1,0 +1,192 @@
+"""Predictions of test rows, as they are kept of each candidate for an average of candidates."""
+
+from collections.abc import Sequence, Sized
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+
+from sksearch._utils._compat import num_samples, safe_indexing, to_numpy
+from sksearch._utils._typing import Samples, Targets
+from sksearch.base import Labels
+from sksearch.fitting.run._tasks import NUMBER, Context, Output
+
+#: Of a candidate, all folds together: predictions of more rows would hardly change a choice.
+MOST_NUMBERS = 100_000
+#: Share of rows whose label is that of the largest decision value, where values are of classes.
+MOSTLY = 0.9
+
+#: By column of the target, the labels of all rows, ascending.
+Classes = list[np.ndarray]
+
+
+def as_classes(labels: Labels) -> Classes:
+    """Return the labels of each column of the target; an empty list where it has numbers."""
+    if labels is None:
+        return []
+    return list(labels) if isinstance(labels, list) else [labels]
+
+
+def kept_rows(splits: list, classes: Classes, y: Targets) -> list[np.ndarray]:
+    """Choose the test rows whose predictions are kept: all, or of many a part, by lot.
+
+    Parameters
+    ----------
+    splits : list of (ndarray, ndarray)
+        Training and test rows of the folds.
+    classes : list of ndarray
+        Labels of each column of the target.
+    y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        Target.
+
+    Returns
+    -------
+    kept : list of ndarray of int
+        By fold, places among its test rows, ascending.
+    """
+    sizes = [len(test) for _, test in splits]
+    width = sum(map(len, classes)) or int(np.prod(to_numpy(y).shape[1:]))
+    part, rng = MOST_NUMBERS / (sum(sizes) * width), np.random.default_rng(0)
+    if part >= 1:
+        return [np.arange(n) for n in sizes]
+    return [np.sort(rng.choice(n, max(1, int(n * part)), replace=False)) for n in sizes]
+
+
+def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output: Output) -> None:
+    """Keep what a model predicts for those test rows whose predictions are kept.
+
+    Classifiers without probabilities give decision values: all folds together tell which
+    probabilities these stand for.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    fold : int
+        Index of the fold.
+    model : estimator object
+        Fitted.
+    X : array-like
+        All test rows of the fold.
+    output : Output
+        Gets numbers of 8 bytes, row by row; nothing where they are not wanted, or the model fails.
+    """
+    output.predictions, output.are_decisions = None, False
+    if context.kept is None:
+        return
+    places: Any = context.kept[fold]
+    with suppress(Exception):  # it has a score: what averages lack is no failure of its own
+        X = X if len(places) == num_samples(X) else safe_indexing(X, places)
+        if not is_classifier(context.estimator):
+            given = to_numpy(model.predict(X)).reshape(len(places), -1)
+        else:
+            output.are_decisions = not hasattr(model, "predict_proba")
+            of = decisions_of if output.are_decisions else shares_of
+            given = np.hstack(of(model, X, as_classes(context.classes)))
+        if len(given) == len(places) and not np.isnan(given).any():
+            output.predictions = given.astype(NUMBER).tobytes()
+
+
+def read_predictions(context: Context, fold: int, content: bytes) -> np.ndarray:
+    """Read what `keep_predictions` kept, an array of shape (n_kept, n_columns)."""
+    n_rows = len((context.kept or [])[fold])
+    return np.frombuffer(content, dtype=NUMBER).reshape(n_rows, -1).astype(np.float64)
+
+
+def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
+    """Return probabilities of classes, or a vote for one where a model has no probabilities.
+
+    Parameters
+    ----------
+    model : estimator object
+        A fitted classifier.
+    X : array-like
+        Rows.
+    classes : list of ndarray
+        Labels of each column of the target, ascending.
+
+    Returns
+    -------
+    shares : list of ndarray of shape (n_rows, n_classes)
+        For each column of the target; 0 for a class that the model does not know.
+
+    Raises
+    ------
+    ValueError
+        If its probabilities are not those of the classes.
+    """
+    if not hasattr(model, "predict_proba"):
+        labels = to_numpy(model.predict(X))
+        columns = labels.reshape(len(labels), -1).T
+        return [_votes(*each) for each in zip(columns, classes, strict=True)]
+    given = model.predict_proba(X)
+    if len(classes) == 1:
+        given, seen = (given[0] if isinstance(given, list) else given), model.classes_
+        return [columns_of(given, seen[0] if isinstance(seen, list) else seen, classes[0], 0.0)]
+    if not isinstance(given, list):  # of several labels, each there or not: chances of 1
+        if any(list(known) != [0, 1] for known in classes):
+            raise ValueError("probabilities of columns that are not 0 or 1 have no labels")
+        return [np.column_stack([1 - p, p]) for p in to_numpy(given).T]
+    parts = zip(given, model.classes_, classes, strict=True)
+    return [columns_of(*part, 0.0) for part in parts]
+
+
+def best_method_of(model: Any) -> str:
+    """Name the method of a classifier that tells most."""
+    methods = ("predict_proba", "decision_function")
+    return next((name for name in methods if hasattr(model, name)), "predict")
+
+
+def decisions_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
+    """Return decision values of classes; a vote for one where a model has none that are its own.
+
+    Parameters
+    ----------
+    model : estimator object
+        A fitted classifier.
+    X : array-like
+        Rows.
+    classes : list of ndarray
+        Labels of each column of the target, ascending.
+
+    Returns
+    -------
+    decisions : list of ndarray of shape (n_rows, n_classes)
+        For each column of the target; -inf for a class that the model does not know.
+    """
+    if len(classes) == 1 and hasattr(model, "decision_function"):
+        given, seen = to_numpy(model.decision_function(X)), to_numpy(model.classes_)
+        if given.ndim == 1 and len(seen) == 2:
+            return [columns_of(np.column_stack([-given, given]), seen, classes[0], -np.inf)]
+        # With a column for each pair of classes the largest one tells nothing of the label.
+        if given.shape == (len(given), len(seen)):
+            is_own = seen[given.argmax(axis=1)] == to_numpy(model.predict(X))
+            if is_own.mean() > MOSTLY:
+                return [columns_of(given, seen, classes[0], -np.inf)]
+    labels = to_numpy(model.predict(X))
+    columns = labels.reshape(len(labels), -1).T
+    return [_votes(*each) for each in zip(columns, classes, strict=True)]
+
+
+def columns_of(given: Sized, seen: ArrayLike, classes: np.ndarray, lowest: float) -> np.ndarray:
+    """A column for each of all classes, of predictions for those that a model has seen."""
+    whole = np.full((len(given), len(classes)), lowest)
+    whole[:, np.searchsorted(classes, to_numpy(seen))] = to_numpy(given)
+    return whole
+
+
+def split_columns(predictions: np.ndarray, classes: Classes) -> list[np.ndarray]:
+    """Divide predictions into those of each column of the target."""
+    return np.split(predictions, np.cumsum([len(known) for known in classes])[:-1], axis=1)
+
+
+def labels_of(shares: Sequence[np.ndarray], classes: Classes) -> np.ndarray:
+    """Return the class with the largest share for each row; of equals the first."""
+    found = [known[part.argmax(axis=1)] for part, known in zip(shares, classes, strict=True)]
+    return found[0] if len(found) == 1 else np.column_stack(found)
+
+
+def _votes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    return np.eye(len(classes))[np.searchsorted(classes, labels)]

@@ -1,0 +1,294 @@
+"""Fewer rows for the training folds, where the time is too short for all of them."""
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import clone
+
+from sksearch._utils._clock import now
+from sksearch._utils._compat import check_method_params, num_samples, safe_split, to_namespace_of
+from sksearch._utils._seeds import seeded
+from sksearch._utils._time_limit import TimeLimit, on_more_rows
+from sksearch.base import fit
+from sksearch.estimators import model_of, named_of
+from sksearch.executors import Interrupts
+from sksearch.fitting.run._folds import count_rows, trains_on_the_past
+from sksearch.resources import first_rows, row_numbers
+
+if TYPE_CHECKING:
+    from sksearch.fitting.run._tasks import Context
+
+MIN_ROWS = 2_000  # of a training fold, which are never too many
+N_FITS = 24  # trainings of the untuned estimator for which there should be time, at least
+STEP = 2  # ratio of the counts of rows at which the cost is measured
+LARGEST_GROWTH = 3.0  # exponent of seconds over rows
+PROBABLE_GROWTH = 2.0  # of most estimators, at most
+LEAST_GROWTH = 0.5  # with less, fewer rows save too little
+WORTH = 0.75  # of the rows; with more, all are taken
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """How many rows a training fold may have, and what more rows cost.
+
+    Parameters
+    ----------
+    n_rows : int
+        Largest count of rows of a training fold.
+    growth : float
+        Exponent of the seconds of one training over its count of rows, 1 at least: the scoring
+        is not in it, and what costs the same for any count of rows says nothing of many rows.
+    last_seconds : float
+        That the untuned estimator will take on all rows of X, as foretold.
+    limit : float or None, default=None
+        Seconds that the last training of another candidate may take. None: any.
+    latest : bool, default=False
+        Whether the last rows of a fold are taken, and not rows by chance.
+    """
+
+    n_rows: int
+    growth: float
+    last_seconds: float
+    limit: float | None = None
+    latest: bool = False
+
+    def rows(
+        self, train: np.ndarray, strata: np.ndarray | None, seed: int, fold: int
+    ) -> np.ndarray:
+        """Choose the rows of a training fold; classes keep their shares.
+
+        Parameters
+        ----------
+        train : ndarray of shape (n_train,)
+            Row indices of the training fold, or a mask.
+        strata : ndarray of shape (n_samples,) or None
+            Class index of each row of X.
+        seed, fold : int
+            Seed of the search, and index of the fold: all candidates get the same rows.
+
+        Returns
+        -------
+        rows : ndarray
+            A subset, in the order of the fold.
+        """
+        train = row_numbers(train)
+        if self.n_rows >= len(train):
+            return train
+        rng = np.random.default_rng((seed, fold))
+        order = np.argsort(train)[::-1] if self.latest else rng.permutation(len(train))
+        return first_rows(train, strata, self.n_rows, order)
+
+
+class TooLongError(TimeoutError):
+    """The last training of a candidate would take too much of the time."""
+
+
+def check_last_training(context: "Context", trial_id: int, seconds: float) -> None:
+    """Raise TooLongError if a candidate that was trained in so many seconds is no use.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    trial_id : int
+        The first one, which may be the untuned estimator, has all the time it needs.
+    seconds : float
+        That its training on a part of the rows took.
+    """
+    sample = context.sample
+    if sample is None or sample.limit is None or trial_id == 0 or context.error_score == "raise":
+        return
+    last = on_more_rows(seconds, sample.n_rows, num_samples(context.X), sample.growth)
+    if last > sample.limit:
+        raise TooLongError(
+            f"on all rows its training would take about {last:.0f} s, and the timeout leaves it "
+            f"{sample.limit:.0f} s: pass a larger one."
+        )
+
+
+def choose_sample(
+    seconds_of: Callable[[int], tuple[float, float]],
+    n_train: int,
+    n_samples: int,
+    time: TimeLimit,
+    n_workers: int = 1,
+    n_folds: int = 1,
+) -> RowSample | None:
+    """Choose the largest count of rows with which the time is enough for `N_FITS` trainings.
+
+    The cost is measured at a few hundred rows, and then at twice as many as before while that
+    takes a small part of the time. Beyond, it is foretold as a power of the count of rows.
+
+    Parameters
+    ----------
+    seconds_of : callable
+        ``seconds_of(n_rows)`` measures one training, and its scoring; NaN if they fail.
+    n_train : int
+        Count of rows of a training fold.
+    n_samples : int
+        Count of rows of the last training; 0 if there is none.
+    time : TimeLimit
+        Of the search.
+    n_workers : int, default=1
+        Count of trainings at a time.
+    n_folds : int, default=1
+        Count of folds. With many there should be time for two candidates on all of them.
+
+    Returns
+    -------
+    sample : RowSample or None
+        None: all rows.
+
+    Examples
+    --------
+    >>> from sksearch._utils._time_limit import TimeLimit
+    >>> from sksearch.fitting.run._row_sample import choose_sample
+    >>> quadratic = lambda n_rows: ((n_rows / 10_000) ** 2, 0.0)  # seconds
+    >>> choose_sample(quadratic, 16_000, 20_000, TimeLimit(20)).n_rows
+    8164
+    >>> choose_sample(quadratic, 16_000, 20_000, TimeLimit(70)) is None
+    True
+    """
+    if n_train <= MIN_ROWS:
+        return None
+
+    def time_for_each(last: float) -> float:
+        return time.of_each(max(N_FITS, 2 * n_folds), last) * n_workers
+
+    rows = MIN_ROWS // STEP**2
+    growths: tuple[float, ...] = (LARGEST_GROWTH, LARGEST_GROWTH)
+    known: list[tuple[float, float]] = []  # seconds of the training, and with its scoring
+    while (whole := sum(parts := seconds_of(rows))) > 0:  # not if it fails, or a clock stands
+        known.append((parts[0], whole))
+        if len(known) > 1:
+            growths = tuple(map(_growth, *known[-3:]))
+        # With few rows the cost grows by less than with many.
+        most_alone, most = (max(each, PROBABLE_GROWTH) for each in growths)
+        last = on_more_rows(parts[0], rows, n_samples, most_alone)
+        if on_more_rows(whole, rows, n_train, most) <= time_for_each(last):
+            return None
+        is_dear = time.is_long(whole * STEP ** growths[1])
+        if len(known) > 1 and (is_dear or rows * STEP >= n_train):
+            break
+        rows *= STEP
+    else:
+        return None
+    alone, growth = max(growths[0], 1.0), growths[1]
+    if growth < LEAST_GROWTH:
+        return None
+    last = on_more_rows(parts[0], rows, n_samples, alone)
+    n_rows = max(MIN_ROWS, int(rows * (time_for_each(last) / whole) ** (1 / growth)))
+    return RowSample(n_rows, alone, last) if n_rows < WORTH * n_train else None
+
+
+def _growth(*seconds: float) -> float:
+    """Exponent of the seconds over the count of rows, of which each has `STEP` times as many."""
+    if min(seconds) <= 0:
+        return 0.0
+    growth = math.log(seconds[-1] / seconds[0], STEP) / (len(seconds) - 1)
+    return min(max(growth, 0.0), LARGEST_GROWTH)
+
+
+def seconds_of_one_fit(context: "Context", n_rows: int | None = None) -> tuple[float, float]:
+    """Measure one training of the untuned estimator, on the largest fold, and its scoring.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    n_rows : int or None, default=None
+        Count of rows to train on. None: the rows that the search trains on, without a scoring.
+
+    Returns
+    -------
+    training, scoring : float
+        Seconds that each took.
+    """
+    sizes = [count_rows(train) for train, _ in context.splits]
+    fold = sizes.index(max(sizes))
+    train, test = context.splits[fold]
+    sample = context.sample
+    if n_rows is not None:
+        sample = RowSample(n_rows, 1.0, 0.0, latest=trains_on_the_past(context.splits))
+    if sample is not None:
+        train = sample.rows(train, context.strata, context.seed, fold)
+    train, test = to_namespace_of(context.X, (train, test))
+    estimator = clone(context.estimator)
+    X, y = safe_split(estimator, context.X, context.y, train)
+    X_test, y_test = safe_split(estimator, context.X, context.y, test, train)
+    params = check_method_params(context.X, params=context.fit_params, indices=train)
+    score_params = check_method_params(context.X, params=context.score_params, indices=test)
+    start = now()
+    fit(estimator, X, y, params)
+    fitted = now()
+    if n_rows is not None:
+        model, args = model_of(estimator), (X_test,) if y is None else (X_test, y_test)
+        context.scorer(model, *args, **score_params)
+    return fitted - start, now() - fitted
+
+
+def seconds_of_models(context: "Context") -> dict[str, float]:
+    """Measure one training of each model among which the search chooses, all untuned.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+
+    Returns
+    -------
+    seconds : dict of str to float
+        By name of the model; empty where there is but one.
+    """
+    found = {}
+    for name, _ in named_of(context.estimator):
+        one = clone(context.estimator).set_params(model=name)
+        found[name] = seconds_of_one_fit(replace(context, estimator=one))[0]
+    return found
+
+
+def measured_sample(
+    context: "Context", time: TimeLimit, n_workers: int, refits: bool
+) -> RowSample | None:
+    """Choose the rows of a search by the time that the untuned estimator takes.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    time : TimeLimit
+        Of the search.
+    n_workers : int
+        Count of trainings at a time.
+    refits : bool
+        Whether the best candidate is trained on all rows.
+
+    Returns
+    -------
+    sample : RowSample or None
+        None: all rows, also where the estimator cannot be trained on few.
+    """
+
+    def seconds_of(n_rows: int) -> tuple[float, float]:
+        with warnings.catch_warnings(), seeded(context.seed, n_rows):
+            warnings.simplefilter("ignore")  # they come again where they matter
+            try:
+                seconds = seconds_of_one_fit(context, n_rows)
+            except Exception:
+                return math.nan, math.nan
+            Interrupts.heed()  # an MLP of scikit-learn swallows it
+            return seconds
+
+    n_train = max(count_rows(train) for train, _ in context.splits)
+    n_samples = num_samples(context.X) if refits else 0
+    sizes = n_train, n_samples
+    with Interrupts():
+        sample = choose_sample(seconds_of, *sizes, time, n_workers, len(context.splits))
+    if sample is None:
+        return None
+    limit = time.of_last(sample.last_seconds) if refits else None
+    return replace(sample, limit=limit, latest=trains_on_the_past(context.splits))

@@ -1,0 +1,248 @@
+"""What a scorer returns as numbers, and what a candidate raises as its failure."""
+
+import math
+import numbers
+from contextlib import suppress
+from traceback import format_exc
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sksearch._utils._compat import MultimetricScorer, check_method_params, is_scorer
+from sksearch._utils._plain import warn
+from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
+from sksearch.estimators import DivergedError, model_of
+from sksearch.executors import Interrupts
+from sksearch.fitting.run._row_sample import TooLongError
+from sksearch.fitting.run._states import first_line
+from sksearch.fitting.run._tasks import Context
+
+#: In the text of a RuntimeError of PyTorch, which has no class for a full memory of the CPU.
+MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
+
+
+#: In the text of errors after which a process cannot use its GPU any more.
+STICKY = (
+    "device-side assert",
+    "illegal memory access",
+    "misaligned address",
+    "unspecified launch failure",
+    "illegal instruction was encountered",
+    "uncorrectable ECC error",
+)
+
+
+NO_SCORE = "scoring must return a number, got None (<class 'NoneType'>) instead"
+#: Of jobs without a score, from the first on, after which the scorer is to blame and not they.
+N_INVALID, N_WITHOUT_SCORE = 3, 10
+
+
+class InvalidScoreError(TypeError, ValueError):
+    """A scorer returned something that is no score."""
+
+
+# ---- failures
+
+
+def reraise_if_not_the_candidates(context: Context, error: BaseException) -> None:
+    """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
+    Interrupts.let_pass(error)
+    if context.error_score == "raise" and isinstance(error, Exception):
+        raise error
+
+
+def failure(error: BaseException) -> tuple[str, str]:
+    """Return status and first line of what a candidate raised."""
+    text = first_line(error)
+    if isinstance(error, DivergedError):
+        return "nan", text
+    if isinstance(error, TooLongError):
+        return "timeout", text
+    if is_gpu_broken(error):
+        return "crash", text
+    is_full = isinstance(error, MemoryError) or any(
+        cls.__name__ == "OutOfMemoryError"
+        for cls in type(error).__mro__  # of PyTorch, CuPy
+    )
+    if not is_full and isinstance(error, RuntimeError):
+        is_full = any(words in text for words in MEMORY_WORDS)
+    return "memory" if is_full else "error", text
+
+
+def is_gpu_broken(error: BaseException) -> bool:
+    """Whether an error of CUDA makes all that this process does on a GPU fail from now on."""
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in STICKY)
+
+
+def error_scores(context: Context) -> Scores:
+    """Return the score of a failed fit, once for each metric that is known beforehand."""
+    # With "raise" only SystemExit and the like come here.
+    score = np.nan if context.error_score == "raise" else context.error_score
+    if isinstance(context.scorer, MultimetricScorer):
+        return dict.fromkeys(context.scorer._scorers, score)
+    return score
+
+
+# ---- scores
+
+
+def score(
+    context: Context,
+    estimator: Estimator,
+    indices: ArrayLike,
+    X: Samples,
+    y: Targets,
+    *,
+    scorer: Scorer | None = None,
+) -> tuple[Scores, str, str]:
+    """Score a fitted estimator; of several models the scorer gets the one that it is.
+
+    Parameters
+    ----------
+    context : Context
+        Of the search.
+    estimator : estimator object
+        Fitted.
+    indices : array-like
+        Of the rows, for what was passed to ``fit`` with one entry for each row.
+    X, y : array-like
+        The rows; y may be None.
+    scorer : callable or None, default=None
+        One with the same scores as that of the search. None: that of the search.
+
+    Returns
+    -------
+    scores : float or dict of str to float
+        One, or several by metric.
+    status, error : str
+        Of the metric that counts, as in `Result`.
+
+    Raises
+    ------
+    Exception
+        What the scorer raised, or `InvalidScoreError`, if ``error_score="raise"``.
+    """
+    params = check_method_params(context.X, params=context.score_params, indices=indices)
+    args = (X,) if y is None else (X, y)
+    try:
+        scores = (scorer or context.scorer)(model_of(estimator), *args, **params)
+        return _as_numbers(context, scores)
+    except BaseException as error:
+        reraise_if_not_the_candidates(context, error)
+        _warn_scoring_failed(context, format_exc())
+        return error_scores(context), *failure(error)
+
+
+def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
+    """Scores as numbers, with status and error of the one that counts."""
+    _check_names(context, scores)
+    try:
+        context.aims.check(scores, context.scorer)
+    except ValueError as missing:
+        raise InvalidScoreError(str(missing)) from None
+    if not isinstance(scores, dict):
+        return _as_number(scores, context.scorer), "ok", ""
+    counts = context.metric or next(iter(scores))
+    found, status, text = {}, "ok", ""
+    for name, value in scores.items():
+        if isinstance(context.scorer, MultimetricScorer) and isinstance(value, str):
+            details, error = value, value.strip().splitlines()[-1]  # of a traceback
+        else:
+            try:
+                found[str(name)] = _as_number(value, name)
+                continue
+            except InvalidScoreError as invalid:
+                if context.error_score == "raise":
+                    raise
+                details = error = first_line(invalid)
+        # This metric failed, the others need not have.
+        _warn_scoring_failed(context, details)
+        found[str(name)] = context.error_score
+        if name == counts:
+            status, text = "error", error
+    return found, status, text
+
+
+def _check_names(context: Context, scores: object) -> None:
+    """Raise InvalidScoreError if the metric that counts is not there."""
+    wanted = context.metric
+    if not isinstance(scores, dict):
+        if context.has_names:
+            raise InvalidScoreError(
+                f"scoring must return a dict with the metric {wanted!r}, which refit names, got "
+                f"{scores} ({type(scores)}) instead. (scorer={context.scorer})"
+            )
+    elif context.has_names is False:
+        raise InvalidScoreError(
+            f"scoring must return a number, got the metrics {[*scores]} instead. For multi-metric "
+            "scoring, the parameter refit must be set to a scorer key or a callable, or to False. "
+            f"(scorer={context.scorer})"
+        )
+    elif not scores or wanted not in (None, *scores):
+        asked = "at least one metric" if wanted is None else f"{wanted!r}, which refit names"
+        raise InvalidScoreError(
+            f"scoring must return {asked}, got the metrics {[*scores]}. For multi-metric scoring, "
+            "the parameter refit must be set to a scorer key or a callable to refit. "
+            f"(scorer={context.scorer})"
+        )
+
+
+def _as_number(score: object, scorer: object) -> float:
+    """The score as a float; InvalidScoreError if it is none."""
+    if hasattr(score, "item"):
+        with suppress(ValueError, RuntimeError):
+            score = score.item()  # 0-d arrays and memory-mapped scalars
+    if isinstance(score, numbers.Number):
+        with suppress(TypeError, ValueError, OverflowError):  # complex, 10**400
+            return float(score)  # type: ignore[arg-type]  # not all numbers can
+    if score is None:
+        raise InvalidScoreError(f"{NO_SCORE}. Does it end with return? (scorer={scorer})")
+    raise InvalidScoreError(
+        f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})"
+    )
+
+
+def _warn_scoring_failed(context: Context, details: str) -> None:
+    warn(
+        "Scoring failed. The score on this train-test partition for these parameters will be "
+        f"set to {context.error_score}. Details: \n{details}",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def scores_have_names(scoring: Scoring, refit: object, scorer: Scorer) -> bool | None:
+    """Say whether scores are a dict by metric, None where a function of the user's may decide.
+
+    Parameters
+    ----------
+    scoring, refit : object
+        As the user gave them.
+    scorer : callable
+        The scorer that ``scoring`` names.
+    """
+    if isinstance(scorer, MultimetricScorer):
+        return True
+    if not callable(scoring) or is_scorer(scoring):
+        return False
+    if isinstance(refit, str):
+        return True
+    return None if callable(refit) or not refit else False
+
+
+def check_scorer(outputs: list, n_jobs: float = math.inf) -> None:
+    """Raise InvalidScoreError if the scorer returned a score for none of these outputs.
+
+    Parameters
+    ----------
+    outputs : list of Output
+        Of one job or more.
+    n_jobs : float, default=inf
+        Count of these jobs. A candidate may have no score, as None says, so that a scorer is
+        blamed for None only after more of them.
+    """
+    start = f"{InvalidScoreError.__name__}: "
+    if all(output.error.startswith(start) for output in outputs):
+        is_none = all(output.error.startswith(f"{start}{NO_SCORE}") for output in outputs)
+        if n_jobs >= (N_WITHOUT_SCORE if is_none else N_INVALID):
+            raise InvalidScoreError(outputs[0].error.removeprefix(start))

@@ -1,0 +1,63 @@
+"""What is settled before the first training, and all that a run needs to know."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sksearch._utils._time_limit import TimeLimit
+from sksearch.base import Sampler, Scheduler
+from sksearch.executors import Workers
+from sksearch.fitting.run._folds import Folds
+from sksearch.fitting.run._plan import SearchPlan
+from sksearch.fitting.run._tasks import Context
+from sksearch.history import Problem
+from sksearch.samplers import EarlierTask
+from sksearch.study import Study
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What ends a search before its plan does: parameters of the search, None for no such end."""
+
+    target_score: float | None = None
+    patience: int | None = None
+    stop: str | None = None
+
+    @property
+    def are_any(self) -> bool:
+        """Whether there is such an end."""
+        return (self.target_score, self.patience, self.stop) != (None, None, None)
+
+
+@dataclass
+class Setup:
+    """Everything that is settled before the first training."""
+
+    context: Context
+    problem: Problem
+    sampler: Sampler
+    scheduler: Scheduler
+    plan: SearchPlan
+    params: dict  # what the user passed to ``fit``
+    refit_metric: str  # the metric that counts
+    folds: Folds
+    earlier: tuple[EarlierTask, ...] = ()
+    time: TimeLimit = field(default_factory=TimeLimit)
+    stops: Stops = Stops()
+    workers: Workers = field(default_factory=Workers)
+    ensemble: int = 0  # largest count of models that are averaged; 0: the best one is used alone
+    rule: Callable | None = None  # the user's function that chooses the winner
+    columns: tuple[str, ...] = ()  # of ``cv_results_``: what tells rows of a candidate apart
+    is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
+
+    def __post_init__(self) -> None:
+        self.context.changing = self.problem.changing
+
+    @property
+    def learns(self) -> bool:
+        """Whether what is asked next depends on results."""
+        scheduler = self.scheduler
+        return self.sampler.reads.results or scheduler.reads.results or scheduler.told.by_fold
+
+    def study(self) -> Study:
+        """Begin a study of the problem."""
+        return Study(self.problem, self.sampler, self.scheduler)

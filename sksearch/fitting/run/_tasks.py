@@ -1,0 +1,123 @@
+"""What travels between processes: what all tasks share, a task, and what it brings."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from sksearch._utils._compat import BaseSearchCV
+from sksearch._utils._pickles import here
+from sksearch._utils._typing import Samples, Targets
+from sksearch.base import Labels, Resource
+from sksearch.fitting.run._ancestry import Leg
+from sksearch.fitting.run._curves import CurveTask
+from sksearch.fitting.run._objectives import Aims
+from sksearch.fitting.run._row_sample import RowSample
+from sksearch.fitting.run._states import SavedState
+
+#: Of what outputs keep of rows. With 4 bytes a target of a large mean, such as seconds since 1970,
+#: would lose its differences, and probabilities next to 1 would be equal.
+NUMBER = np.dtype("<f8")
+
+
+@dataclass
+class Context:
+    """What all tasks of a search share."""
+
+    estimator: Any  # unfitted
+    X: Samples
+    y: Targets
+    splits: list  # the frozen folds, pairs of (train, test)
+    scorer: Any  # of one metric or of several
+    metric: str | None  # the one to optimise; None: the only one, or the first
+    has_names: bool | None  # whether scores have names; None: a function of the user's may decide
+    fit_params: dict  # routed to the estimator
+    score_params: dict  # routed to the scorer
+    resource: Resource
+    strata: np.ndarray | None  # class index of each row
+    classes: Labels  # of the whole y
+    seed: int  # seed of the search
+    error_score: Any
+    return_train_score: bool
+    verbose: int
+    n_candidates: int  # as planned, for messages
+    #: What callbacks are told is being fitted; None if there are none.
+    search: BaseSearchCV | None = None
+    spool: Any = None  # where to leave a copy of each output until the search has recorded it
+    aims: Aims = field(default_factory=Aims)  # objectives and bounds
+    changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
+    sample: RowSample | None = None  # rows of the training folds; None: all
+    home: str = field(default_factory=here)  # the process whose classes states are of
+    blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
+    #: By fold, the test rows whose predictions are kept for an average; None where nobody asks.
+    kept: list[np.ndarray] | None = None
+    #: Of models without probabilities, by their best method, those whose scores need some.
+    calibrates: frozenset[str] = frozenset()
+    doubt: str = ""  # why no candidate is likely to be fitted to the data, if something says so
+
+    def folds(self, amount: int, spent: int) -> range:
+        """Return the indices of the folds that a job from `spent` to `amount` evaluates."""
+        return self.resource.folds(len(self.splits), amount, spent)
+
+
+@dataclass
+class Task:
+    """One candidate to be brought up to a resource on one fold."""
+
+    trial_id: int
+    fold: int
+    params: dict
+    resource: int  # where to bring the candidate
+    spent: int  # what was paid before
+    state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
+    before: tuple[Leg, ...]  # what it goes on from, stretch by stretch from nothing
+    continues: bool  # whether there was a state; a lost one is trained again, leg by leg
+    keep: bool  # whether a later rung may go on from here
+    callbacks: Any  # a leaf of the tree of contexts
+    curve: CurveTask | None = None  # a count that training finds
+    predicts: bool = False  # whether predictions are wanted, for an average of candidates
+    seconds_before: float = 0.0  # of training, at earlier rungs that this one goes on from
+
+    @property
+    def name(self) -> str:
+        """A name that no other task of the search has, good for a file."""
+        return f"{self.trial_id}.{self.resource}.{self.fold}"
+
+    @property
+    def leg(self) -> Leg:
+        """The stretch of training that is asked for."""
+        return Leg(self.trial_id, self.params, self.resource)
+
+    def carrying(self) -> Self:
+        """The task with the content of its state's file, for a worker that does not see it."""
+        if not isinstance(self.state, SavedState):
+            return self
+        try:
+            return replace(self, state=self.state.read())
+        except (OSError, ValueError):  # absent, or another one: it is trained again
+            return replace(self, state=None)
+
+
+@dataclass(slots=True)
+class Output:
+    """What one candidate brought on one fold."""
+
+    fit_error: str | None = None  # traceback of the training's error, as in scikit-learn
+    status: str = "ok"  # as in `Result`, and so is the error
+    error: str = ""
+    state: Any = None  # a State, SavedState or bytes, if a later rung may want it
+    lost_state: str = ""  # why a state could not be read or written
+    fit_time: float = 0.0  # seconds, and so is the score_time
+    test_scores: Any = None  # a number, or a dict of them by metric
+    score_time: float = 0.0
+    train_scores: Any = None  # None if not asked for
+    stop: bool = False  # whether a callback asks to stop
+    n_test_samples: int = 0
+    n_steps: int = 0  # steps of training that a later rung goes on from
+    seconds: float = 0.0  # spent in training since the beginning
+    curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
+    span: Any = None  # when it began and ended, and the worker's name; None if it is not known
+    measures: dict | None = None  # what objectives and bounds need beside scores, by name
+    rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
+    predictions: bytes | None = None  # of test rows, see `_predictions`; None: not wanted, or none
+    are_decisions: bool = False  # whether predictions have no probabilities yet

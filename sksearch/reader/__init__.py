@@ -1,0 +1,1 @@
+"""One reader of a finished search, whoever made it: for reports, pictures, statistics."""
